@@ -1,0 +1,54 @@
+# Needs python3 (3.11 or newer), make and git; everything else is installed into .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: help demo test check cover bench format install clean
+
+help:
+	@echo "make demo    run the example benchmark on the embedded demo model and show the result"
+	@echo "make test    install what is needed, run all checks and all tests"
+	@echo "make check   ruff, mypy strict, import table"
+	@echo "make cover   tests with coverage"
+	@echo "make bench   speed, side by side with other tools (installs them into their own venvs)"
+
+# compileall: an editable install writes no byte code where PYTHONDONTWRITEBYTECODE is set,
+# and every start would then pay for compiling the package.
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("benchwright needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	touch $(READY)
+
+install: $(READY)
+	@$(BIN)/python -m compileall -q src
+
+demo: install
+	$(BIN)/benchwright run examples/arithmetic/bench.py --model demo
+
+check: install
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/mypy
+	$(BIN)/pytest tests/test_house.py -n 0
+
+test: check
+	$(BIN)/pytest
+
+cover: install
+	$(BIN)/coverage erase
+	COVERAGE_PROCESS_START=pyproject.toml $(BIN)/coverage run -m pytest -n 0
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered
+
+bench: install
+	$(BIN)/python -m benchmarks
+
+format: install
+	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix src tests benchmarks examples
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

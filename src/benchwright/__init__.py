@@ -1,0 +1,1 @@
+"""Evaluate language-model endpoints on data and benchmarks you bring yourself."""

@@ -1,0 +1,63 @@
+"""Values shared by all rooms. Imports nothing of ours and does no I/O."""
+
+from benchwright.core._errors import (
+    BenchmarkError,
+    BenchwrightError,
+    ConfigError,
+    DatasetError,
+    NotFoundError,
+    RunFailedError,
+    RunOwnedError,
+    UsageError,
+)
+from benchwright.core._hashing import canonical_json, content_hash, encode_json
+from benchwright.core._json import JsonObject, JsonValue, Row
+from benchwright.core._names import normalise_name, suggest
+from benchwright.core._outcomes import OUTCOMES, Outcome
+from benchwright.core._requests import (
+    ADAPTER_VERSION,
+    EchoedTokens,
+    FailureKind,
+    ModelReply,
+    ModelRequest,
+    ReplyStatus,
+    RequestFailure,
+    Route,
+    TokenUsage,
+    reply_from_json,
+    reply_to_json,
+)
+from benchwright.core._rows import BadRow
+
+__all__ = [
+    "ADAPTER_VERSION",
+    "OUTCOMES",
+    "BadRow",
+    "BenchmarkError",
+    "BenchwrightError",
+    "ConfigError",
+    "DatasetError",
+    "EchoedTokens",
+    "FailureKind",
+    "JsonObject",
+    "JsonValue",
+    "ModelReply",
+    "ModelRequest",
+    "NotFoundError",
+    "Outcome",
+    "ReplyStatus",
+    "RequestFailure",
+    "Route",
+    "Row",
+    "RunFailedError",
+    "RunOwnedError",
+    "TokenUsage",
+    "UsageError",
+    "canonical_json",
+    "content_hash",
+    "encode_json",
+    "normalise_name",
+    "reply_from_json",
+    "reply_to_json",
+    "suggest",
+]

@@ -1,0 +1,81 @@
+"""The exception tree. An error carries the cure in its text and the exit code in its class.
+
+    BenchwrightError          1
+    ├── UsageError            2  a wrong flag or argument
+    ├── ConfigError           2  a configuration file that cannot be used
+    ├── BenchmarkError        2  a benchmark definition that cannot be used
+    ├── DatasetError          2  data that cannot be used; carries every bad row found
+    ├── NotFoundError         4  a run, benchmark, model or file that is not there
+    ├── RunOwnedError         5  another live process owns the run
+    └── RunFailedError        1  the run as a whole failed
+
+Inside the engine a failing request or scorer is a value, not one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from benchwright.core._rows import BadRow
+
+
+class BenchwrightError(Exception):
+    """Base of every error benchwright raises on purpose. The text is meant for the user."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(BenchwrightError, ValueError):
+    """A wrong flag or argument."""
+
+    exit_code = 2
+
+
+class ConfigError(BenchwrightError, ValueError):
+    """A configuration file that cannot be used."""
+
+    exit_code = 2
+
+
+class BenchmarkError(BenchwrightError, ValueError):
+    """A benchmark definition that cannot be used."""
+
+    exit_code = 2
+
+
+class DatasetError(BenchwrightError, ValueError):
+    """Data that cannot be used. `bad_rows` holds each bad row found, up to a limit."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, bad_rows: Sequence[BadRow] = ()) -> None:
+        super().__init__(message)
+        self.bad_rows = tuple(bad_rows)
+
+    @classmethod
+    def of_rows(cls, bad_rows: Sequence[BadRow], total: int) -> DatasetError:
+        """One error for many bad rows; `total` counts those beyond the listed ones too."""
+        lines = [str(row) for row in bad_rows]
+        if total > len(lines):
+            lines.append(f"… and {total - len(lines)} more")
+        noun = "row" if total == 1 else "rows"
+        return cls(f"{total} bad {noun}; nothing was sent\n  " + "\n  ".join(lines), bad_rows)
+
+
+class NotFoundError(BenchwrightError, LookupError):
+    """A run, benchmark, model or file that is not there."""
+
+    exit_code = 4
+
+
+class RunOwnedError(BenchwrightError):
+    """Another live process owns the run."""
+
+    exit_code = 5
+
+
+class RunFailedError(BenchwrightError):
+    """The run as a whole failed."""
+
+    exit_code = 1

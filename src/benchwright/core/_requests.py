@@ -1,0 +1,154 @@
+"""What is asked of a model and what comes back: the values between benchmarks, engine and endpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from benchwright.core._json import JsonObject, JsonValue
+
+ADAPTER_VERSION = 1
+"""Raised when the same request body would be sent or read differently; part of every request key."""
+
+Route: TypeAlias = Literal["chat", "completions"]
+"""Which OpenAI-compatible route a body is for: `/chat/completions` or `/completions`."""
+
+ReplyStatus: TypeAlias = Literal["answered", "empty", "truncated", "refused", "failed"]
+"""What kind of reply this is, before any scorer has seen it."""
+
+FailureKind: TypeAlias = Literal[
+    "timeout", "connection", "rate_limited", "server_error", "rejected", "bad_reply", "broken_stream",
+    "budget", "cancelled",
+]  # fmt: skip
+"""Why a request failed. `rejected` is permanent (400/401/403/404/422 and their kin) and never retried;
+`bad_reply` is a 200 that is not the JSON of the route (HTML, missing choices)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call, complete: what is sent is exactly `payload`."""
+
+    route: Route
+    """Which route the body is for."""
+    body: JsonObject
+    """The request body."""
+    payload: bytes
+    """`body` encoded as JSON, once, by whoever built it."""
+    repeat: int = 0
+    """Which repeat of the sample this is; part of the cache key, so repeats never share a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens of one call."""
+
+    prompt: int
+    """Prompt tokens, cached ones included."""
+    completion: int
+    """Completion tokens, reasoning included."""
+    source: Literal["server", "estimated"] = "server"
+    """Whether the server counted or we did."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFailure:
+    """Why a request gave no usable reply."""
+
+    kind: FailureKind
+    """The named reason."""
+    message: str
+    """In plain words, with the server's own words where it sent any. Never holds a secret."""
+    http_status: int | None = None
+    """Status of the last attempt, if there was an answer at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class EchoedTokens:
+    """The `logprobs` object of a completions reply with `echo`, as the server sent it."""
+
+    tokens: list[str]
+    """Token texts."""
+    token_logprobs: list[float | None]
+    """Natural-log probability of each token; the first is usually null."""
+    text_offset: list[int | None]
+    """Start of each token in the echoed text; empty when the server sends none."""
+    top_logprobs: list[dict[str, float] | None]
+    """Alternatives per position; empty when the server sends none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What came of one request, after all its attempts. Failure is a value here."""
+
+    status: ReplyStatus
+    """What kind of reply this is."""
+    text: str = ""
+    """The answer, reasoning split off."""
+    reasoning: str = ""
+    """The model's thinking, from `reasoning_content` or `<think>` tags."""
+    finish_reason: str | None = None
+    """As the server gave it: stop, length, content_filter, tool_calls, …"""
+    usage: TokenUsage | None = None
+    """Tokens, when known."""
+    failure: RequestFailure | None = None
+    """Set exactly when `status` is `failed`."""
+    echoed: EchoedTokens | None = None
+    """Echoed tokens with log-probabilities, when asked for."""
+    tool_calls: list[JsonValue] | None = None
+    """Tool calls as the server sent them."""
+    attempts: int = 1
+    """Requests actually sent for this reply."""
+    started_at: float = 0.0
+    """Wall-clock time (seconds since the epoch) of the first attempt."""
+    latency_s: float = 0.0
+    """Last attempt: from sending to the last byte."""
+    ttft_s: float | None = None
+    """Last attempt: from sending to the first content token, for streams."""
+
+
+def reply_to_json(reply: ModelReply) -> JsonObject:
+    """The recorded form of a reply: defaults left out, so that a plain answer stays small."""
+    record: JsonObject = {"s": reply.status, "t": reply.text}
+    if reply.reasoning:
+        record["r"] = reply.reasoning
+    if reply.finish_reason is not None:
+        record["f"] = reply.finish_reason
+    usage = reply.usage
+    if usage is not None:
+        record["u"] = [usage.prompt, usage.completion, usage.source]
+    failure = reply.failure
+    if failure is not None:
+        record["x"] = [failure.kind, failure.message, failure.http_status]
+    echoed = reply.echoed
+    if echoed is not None:
+        record["e"] = [echoed.tokens, echoed.token_logprobs, echoed.text_offset, echoed.top_logprobs]  # type: ignore[list-item]  # lists of JSON values are JSON; list is invariant
+    if reply.tool_calls is not None:
+        record["c"] = reply.tool_calls
+    if reply.attempts != 1:
+        record["n"] = reply.attempts
+    record["at"] = reply.started_at
+    record["l"] = reply.latency_s
+    if reply.ttft_s is not None:
+        record["tt"] = reply.ttft_s
+    return record
+
+
+def reply_from_json(record: dict[str, Any]) -> ModelReply:
+    """The reverse of `reply_to_json`."""
+    usage = record.get("u")
+    failure = record.get("x")
+    echoed = record.get("e")
+    return ModelReply(
+        status=record["s"],
+        text=record["t"],
+        reasoning=record.get("r", ""),
+        finish_reason=record.get("f"),
+        usage=None if usage is None else TokenUsage(*usage),
+        failure=None if failure is None else RequestFailure(*failure),
+        echoed=None if echoed is None else EchoedTokens(*echoed),
+        tool_calls=record.get("c"),
+        attempts=record.get("n", 1),
+        started_at=record.get("at", 0.0),
+        latency_s=record.get("l", 0.0),
+        ttft_s=record.get("tt"),
+    )

@@ -1,0 +1,79 @@
+"""The house rules that a reader relies on: imports point one way, fronts are sorted and true."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import benchwright
+
+PACKAGE = Path(benchwright.__file__).parent
+BASE = {"core"}
+BELOW_BENCHMARKS = {"core", "plugins", "config", "datasets", "scorers"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "core": set(),
+    "plugins": BASE,
+    "stats": BASE,
+    "config": BASE | {"plugins"},
+    "store": BASE,
+    "datasets": BASE | {"plugins", "config"},
+    "endpoints": BASE | {"plugins", "config"},
+    "scorers": BASE | {"plugins", "stats"},
+    "benchmarks": BELOW_BENCHMARKS,
+    "engine": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks"},
+    "reports": BASE | {"plugins", "config", "store", "stats"},
+    "sdk": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports"},
+    "cli": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports", "sdk"},
+}
+ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
+
+
+def imports_of(path: Path) -> list[tuple[str, int]]:
+    """Modules of ours that a file imports, lazy and type-only imports included, with line numbers."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node.lineno) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}:{node.lineno}: relative import; write the room's full name"
+            found.append((node.module, node.lineno))
+    return [(name, line) for name, line in found if name.split(".")[0] == "benchwright"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_room_imports_only_what_the_table_allows(room: str) -> None:
+    assert room in MAY_IMPORT, f"room {room} has no line in the import table"
+    wrong = []
+    for path in (PACKAGE / room).rglob("*.py"):
+        for name, line in imports_of(path):
+            parts = name.split(".")
+            if len(parts) == 1 or parts[1] == room:
+                continue
+            if parts[1] not in MAY_IMPORT[room]:
+                wrong.append(f"{path.relative_to(PACKAGE)}:{line} imports {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_are_entered_through_their_front(room: str) -> None:
+    wrong = []
+    for path in (PACKAGE / room).rglob("*.py"):
+        for name, line in imports_of(path):
+            parts = name.split(".")
+            if len(parts) > 2 and parts[1] != room:
+                wrong.append(f"{path.relative_to(PACKAGE)}:{line} imports {name}, not benchwright.{parts[1]}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_front_lists_what_it_exports_in_order(room: str) -> None:
+    module = importlib.import_module(f"benchwright.{room}")
+    listed = module.__all__
+    missing = [name for name in listed if not hasattr(module, name)]
+    assert not missing
+    assert len(listed) == len(set(listed))
+    ranked = sorted(listed, key=lambda n: (0 if n.isupper() else 1 if n[0].isupper() else 2, n))
+    assert list(listed) == ranked, "sort __all__ as ruff does: CONSTANTS, Classes, functions"
