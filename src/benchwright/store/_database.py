@@ -1,0 +1,65 @@
+"""Opening the workspace's SQLite database: pragmas, migrations, and errors in plain words."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from benchwright.core import BenchwrightError
+from benchwright.store._schema import MIGRATIONS
+
+
+class StoreError(BenchwrightError):
+    """The workspace database cannot be used."""
+
+
+def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open (and create or migrate) the database.
+
+    WAL with synchronous=NORMAL: a killed process loses nothing that was committed; a power cut may lose the
+    last commits but never corrupts. Autocommit mode, so transactions are exactly where we write BEGIN.
+    """
+    try:
+        if read_only:
+            connection = sqlite3.connect(
+                f"file:{path}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+            )
+        else:
+            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA busy_timeout = 10000")
+        if not read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            _migrate(connection, path)
+        return connection
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{path}: the workspace database cannot be opened ({error}). "
+            "Check that the folder is writable and not on a network file system, or choose another --workspace."
+        ) from error
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    if _version(connection, path) == len(MIGRATIONS):
+        return
+    # IMMEDIATE: two processes may open a fresh workspace at once; the second waits and then finds it done.
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for number in range(_version(connection, path), len(MIGRATIONS)):
+            for statement in MIGRATIONS[number].split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number + 1}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"{path} was written by a newer benchwright (schema {version}, this one knows {len(MIGRATIONS)}). "
+            "Upgrade benchwright, or choose another --workspace."
+        )
+    return version

@@ -1,0 +1,33 @@
+"""Step keys. Zero-padded, so that text order is sample order and a batch of samples is a key range."""
+
+from __future__ import annotations
+
+
+def call_key(index: int, repeat: int, part: str = "") -> str:
+    """Key of a model call; `part` tells the choice or turn apart.
+
+    >>> call_key(12, 0), call_key(12, 0, "c1")
+    ('call/000000012/0000', 'call/000000012/0000/c1')
+    """
+    return f"call/{index:09d}/{repeat:04d}/{part}" if part else f"call/{index:09d}/{repeat:04d}"
+
+
+def judge_key(index: int, repeat: int, number: int) -> str:
+    """Key of a judge's call."""
+    return f"judge/{index:09d}/{repeat:04d}/{number:03d}"
+
+
+def score_key(index: int, repeat: int) -> str:
+    """Key of a sample's score."""
+    return f"score/{index:09d}/{repeat:04d}"
+
+
+def key_range(kind: str, first_index: int, last_index: int) -> tuple[str, str]:
+    """The half-open key range of the samples `first_index..last_index`."""
+    return f"{kind}/{first_index:09d}/", f"{kind}/{last_index + 1:09d}/"
+
+
+def parse_key(key: str) -> tuple[int, int]:
+    """Sample index and repeat of a step key."""
+    parts = key.split("/")
+    return int(parts[1]), int(parts[2])

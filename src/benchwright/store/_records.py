@@ -1,0 +1,99 @@
+"""What the store hands out: runs, steps, events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from benchwright.core import JsonObject
+
+RunStatus: TypeAlias = Literal["queued", "running", "interrupted", "completed", "failed", "canceled"]
+"""The life of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run as the database has it."""
+
+    id: int
+    """Number in the workspace."""
+    name: str
+    """Normalised benchmark name."""
+    target: str
+    """What the user asked to run."""
+    model: str
+    """Model id."""
+    status: RunStatus
+    """Where the run stands. A run whose owner died reads as `interrupted`."""
+    folder: Path
+    """Where its files are written."""
+    settings: JsonObject
+    """Everything needed to go on, frozen at the start; no secrets."""
+    manifest: JsonObject
+    """Hashes, fingerprints, versions, seed."""
+    summary: JsonObject | None
+    """The final numbers, or of the partial run that stopped."""
+    error: str | None
+    """Why it failed or stopped."""
+    created_at: float
+    """Wall clock, seconds since the epoch."""
+    finished_at: float | None
+    """Wall clock of the last end, if it ended."""
+
+
+class StepRow(NamedTuple):
+    """One step as written. A tuple, because two of these are made per sample."""
+
+    key: str
+    """`call/000000012/0`, `judge/000000012/0/1`, `score/000000012/0`, …"""
+    input_hash: bytes
+    """Covers all that can change the output."""
+    input: bytes | None
+    """What was hashed."""
+    output: bytes
+    """The result as JSON."""
+    reusable: bool
+    """Whether another run may take this output for the same hash."""
+    started_at: float
+    """Wall clock."""
+    finished_at: float
+    """Wall clock."""
+
+
+class StepOutput(NamedTuple):
+    """What a resumed or cached step needs."""
+
+    input_hash: bytes
+    """As recorded."""
+    output: bytes
+    """The result as JSON."""
+
+
+class SampleSteps(NamedTuple):
+    """The recorded steps of one sample and repeat, side by side."""
+
+    sample: int
+    """0-based row number."""
+    repeat: int
+    """0-based repeat."""
+    score_input: bytes | None
+    """The row, as JSON."""
+    score: bytes
+    """The result, as JSON."""
+    call_input: bytes | None
+    """Body of the sample's first call, if it made one."""
+    call_output: bytes | None
+    """Reply to the sample's last call, if it made one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a run."""
+
+    kind: str
+    """`run.started`, `run.resumed`, `run.stopped`, `run.finished`, `warning`."""
+    message: str
+    """In plain words."""
+    created_at: float
+    """Wall clock."""

@@ -1,0 +1,48 @@
+"""Where a workspace keeps its state: discovery upwards from the current folder, and its paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+STATE_FOLDER = ".benchwright"
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A folder whose `.benchwright/` holds the database and the run folders."""
+
+    root: Path
+    """The folder that contains `.benchwright/`."""
+
+    @property
+    def state(self) -> Path:
+        """The state folder."""
+        return self.root / STATE_FOLDER
+
+    @property
+    def database(self) -> Path:
+        """The one SQLite database."""
+        return self.state / "benchwright.db"
+
+    def run_folder(self, run_id: int, name: str) -> Path:
+        """Default folder of a run's files."""
+        return self.state / "runs" / f"{run_id:04d}-{name}"
+
+    def create(self) -> None:
+        """Make the state folder; it ignores itself in git."""
+        self.state.mkdir(parents=True, exist_ok=True)
+        ignore = self.state / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+
+
+def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
+    """The explicit folder, else the nearest ancestor that has a state folder, else `start` itself."""
+    if explicit is not None:
+        return Workspace(explicit.expanduser().resolve())
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if (folder / STATE_FOLDER).is_dir():
+            return Workspace(folder)
+    return Workspace(start)
