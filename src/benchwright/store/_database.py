@@ -46,7 +46,7 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         for number in range(_version(connection, path), len(MIGRATIONS)):
-            for statement in MIGRATIONS[number].split(";"):
+            for statement in MIGRATIONS[number]:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number + 1}")
         connection.execute("COMMIT")

@@ -170,17 +170,14 @@ class Store:
         row = self._connection.execute("SELECT 1 FROM steps WHERE reusable = 1 LIMIT 1").fetchone()
         return row is not None
 
-    def reusable(self, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Outputs of equal requests of any run, by hash."""
-        found: dict[bytes, bytes] = {}
-        for start in range(0, len(hashes), 500):
-            part = hashes[start : start + 500]
-            marks = ",".join("?" * len(part))
-            rows = self._connection.execute(
-                f"SELECT input_hash, output FROM steps WHERE reusable = 1 AND input_hash IN ({marks})", part
-            )
-            found.update(rows)
-        return found
+    def reusable(self, run_id: int, input_hash: bytes) -> bytes | None:
+        """The output of an equal request of another run. A run never answers its own samples: equal rows are
+        asked each on their own, so that a resumed run asks what an undisturbed one does."""
+        row = self._connection.execute(
+            "SELECT output FROM steps WHERE reusable = 1 AND input_hash = ? AND run_id != ? LIMIT 1",
+            (input_hash, run_id),
+        ).fetchone()
+        return None if row is None else row[0]
 
     def count_steps(self, run_id: int, kind: str) -> int:
         """How many steps of a kind are recorded."""

@@ -1,0 +1,233 @@
+"""From a work item to the model's answer: one small class per strategy, all with the same one method."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from benchwright.benchmarks import (
+    BenchmarkSpec,
+    Generation,
+    MissingFieldError,
+    PromptBuilder,
+    chat_request,
+    choice_request,
+    completions_request,
+    conversation_request,
+    next_user_turn,
+    open_conversation,
+    resolve_choices,
+)
+from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure, Route
+from benchwright.endpoints import EchoProfile, EmptyContinuationError, Endpoint, continuation_likelihood
+from benchwright.engine._feed import WorkItem
+from benchwright.engine._ledger import CallLedger
+from benchwright.store import call_key
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the scorer will see, or why it will see nothing."""
+
+    reply: ModelReply | None
+    """The reply that decides the outcome (the last, where there are several); None without a model call."""
+    response: str
+    """The text to score."""
+    metadata: dict[str, Any]
+    """The row, with what the strategy adds."""
+    prompt: str | None = None
+    """Kept in the record where no call holds it."""
+    skipped: str | None = None
+    """Why the row could not be asked."""
+    broken: str | None = None
+    """Why the user's own code could not carry the sample to its end."""
+    conversation: list[JsonObject] | None = None
+    """All messages, for multi-turn benchmarks."""
+    turn_index: int | None = None
+    """0-based number of the last turn, for multi-turn benchmarks."""
+    extra: JsonObject = field(default_factory=dict)
+    """What the strategy adds to the sample's record."""
+    usage: tuple[int, int] | None = None
+    """Prompt and completion tokens of all the sample's calls, where the server counted them."""
+
+
+class Strategy(Protocol):
+    """Asks the model about one sample."""
+
+    async def answer(self, item: WorkItem) -> Answer:
+        """The answer; a row that cannot be asked comes back as skipped."""
+
+
+class Calls:
+    """The calls of a run to one endpoint."""
+
+    def __init__(self, ledger: CallLedger, endpoint: Endpoint, fingerprint: str) -> None:
+        self._ledger = ledger
+        self._endpoint = endpoint
+        self._fingerprint = fingerprint.encode()
+
+    async def ask(self, key: str, request: ModelRequest, item: WorkItem) -> ModelReply:
+        """Send, or take from the record."""
+        return await self._ledger.call(key, request, self._endpoint, self._fingerprint, item.recorded)
+
+
+class Generate:
+    """One prompt, one reply."""
+
+    def __init__(self, prompts: PromptBuilder, generation: Generation, route: Route, calls: Calls) -> None:
+        self._prompts = prompts
+        self._generation = generation
+        self._build = chat_request if route == "chat" else completions_request
+        self._calls = calls
+
+    async def answer(self, item: WorkItem) -> Answer:
+        """Render, ask."""
+        try:
+            prompt = self._prompts.build(item.row)
+        except MissingFieldError as error:
+            return Answer(None, "", item.row, skipped=str(error))
+        request = self._build(prompt, self._generation, repeat=item.repeat)
+        reply = await self._calls.ask(call_key(item.index, item.repeat), request, item)
+        return Answer(reply, reply.text, item.row, usage=_tokens((reply,)))
+
+
+class ScoreOnly:
+    """The response stands in the row; no request is made."""
+
+    def __init__(self, prompts: PromptBuilder, response_field: str) -> None:
+        self._prompts = prompts
+        self._field = response_field
+
+    async def answer(self, item: WorkItem) -> Answer:
+        """Read the response; the prompt is rendered as well as it can be, for the record."""
+        row = item.row
+        try:
+            prompt = self._prompts.build(row).text
+        except MissingFieldError:
+            prompt = ""
+        if row.get(self._field) is None:
+            return Answer(None, "", row, prompt, skipped=f'field "{self._field}" (response_field) is missing')
+        return Answer(None, str(row[self._field]), row, prompt)
+
+
+class RankChoices:
+    """Log-likelihood of each candidate continuation; the likeliest is the response."""
+
+    def __init__(
+        self, spec: BenchmarkSpec, prompts: PromptBuilder, model: str, profile: EchoProfile, calls: Calls
+    ) -> None:
+        self._spec = spec
+        self._prompts = prompts
+        self._model = model
+        self._profile = profile
+        self._calls = calls
+
+    async def answer(self, item: WorkItem) -> Answer:
+        """Ask for all candidates at once."""
+        row = item.row
+        try:
+            prompt = self._prompts.build(row)
+        except MissingFieldError as error:
+            return Answer(None, "", row, skipped=str(error))
+        choices = resolve_choices(self._spec, row)
+        if not choices:
+            return Answer(None, "", row, skipped="the row has no choices (choices_field, choices)")
+        context = prompt.flat
+        replies = await asyncio.gather(*(self._ask(item, context, n, c) for n, c in enumerate(choices)))
+        for reply in replies:
+            if reply.failure is not None:  # ranking the rest would answer another question
+                return Answer(reply, "", row)
+        logprobs: list[float] = []
+        greedy: list[bool] = []
+        for choice, reply in zip(choices, replies, strict=True):
+            try:
+                if reply.echoed is None:
+                    raise EmptyContinuationError("the reply holds no echoed log-probabilities")
+                likelihood = continuation_likelihood(
+                    reply.echoed, context, choice, max_tokens=self._profile.max_tokens
+                )
+            except EmptyContinuationError as error:
+                failure = RequestFailure("bad_reply", f"choice {choice!r}: {error}")
+                return Answer(ModelReply("failed", failure=failure), "", row)
+            logprobs.append(likelihood.logprob)
+            greedy.append(likelihood.is_greedy)
+        best = logprobs.index(max(logprobs))
+        ranking: JsonObject = {
+            "_choices": list(choices),
+            "_choices_logprobs": list(logprobs),
+            "_choices_is_greedy": list(greedy),
+        }
+        return Answer(replies[best], choices[best], {**row, **ranking}, extra=ranking, usage=_tokens(replies))
+
+    async def _ask(self, item: WorkItem, context: str, number: int, choice: str) -> ModelReply:
+        request = choice_request(
+            context, choice, self._model, max_tokens=self._profile.max_tokens, repeat=item.repeat
+        )
+        return await self._calls.ask(call_key(item.index, item.repeat, f"c{number:03d}"), request, item)
+
+
+class MultiTurn:
+    """A conversation: the row or a function supplies each next user turn."""
+
+    def __init__(
+        self, spec: BenchmarkSpec, prompts: PromptBuilder, generation: Generation, calls: Calls
+    ) -> None:
+        self._spec = spec
+        self._prompts = prompts
+        self._generation = generation
+        self._calls = calls
+
+    async def answer(self, item: WorkItem) -> Answer:
+        """Ask turn after turn until there is none left, a turn fails, or `max_turns` is reached."""
+        try:
+            conversation = open_conversation(self._prompts.build(item.row))
+        except MissingFieldError as error:
+            return Answer(None, "", item.row, skipped=str(error))
+        replies: list[ModelReply] = []
+        broken: str | None = None
+        user: str | None = ""
+        while user is not None:
+            turn = len(replies)
+            request = conversation_request(conversation, self._generation, repeat=item.repeat)
+            key = call_key(item.index, item.repeat, f"t{turn:03d}")
+            reply = await self._calls.ask(key, request, item)
+            replies.append(reply)
+            if reply.failure is not None:
+                break
+            conversation.append({"role": "assistant", "content": reply.text})
+            try:
+                user = await self._next_turn(item, conversation, turn + 1)
+            except Exception as error:  # the user's function, or turns that are no turns
+                broken = f"turn {turn + 1}: {error}"
+                break
+            if user is not None:
+                conversation.append({"role": "user", "content": user})
+        return Answer(
+            replies[-1],
+            replies[-1].text,
+            item.row,
+            broken=broken,
+            conversation=conversation,
+            turn_index=len(replies) - 1,
+            extra={"conversation": list(conversation)},
+            usage=_tokens(replies),
+        )
+
+    async def _next_turn(self, item: WorkItem, conversation: list[JsonObject], turn: int) -> str | None:
+        if self._spec.next_turn is None:
+            return next_user_turn(self._spec, item.row, conversation, turn)
+        # The user's function may block, for instance to ask another model for the user's words.
+        return await asyncio.to_thread(next_user_turn, self._spec, item.row, conversation, turn)
+
+
+def _tokens(replies: Sequence[ModelReply]) -> tuple[int, int] | None:
+    prompt = completion = 0
+    counted = False
+    for reply in replies:
+        if reply.usage is not None:
+            counted = True
+            prompt += reply.usage.prompt
+            completion += reply.usage.completion
+    return (prompt, completion) if counted else None

@@ -1,0 +1,147 @@
+"""Executes a prepared run: workers take samples from the feed, ask, score, record, until all is done."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from benchwright.core import ModelReply, Outcome, encode_json
+from benchwright.endpoints import OpenEndpoint
+from benchwright.engine._answers import Answer, Strategy
+from benchwright.engine._feed import Feed, WorkItem
+from benchwright.engine._progress import Progress, Watcher
+from benchwright.engine._scoring import Scored, Scoring
+from benchwright.engine._stop import Stop
+from benchwright.store import HEARTBEAT_S, StepRow, StepWriter, Store, score_key
+
+_SHOW_EVERY_S = 0.12
+_HOPELESS = 20
+"""A run whose first so many samples (and at least all in flight) fail without one success is stopped:
+the rest would fail the same way, and may cost money."""
+
+
+@dataclass(slots=True)
+class Machinery:
+    """What a worker needs, put together once per run."""
+
+    strategy: Strategy
+    """How the model is asked."""
+    scoring: Scoring
+    """How answers are scored."""
+    feed: Feed
+    """Where samples come from."""
+    writer: StepWriter
+    """Where records go."""
+    endpoint: OpenEndpoint
+    """The model under test."""
+    stop: Stop
+    """When to stop."""
+    progress: Progress
+    """Counters for whoever watches."""
+    parallelism: int
+    """Samples in flight at once."""
+
+
+async def execute(machinery: Machinery, store: Store, run_id: int, watcher: Watcher | None) -> None:
+    """Work until the feed ends or the run is stopped; everything done is recorded on return."""
+    progress = machinery.progress
+    progress.phase = "asking"
+    progress.started = time.monotonic()
+    with machinery.stop.on_signals() as at_once:
+        attendant = asyncio.create_task(_attend(machinery, store, run_id, watcher))
+        workers = [asyncio.create_task(_work(machinery)) for _ in range(machinery.parallelism)]
+        everyone = asyncio.gather(*workers)
+        try:
+            await asyncio.wait((everyone, at_once), return_when=asyncio.FIRST_COMPLETED)
+            if everyone.done():
+                everyone.result()  # a worker's own error, such as a full disk, ends the run
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, everyone, return_exceptions=True)
+            attendant.cancel()
+            with suppress(asyncio.CancelledError):
+                await attendant
+            await machinery.feed.close()
+
+
+async def _work(machinery: Machinery) -> None:
+    """One worker: a sample at a time. It takes the next only when the last is committed, so that after a
+    kill at most one request per worker has been paid for and not recorded."""
+    feed, strategy, scoring = machinery.feed, machinery.strategy, machinery.scoring
+    writer, progress = machinery.writer, machinery.progress
+    while (item := await feed.next()) is not None:
+        progress.in_flight += 1
+        try:
+            started = time.time()
+            answer = await strategy.answer(item)
+            if _not_sent(answer.reply):
+                return  # the budget is spent: the sample stays open for a resume
+            scored = await scoring.score(item, answer)
+            await writer.append((_score_row(item, answer, scored, started),))
+        finally:
+            progress.in_flight -= 1
+        progress.done += 1
+        if scored.scores is None:
+            _count_failure(machinery, scored)
+
+
+def _not_sent(reply: ModelReply | None) -> bool:
+    return reply is not None and reply.failure is not None and reply.failure.kind == "budget"
+
+
+def _score_row(item: WorkItem, answer: Answer, scored: Scored, started: float) -> StepRow:
+    record: dict[str, Any] = {"o": scored.outcome.value, "t": scored.target}
+    if scored.scores is not None:
+        record["s"] = scored.scores
+    if scored.error is not None:
+        record["e"] = scored.error
+    if answer.prompt is not None:
+        record["p"] = answer.prompt
+    reply = answer.reply
+    if reply is None or reply.text is not answer.response:
+        record["r"] = answer.response
+    if answer.usage is not None:
+        record["u"] = answer.usage
+    if answer.extra:
+        record.update(answer.extra)
+    row = encode_json(item.row)
+    key = score_key(item.index, item.repeat)
+    return StepRow(key, _row_hash(row), row, encode_json(record), False, started, time.time())
+
+
+def _row_hash(row: bytes) -> bytes:
+    """16 bytes that stand for a row's content."""
+    return hashlib.blake2b(row, digest_size=16).digest()
+
+
+def _count_failure(machinery: Machinery, scored: Scored) -> None:
+    progress = machinery.progress
+    progress.failed += 1
+    if not progress.first_failure and scored.error:
+        progress.first_failure = scored.error
+    fresh = progress.done - progress.recorded
+    if fresh == progress.failed and fresh >= max(_HOPELESS, machinery.parallelism) and (
+        scored.outcome is Outcome.REQUEST_FAILED
+    ):  # fmt: skip
+        machinery.stop.request("hopeless", f"stopped: the first {fresh} samples all failed")
+
+
+async def _attend(machinery: Machinery, store: Store, run_id: int, watcher: Watcher | None) -> None:
+    """Signs of life, and pictures for the watcher."""
+    progress = machinery.progress
+    next_heartbeat = time.monotonic() + HEARTBEAT_S
+    while True:
+        progress.limit = machinery.endpoint.limit
+        if machinery.stop.cause is not None:
+            progress.stopping = machinery.stop.reason
+        if watcher is not None:
+            watcher.show(progress)
+        if time.monotonic() >= next_heartbeat:
+            store.heartbeat(run_id)
+            next_heartbeat = time.monotonic() + HEARTBEAT_S
+        await asyncio.sleep(_SHOW_EVERY_S)

@@ -1,0 +1,112 @@
+"""Rows become work: batches are read one ahead in a thread, and what an earlier start recorded is left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from benchwright.core import Row
+from benchwright.datasets import Batch
+from benchwright.engine._progress import Progress
+from benchwright.engine._stop import Stop
+from benchwright.store import StepOutput, Store, score_key
+
+
+@dataclass(slots=True)
+class WorkItem:
+    """One sample of one repeat, to be asked and scored."""
+
+    index: int
+    """0-based row number."""
+    repeat: int
+    """0-based repeat."""
+    row: Row
+    """The row after field mapping."""
+    recorded: dict[str, StepOutput] | None
+    """Calls that an earlier start recorded, by key; None on a first start."""
+
+
+class Feed:
+    """Hands out work items in row order until the rows end or the run is told to stop."""
+
+    def __init__(
+        self,
+        batches: Iterator[Batch],
+        *,
+        repeats: int,
+        store: Store,
+        run_id: int,
+        resuming: bool,
+        stop: Stop,
+        progress: Progress,
+    ) -> None:
+        self._batches = batches
+        self._repeats = repeats
+        self._store = store
+        self._run_id = run_id
+        self._resuming = resuming
+        self._stop = stop
+        self._progress = progress
+        self._ready: deque[WorkItem] = deque()
+        self._next_index = 0
+        self._ended = False
+        self._loading = asyncio.Lock()
+        self._ahead: asyncio.Task[Batch | None] | None = None
+
+    async def next(self) -> WorkItem | None:
+        """The next sample, or None when there is no more to do."""
+        ready = self._ready
+        while not ready:
+            if self._ended or self._stop.cause is not None:
+                return None
+            async with self._loading:
+                if not ready and not self._ended:
+                    await self._load()
+        if self._stop.cause is not None or self._stop.out_of_time():
+            return None
+        return ready.popleft()
+
+    async def close(self) -> None:
+        """Stop reading ahead."""
+        if self._ahead is not None:
+            await asyncio.gather(self._ahead, return_exceptions=True)
+
+    async def _load(self) -> None:
+        if self._ahead is None:
+            self._ahead = asyncio.create_task(self._read())
+        batch = await self._ahead
+        self._ahead = None
+        if batch is None:
+            self._ended = True
+            return
+        self._ahead = asyncio.create_task(self._read())
+        first = self._next_index
+        self._next_index += len(batch.rows)
+        calls: dict[str, StepOutput] | None = None
+        scored: dict[str, StepOutput] = {}
+        if self._resuming:
+            last = self._next_index - 1
+            scored = self._store.recorded(self._run_id, "score", first, last)
+            calls = self._store.recorded(self._run_id, "call", first, last)
+            calls.update(self._store.recorded(self._run_id, "judge", first, last))
+        for index, row in enumerate(batch.rows, first):
+            for repeat in range(self._repeats):
+                if scored and score_key(index, repeat) in scored:
+                    self._count_recorded(scored[score_key(index, repeat)])
+                else:
+                    self._ready.append(WorkItem(index, repeat, row, calls))
+
+    async def _read(self) -> Batch | None:
+        return await asyncio.to_thread(next, self._batches, None)
+
+    def _count_recorded(self, score: StepOutput) -> None:
+        record: dict[str, Any] = orjson.loads(score.output)
+        self._progress.done += 1
+        self._progress.recorded += 1
+        if "s" not in record:
+            self._progress.failed += 1

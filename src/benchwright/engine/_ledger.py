@@ -1,0 +1,103 @@
+"""Every model call of a run passes here: recorded already? known from an earlier run? else sent and recorded.
+
+The key of a request covers all that can change the answer: endpoint, adapter version, route, full body and
+repeat number. Failed replies are recorded for this run but never offered to another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import TYPE_CHECKING
+
+import orjson
+
+from benchwright.core import (
+    ADAPTER_VERSION,
+    ModelReply,
+    ModelRequest,
+    RequestFailure,
+    encode_json,
+    reply_from_json,
+    reply_to_json,
+)
+from benchwright.store import StepOutput, StepRow, StepWriter, Store
+
+if TYPE_CHECKING:
+    from benchwright.endpoints import Endpoint
+    from benchwright.engine._progress import Progress
+    from benchwright.engine._stop import Stop
+
+
+class CallLedger:
+    """The durable calls of one run."""
+
+    def __init__(
+        self, *, run_id: int, store: Store, writer: StepWriter, stop: Stop, progress: Progress, cache: bool
+    ) -> None:
+        self._run_id = run_id
+        self._store = store
+        self._writer = writer
+        self._stop = stop
+        self._progress = progress
+        # Asked once: in a workspace without replies no look-up is made at all (10 µs per call saved).
+        self._look_up = cache and store.has_reusable()
+        self.sent = 0
+        """Requests sent by this start, retries included."""
+        self.cached = 0
+        """Calls answered by an earlier run."""
+
+    async def call(
+        self,
+        key: str,
+        request: ModelRequest,
+        endpoint: Endpoint,
+        fingerprint: bytes,
+        recorded: dict[str, StepOutput] | None,
+    ) -> ModelReply:
+        """The reply to `request`, recorded under `key`."""
+        digest = request_hash(request, fingerprint)
+        if recorded is not None:
+            known = recorded.get(key)
+            if known is not None and known.input_hash == digest:
+                return reply_from_json(orjson.loads(known.output))
+        if self._look_up:
+            output = self._store.reusable(self._run_id, digest)
+            if output is not None:
+                self.cached += 1
+                self._progress.cached += 1
+                now = time.time()
+                self._writer.append((StepRow(key, digest, request.payload, output, False, now, now),))
+                return reply_from_json(orjson.loads(output))
+        if not self._stop.may_send():
+            return BUDGET_SPENT
+        reply = await endpoint.send(request)
+        self.sent += reply.attempts
+        usage = reply.usage
+        self._stop.spent(reply.attempts - 1, 0 if usage is None else usage.prompt + usage.completion)
+        row = StepRow(
+            key,
+            digest,
+            request.payload,
+            encode_json(reply_to_json(reply)),
+            reply.failure is None,
+            reply.started_at,
+            reply.started_at + reply.latency_s,
+        )
+        # Not awaited: the sample's score is appended behind it, and whoever awaits that has both.
+        self._writer.append((row,))
+        return reply
+
+
+BUDGET_SPENT = ModelReply(
+    status="failed", failure=RequestFailure("budget", "not sent: the run's budget is spent"), attempts=0
+)
+"""What a call gets once nothing may be sent any more; never recorded."""
+
+
+def request_hash(request: ModelRequest, fingerprint: bytes) -> bytes:
+    """16 bytes that stand for the request."""
+    digest = hashlib.blake2b(fingerprint, digest_size=16)
+    digest.update(f"|{ADAPTER_VERSION}|{request.route}|{request.repeat}|".encode())
+    digest.update(request.payload)
+    return digest.digest()

@@ -1,0 +1,192 @@
+"""One run from its record to its summary: opens what is needed, executes, sums up, closes everything."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass
+
+from benchwright.core import JsonObject, Outcome, Route, RunSummary, encode_json
+from benchwright.endpoints import EchoProfile, OpenEndpoint, learn_echo, open_endpoint
+from benchwright.engine._answers import Calls, Generate, MultiTurn, RankChoices, ScoreOnly, Strategy
+from benchwright.engine._execute import Machinery, execute
+from benchwright.engine._feed import Feed
+from benchwright.engine._ledger import CallLedger
+from benchwright.engine._prepare import Prepared
+from benchwright.engine._progress import Progress, Watcher
+from benchwright.engine._scoring import Scoring
+from benchwright.engine._side_calls import JudgeCalls, ModelCalls
+from benchwright.engine._stop import Stop, StopCause
+from benchwright.engine._summarise import summarise
+from benchwright.store import RunRecord, StepRow, StepWriter, Store, score_key
+
+_SCORER_THREADS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What one start of a run came to."""
+
+    summary: RunSummary
+    """The numbers of everything recorded so far."""
+    cause: StopCause | None
+    """Why it stopped early, if it did."""
+    reason: str
+    """The same in plain words."""
+    first_failure: str
+    """The first failure of this start, in plain words."""
+    requests_sent: int
+    """Requests this start sent, retries included."""
+    from_cache: int
+    """Calls answered by earlier runs."""
+    seconds: float
+    """Wall-clock time of the asking phase."""
+    done: int
+    """Samples this start brought to an outcome."""
+
+
+async def perform(
+    prepared: Prepared, store: Store, run: RunRecord, *, resuming: bool, watcher: Watcher | None = None
+) -> Performed:
+    """Execute a run that this process owns, and record its end."""
+    progress = Progress(run.name)
+    stop = Stop(prepared.settings.budget)
+    async with AsyncExitStack() as stack:
+        endpoint = open_endpoint(prepared.settings.endpoint)
+        stack.push_async_callback(endpoint.aclose)
+        writer = StepWriter(store.workspace.database, run.id)
+        stack.push_async_callback(writer.close)
+        ledger = CallLedger(
+            run_id=run.id, store=store, writer=writer, stop=stop, progress=progress,
+            cache=prepared.settings.cache,
+        )  # fmt: skip
+        machinery = await _assemble(
+            prepared, store, run, ledger, endpoint, writer, stop, progress, stack, resuming
+        )
+        if not resuming:
+            await _record_unreadable(prepared, writer)
+        progress.total = (prepared.scan.rows + prepared.unreadable) * prepared.settings.repeats
+        started = time.monotonic()
+        await execute(machinery, store, run.id, watcher)
+        seconds = time.monotonic() - started
+    progress.phase = "summing up"
+    if watcher is not None:
+        watcher.show(progress)
+    summary = summarise(
+        store,
+        run.id,
+        rows=prepared.scan.rows + prepared.unreadable,
+        repeats=prepared.settings.repeats,
+        failure_threshold=prepared.settings.failure_threshold,
+        notes=[*prepared.notes, *([stop.reason] if stop.cause in ("budget", "hopeless") else [])],
+    )
+    _record_end(store, run, summary, stop, progress)
+    progress.phase = "done"
+    if watcher is not None:
+        watcher.show(progress)
+    return Performed(
+        summary=summary,
+        cause=stop.cause,
+        reason=stop.reason,
+        first_failure=progress.first_failure,
+        requests_sent=ledger.sent,
+        from_cache=ledger.cached,
+        seconds=seconds,
+        done=progress.done - progress.recorded,
+    )
+
+
+async def _assemble(
+    prepared: Prepared,
+    store: Store,
+    run: RunRecord,
+    ledger: CallLedger,
+    endpoint: OpenEndpoint,
+    writer: StepWriter,
+    stop: Stop,
+    progress: Progress,
+    stack: AsyncExitStack,
+    resuming: bool,
+) -> Machinery:
+    settings = prepared.settings
+    calls = Calls(ledger, endpoint, settings.endpoint.fingerprint())
+    judges = JudgeCalls(ledger, settings.parallelism)
+    stack.push_async_callback(judges.aclose)
+    route: Route = "chat" if prepared.model_type == "chat" else "completions"
+    scoring = Scoring(
+        prepared.spec,
+        ask_model=ModelCalls(calls, settings.generation, route).ask,
+        ask_judge=judges.ask,
+        threads=min(settings.parallelism, _SCORER_THREADS),
+    )
+    stack.callback(scoring.close)
+    strategy = await _strategy(prepared, store, run, calls, endpoint, route, progress)
+    feed = Feed(
+        iter(prepared.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=resuming,
+        stop=stop, progress=progress,
+    )  # fmt: skip
+    return Machinery(strategy, scoring, feed, writer, endpoint, stop, progress, settings.parallelism)
+
+
+async def _strategy(
+    prepared: Prepared,
+    store: Store,
+    run: RunRecord,
+    calls: Calls,
+    endpoint: OpenEndpoint,
+    route: Route,
+    progress: Progress,
+) -> Strategy:
+    spec, settings, prompts = prepared.spec, prepared.settings, prepared.prompts
+    if spec.response_field is not None:
+        return ScoreOnly(prompts, spec.response_field)
+    if prepared.model_type == "completions_logprob":
+        progress.phase = "probing"
+        profile = await _echo_profile(store, run, endpoint, settings.generation.model)
+        return RankChoices(spec, prompts, settings.generation.model, profile, calls)
+    if spec.turns_field is not None or spec.next_turn is not None:
+        return MultiTurn(spec, prompts, settings.generation, calls)
+    return Generate(prompts, settings.generation, route, calls)
+
+
+async def _echo_profile(store: Store, run: RunRecord, endpoint: OpenEndpoint, model: str) -> EchoProfile:
+    """What is known of the server's echo: learned once per run and kept, so that a resume sends equal bodies."""
+    known = run.manifest.get("echo")
+    if isinstance(known, dict):
+        return EchoProfile(**{**known, "notes": tuple(known.get("notes") or ())})  # type: ignore[arg-type]  # our own record
+    profile = await learn_echo(endpoint, model)
+    echo: JsonObject = asdict(profile)
+    store.update_manifest(run.id, {**run.manifest, "echo": echo})
+    return profile
+
+
+async def _record_unreadable(prepared: Prepared, writer: StepWriter) -> None:
+    """Rows that could not even be read have no sample, yet they are counted: as skipped, behind the others."""
+    now = time.time()
+    rows = [
+        StepRow(
+            score_key(prepared.scan.rows + number, repeat),
+            b"",
+            None,
+            encode_json({"o": Outcome.SKIPPED.value, "t": None, "e": reason}),
+            False,
+            now,
+            now,
+        )
+        for number, reason in enumerate(prepared.unreadable_reasons)
+        for repeat in range(prepared.settings.repeats)
+    ]
+    if rows:
+        await writer.append(rows)
+
+
+def _record_end(store: Store, run: RunRecord, summary: RunSummary, stop: Stop, progress: Progress) -> None:
+    nothing_usable = summary.evaluated > 0 and summary.failed == summary.evaluated
+    if nothing_usable:
+        store.finish_run(
+            run.id, "failed", summary=summary.to_json(), error=progress.first_failure or stop.reason
+        )
+    elif summary.partial:
+        store.finish_run(run.id, "interrupted", summary=summary.to_json(), error=stop.reason or None)
+    else:
+        store.finish_run(run.id, "completed", summary=summary.to_json())

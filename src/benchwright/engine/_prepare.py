@@ -1,0 +1,145 @@
+"""Everything that can be found out before the first request: data, examples, prompts, and every bad row."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from benchwright.benchmarks import (
+    BenchmarkSpec,
+    EndpointType,
+    FewShot,
+    PromptBuilder,
+    RowScan,
+    build_prompts,
+    resolve_fewshot,
+    scan_rows,
+    strategy_of,
+)
+from benchwright.core import BadRow, DatasetError, JsonObject, content_hash
+from benchwright.datasets import Batch, DatasetReader, open_dataset
+from benchwright.engine._settings import RunSettings
+
+BATCH_ROWS = 256
+"""Rows read at a time: enough to make the reading cheap, few enough to stay flat in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that is ready to start."""
+
+    spec: BenchmarkSpec
+    """The benchmark."""
+    settings: RunSettings
+    """The run's settings."""
+    reader: DatasetReader
+    """The evaluated rows."""
+    prompts: PromptBuilder
+    """Rows to prompts."""
+    fewshot: FewShot | None
+    """The examples, if any."""
+    scan: RowScan
+    """What the pass over all rows found."""
+    unreadable_reasons: tuple[str, ...]
+    """Rows that could not be read at all, when the run goes on without them."""
+    manifest: JsonObject
+    """Hashes, fingerprints, versions, seed."""
+    notes: tuple[str, ...]
+    """What must stand beside the numbers."""
+
+    @property
+    def unreadable(self) -> int:
+        """How many rows could not be read."""
+        return len(self.unreadable_reasons)
+
+    @property
+    def model_type(self) -> EndpointType:
+        """How the model is asked."""
+        return model_type_of(self.spec, self.settings)
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows; unreadable ones are left out here because they were counted already."""
+        return self.reader.batches(BATCH_ROWS, on_bad=_ignore if self.unreadable_reasons else None)
+
+
+def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
+    """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
+    strategy_of(spec, model_type_of(spec, settings))
+    reader = open_dataset(
+        settings.dataset or spec.dataset,
+        base_dir=None if settings.dataset else spec.base_dir,
+        field_mapping=spec.field_mapping,
+        limit=settings.limit,
+    )
+    fewshot = resolve_fewshot(
+        spec, num_fewshot=settings.num_fewshot, seed=settings.fewshot_seed, limit=settings.limit,
+        strict=settings.fewshot_strict, dataset=settings.dataset,
+    )  # fmt: skip
+    prompts = build_prompts(spec, fewshot)
+    unreadable: list[BadRow] = []
+    scan = scan_rows(spec, reader, prompts, on_unreadable=unreadable.append)
+    if scan.bad_total and not settings.skip_bad_rows:
+        raise DatasetError.of_rows(scan.bad_rows, scan.bad_total)
+    if scan.rows == 0:
+        raise DatasetError(f"{reader.name}: no usable rows; nothing to evaluate")
+    return Prepared(
+        spec=spec,
+        settings=settings,
+        reader=reader,
+        prompts=prompts,
+        fewshot=fewshot,
+        scan=scan,
+        unreadable_reasons=tuple(str(bad) for bad in unreadable),
+        manifest=_manifest(spec, settings, reader, fewshot, scan),
+        notes=tuple(fewshot.warnings) if fewshot is not None else (),
+    )
+
+
+def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> EndpointType:
+    """As the run says, else as the benchmark declares; ranking wins wherever either asks for it."""
+    if "completions_logprob" in (settings.model_type, spec.endpoint_type):
+        return "completions_logprob"
+    return settings.model_type or spec.endpoint_type
+
+
+def _ignore(bad: BadRow) -> None:
+    pass
+
+
+def _manifest(
+    spec: BenchmarkSpec, settings: RunSettings, reader: DatasetReader, fewshot: FewShot | None, scan: RowScan
+) -> JsonObject:
+    shots: JsonObject | None = None
+    if fewshot is not None:
+        shots = {
+            "source": fewshot.source,
+            "overlapping": fewshot.overlapping,
+            "count": len(fewshot.examples),
+            "hash": content_hash([example.text for example in fewshot.examples]),
+        }
+    return {
+        "dataset": {"name": reader.name, "fingerprint": reader.fingerprint(), "rows": scan.rows},
+        "benchmark": {
+            "name": spec.name,
+            "source": None if spec.source is None else spec.source.name,
+            "hash": benchmark_hash(spec),
+        },
+        "endpoint": {"fingerprint": settings.endpoint.fingerprint()},
+        "fewshot": shots,
+        "seed": settings.fewshot_seed,
+        "versions": {"benchwright": version("benchwright"), "python": platform.python_version()},
+    }
+
+
+def benchmark_hash(spec: BenchmarkSpec) -> str:
+    """Changes when the benchmark file, or a template file it names, changes."""
+    digest = hashlib.sha256()
+    if spec.source is not None and spec.source.is_file():
+        digest.update(spec.source.read_bytes())
+    prompts = build_prompts(spec, None)
+    system = "" if prompts.system_template is None else prompts.system_template.text
+    digest.update(f"\0{prompts.template.text}\0{system}".encode())
+    return f"sha256:{digest.hexdigest()}"

@@ -1,0 +1,194 @@
+"""From an answer to scores and an outcome. A scorer that raises, or whose judge fails, never becomes a zero.
+
+Scorers run in the event loop while they are quick. One that asks a model (a judge, `model_call_fn`) or takes
+long is moved to threads from then on; the move is found out by doing, not declared.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from benchwright.benchmarks import BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_of
+from benchwright.core import BenchwrightError, ModelReply, Outcome
+from benchwright.engine._answers import Answer
+from benchwright.engine._feed import WorkItem
+from benchwright.scorers import JudgeCall, ScorerInput, Scores
+
+SLOW_SCORER_S = 0.003
+"""A scorer that blocks the loop longer than this three times leaves it: others' replies wait meanwhile."""
+
+
+class _NeedsThread(BaseException):
+    """Raised when a scorer asks a model while it runs in the event loop. Not an Exception, so that a
+    scorer's own `except Exception` cannot swallow it."""
+
+
+@dataclass(slots=True)
+class Scored:
+    """What came of one sample."""
+
+    outcome: Outcome
+    """How it ended."""
+    scores: Scores | None
+    """The scorer's numbers, if it gave any."""
+    error: str | None
+    """Why not, if it gave none."""
+    target: Any
+    """The expected answer."""
+
+
+AskModel = Callable[[WorkItem, int, Any, dict[str, Any]], Any]
+"""`(item, number, prompt, overrides)` → awaitable text: the `model_call_fn` of scorers."""
+AskJudge = Callable[[WorkItem, int, JudgeCall], Any]
+"""`(item, number, call)` → awaitable text."""
+
+
+class Scoring:
+    """Scores answers of one benchmark."""
+
+    def __init__(
+        self, spec: BenchmarkSpec, *, ask_model: AskModel, ask_judge: AskJudge, threads: int
+    ) -> None:
+        self._spec = spec
+        self._ask_model = ask_model
+        self._ask_judge = ask_judge
+        self._loop = asyncio.get_running_loop()
+        self._loop_thread = threading.get_ident()
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="benchwright-scorer")
+        self._threaded = False
+        self._slow = 0
+
+    def close(self) -> None:
+        """Let go of the threads."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def score(self, item: WorkItem, answer: Answer) -> Scored:
+        """Score one answer."""
+        target = target_of(self._spec, item.row)
+        if answer.skipped is not None:
+            return Scored(Outcome.SKIPPED, None, answer.skipped, target)
+        reply = answer.reply
+        if reply is not None and reply.failure is not None:
+            return Scored(Outcome.REQUEST_FAILED, None, reply.failure.message, target)
+        if answer.broken is not None:
+            return Scored(Outcome.SCORER_FAILED, None, answer.broken, target)
+        live = _LiveCalls(self, item)
+        sample = ScorerInput(
+            answer.response,
+            target,
+            answer.metadata,
+            live.model_call,
+            self._spec.config,
+            answer.conversation,
+            answer.turn_index,
+            ask=live.ask,
+        )
+        try:
+            scores = await self._run(sample)
+        except Exception as error:
+            text = str(error) or type(error).__name__
+            if type(error).__module__ == "builtins":
+                text = f"{type(error).__name__}: {text}"
+            return Scored(_outcome(reply, None), None, f"scorer failed: {text}", target)
+        return Scored(_outcome(reply, scores), scores, None, target)
+
+    async def _run(self, sample: ScorerInput) -> Scores:
+        if not self._threaded:
+            started = time.perf_counter()
+            try:
+                result = call_scorer(self._spec, sample)
+                if inspect.isawaitable(result):
+                    result = await result
+                elif time.perf_counter() - started > SLOW_SCORER_S:
+                    self._slow += 1
+                    self._threaded = self._slow >= 3
+                return _checked(result)
+            except _NeedsThread:
+                self._threaded = True
+        return await self._loop.run_in_executor(self._pool, self._run_in_thread, sample)
+
+    def _run_in_thread(self, sample: ScorerInput) -> Scores:
+        result = call_scorer(self._spec, sample)
+        if inspect.isawaitable(result):
+            result = asyncio.run(_awaited(result))
+        return _checked(result)
+
+    def wait_for(self, question: Any) -> str:
+        """Ask from a scorer's thread; the loop does the asking."""
+        if threading.get_ident() == self._loop_thread:
+            question.close()
+            raise _NeedsThread
+        text: str = asyncio.run_coroutine_threadsafe(question, self._loop).result()
+        return text
+
+    def question(self, item: WorkItem, number: int, prompt: Any, overrides: dict[str, Any]) -> Any:
+        """The awaitable of a `model_call_fn` call."""
+        return self._ask_model(item, number, prompt, overrides)
+
+    def judge_question(self, item: WorkItem, number: int, call: JudgeCall) -> Any:
+        """The awaitable of a judge's call."""
+        return self._ask_judge(item, number, call)
+
+
+class _LiveCalls:
+    """What a scorer can ask while it scores one sample. Calls are numbered, so that each is its own step."""
+
+    __slots__ = ("_asked", "_item", "_scoring")
+
+    def __init__(self, scoring: Scoring, item: WorkItem) -> None:
+        self._scoring = scoring
+        self._item = item
+        self._asked = 0
+
+    def model_call(self, prompt: Any, **overrides: Any) -> str:
+        """The model under test: `model_call_fn(prompt_or_messages, temperature=…, max_tokens=…)` → text."""
+        return self._wait(self._scoring.question(self._item, self._number(), prompt, overrides))
+
+    def ask(self, call: JudgeCall) -> str:
+        """A judge."""
+        return self._wait(self._scoring.judge_question(self._item, self._number(), call))
+
+    def _number(self) -> int:
+        self._asked += 1
+        return self._asked - 1
+
+    def _wait(self, question: Any) -> str:
+        try:
+            return self._scoring.wait_for(question)
+        except _NeedsThread:
+            self._asked = 0  # the scorer starts again in a thread, with the same numbers
+            raise
+
+
+async def _awaited(result: Any) -> Any:
+    return await result
+
+
+def _checked(result: object) -> Scores:
+    scores = scores_of(result)
+    if isinstance(scores, InvalidScores):
+        raise BenchwrightError(scores.message)
+    return scores
+
+
+def _outcome(reply: ModelReply | None, scores: Scores | None) -> Outcome:
+    """The model's own shortcomings keep their names even when the scorer gave a number for them."""
+    status = "answered" if reply is None else reply.status
+    if status == "empty":
+        return Outcome.EMPTY
+    if status == "truncated":
+        return Outcome.TRUNCATED
+    if status == "refused":
+        return Outcome.REFUSED
+    if scores is None:
+        return Outcome.SCORER_FAILED
+    if scores.get("parsed") is False:
+        return Outcome.UNPARSED
+    return Outcome.SCORED

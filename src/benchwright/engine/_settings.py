@@ -1,0 +1,81 @@
+"""What one run is: everything that decides its results, frozen at the start and kept with the run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from benchwright.benchmarks import EndpointType, Generation
+from benchwright.core import JsonObject
+from benchwright.endpoints import DemoSettings, EndpointSettings, FaultMix
+from benchwright.engine._stop import Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """One run of one benchmark against one model. Holds names of secrets, never secrets."""
+
+    target: str
+    """Where the benchmark is loaded from: `file.py:name` with an absolute path, or `module:name`."""
+    cwd: str
+    """Working directory of the first start; modules are looked for from here."""
+    benchmark: str
+    """Normalised benchmark name."""
+    eval_type: str
+    """`byob_<name>.<name>`."""
+    endpoint: EndpointSettings | DemoSettings
+    """The model under test."""
+    generation: Generation
+    """What goes into every request body."""
+    model_type: EndpointType | None = None
+    """How the model is asked; None: as the benchmark declares."""
+    dataset: str | None = None
+    """Dataset that replaces the benchmark's own."""
+    limit: int | None = None
+    """First so many rows only."""
+    repeats: int = 1
+    """Times each row is asked."""
+    parallelism: int = 16
+    """Samples in flight at once."""
+    num_fewshot: int | None = None
+    """Examples per prompt; None: as the benchmark says."""
+    fewshot_seed: int = 42
+    """Seed of the choice of examples."""
+    fewshot_strict: bool = False
+    """Refuse examples drawn from evaluated rows."""
+    budget: Budget = field(default_factory=Budget)
+    """What the run may spend."""
+    failure_threshold: float = 0.05
+    """Share of failed samples above which the run is not comparable."""
+    cache: bool = True
+    """Take replies to equal requests from earlier runs."""
+    skip_bad_rows: bool = False
+    """Go on without rows that cannot be used, counting them as skipped, instead of refusing to start."""
+
+    def to_json(self) -> JsonObject:
+        """The frozen form."""
+        record: dict[str, Any] = asdict(self)
+        endpoint = record.pop("endpoint")
+        kind = "http" if isinstance(self.endpoint, EndpointSettings) else "demo"
+        record["model"] = {"kind": kind, **endpoint}
+        return record
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> RunSettings:
+        """The reverse of `to_json`."""
+        values = dict(record)
+        model = dict(values.pop("model"))
+        kind = model.pop("kind")
+        endpoint: EndpointSettings | DemoSettings
+        if kind == "http":
+            endpoint = EndpointSettings(**model)
+        else:
+            endpoint = DemoSettings(**{**model, "faults": FaultMix(**model["faults"])})
+        return cls(
+            **{
+                **values,
+                "endpoint": endpoint,
+                "generation": Generation(**values["generation"]),
+                "budget": Budget(**values["budget"]),
+            }
+        )

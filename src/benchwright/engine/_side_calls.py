@@ -1,0 +1,98 @@
+"""Calls that scorers make: judges, and `model_call_fn`. Durable and cached like every other call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from benchwright.benchmarks import (
+    Generation,
+    Prompt,
+    chat_request,
+    completions_request,
+    conversation_request,
+)
+from benchwright.core import BenchwrightError, JsonObject, ModelReply, ModelRequest, Route, encode_json
+from benchwright.endpoints import EndpointSettings, OpenEndpoint, open_endpoint
+from benchwright.engine._answers import Calls
+from benchwright.engine._feed import WorkItem
+from benchwright.engine._ledger import CallLedger
+from benchwright.scorers import JudgeCall, JudgeConfig, JudgeFailedError
+from benchwright.store import call_key, judge_key
+
+
+class ModelCalls:
+    """`sample.model_call_fn(prompt_or_messages, **overrides)`: the model under test, asked by a scorer."""
+
+    def __init__(self, calls: Calls, generation: Generation, route: Route) -> None:
+        self._calls = calls
+        self._generation = generation
+        self._route = route
+
+    async def ask(self, item: WorkItem, number: int, prompt: Any, overrides: dict[str, Any]) -> str:
+        """The reply's text; a failed request raises, which makes the sample `scorer_failed`."""
+        generation = replace(self._generation, **overrides)
+        if isinstance(prompt, list):
+            request = conversation_request(prompt, generation, repeat=item.repeat)
+        elif self._route == "chat":
+            request = chat_request(Prompt(str(prompt)), generation, repeat=item.repeat)
+        else:
+            request = completions_request(Prompt(str(prompt)), generation, repeat=item.repeat)
+        reply = await self._calls.ask(call_key(item.index, item.repeat, f"m{number:03d}"), request, item)
+        if reply.failure is not None:
+            raise BenchwrightError(f"model_call_fn: {reply.failure.message}")
+        return reply.text
+
+
+class JudgeCalls:
+    """Judges, one endpoint per judge configuration, opened on first use."""
+
+    def __init__(self, ledger: CallLedger, parallelism: int) -> None:
+        self._ledger = ledger
+        self._parallelism = parallelism
+        self._open: dict[JudgeConfig, tuple[OpenEndpoint, Calls]] = {}
+
+    async def ask(self, item: WorkItem, number: int, call: JudgeCall) -> str:
+        """The judge's text, or `JudgeFailedError`."""
+        request = judge_request(call, item.repeat)
+        reply = await self._calls(call.config).ask(judge_key(item.index, item.repeat, number), request, item)
+        return judge_text(reply)
+
+    async def aclose(self) -> None:
+        """Close the judges' connections."""
+        for endpoint, _ in self._open.values():
+            await endpoint.aclose()
+
+    def _calls(self, config: JudgeConfig) -> Calls:
+        if config not in self._open:
+            settings = judge_settings(config, self._parallelism)
+            endpoint = open_endpoint(settings)
+            self._open[config] = endpoint, Calls(self._ledger, endpoint, settings.fingerprint())
+        return self._open[config][1]
+
+
+def judge_settings(config: JudgeConfig, parallelism: int) -> EndpointSettings:
+    """The endpoint that a judge's configuration describes."""
+    return EndpointSettings(
+        url=config.url,
+        model_id=config.model_id,
+        api_key_name=config.api_key_name,
+        request_timeout_s=config.request_timeout,
+        max_retries=config.max_retries,
+        parallelism=config.parallelism or parallelism,
+    )
+
+
+def judge_request(call: JudgeCall, repeat: int = 0) -> ModelRequest:
+    """A judge's question as a request."""
+    body: JsonObject = call.body
+    return ModelRequest("chat", body, encode_json(body), repeat)
+
+
+def judge_text(reply: ModelReply) -> str:
+    """The judge's words; anything but words is a failed judge."""
+    if reply.failure is not None:
+        raise JudgeFailedError(f"the judge could not be asked: {reply.failure.message}")
+    if reply.status != "answered":
+        raise JudgeFailedError(f"the judge's reply was {reply.status}")
+    return reply.text

@@ -1,0 +1,102 @@
+"""When a run stops before its end: budgets, signals, hopeless starts. One object, asked by the feed."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+StopCause: TypeAlias = Literal["interrupted", "budget", "hopeless"]
+"""Ctrl-C, a budget, or a start in which every request failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits on what one run may spend. None means no limit."""
+
+    max_requests: int | None = None
+    """Requests sent, retries included."""
+    max_tokens_total: int | None = None
+    """Prompt and completion tokens together, as the server counts them."""
+    max_minutes: float | None = None
+    """Wall-clock minutes since the run (or its resumption) started."""
+
+
+class Stop:
+    """Whether the run should take on another sample. Stopping is clean: what is in flight finishes."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._deadline = None if budget.max_minutes is None else time.monotonic() + budget.max_minutes * 60
+        self._sent = 0
+        self._tokens = 0
+        self.cause: StopCause | None = None
+        self.reason = ""
+        self._now: asyncio.Future[None] | None = None
+
+    def request(self, cause: StopCause, reason: str) -> None:
+        """Take on no more samples. The first cause stays."""
+        if self.cause is None:
+            self.cause = cause
+            self.reason = reason
+
+    def may_send(self) -> bool:
+        """Reserve one request, or stop the run because the budget is spent."""
+        budget = self._budget
+        if budget.max_requests is not None and self._sent >= budget.max_requests:
+            self.request("budget", f"stopped by --max-requests {budget.max_requests}")
+            return False
+        if budget.max_tokens_total is not None and self._tokens >= budget.max_tokens_total:
+            self.request(
+                "budget", f"stopped by --max-tokens-total {budget.max_tokens_total} ({self._tokens} used)"
+            )
+            return False
+        if self.out_of_time():
+            return False
+        self._sent += 1
+        return True
+
+    def spent(self, extra_attempts: int, tokens: int) -> None:
+        """Account for a reply: its retries and its tokens."""
+        self._sent += extra_attempts
+        self._tokens += tokens
+
+    def out_of_time(self) -> bool:
+        """Whether the run's deadline has passed."""
+        if self._deadline is None or time.monotonic() < self._deadline:
+            return False
+        self.request("budget", f"stopped by --max-minutes {self._budget.max_minutes:g}")
+        return True
+
+    @contextmanager
+    def on_signals(self) -> Iterator[asyncio.Future[None]]:
+        """Ctrl-C or SIGTERM once: finish what is in flight. Twice: the yielded future is done, stop at once."""
+        loop = asyncio.get_running_loop()
+        self._now = now = loop.create_future()
+
+        def received() -> None:
+            if self.cause != "interrupted":
+                self.cause = None  # an interrupt outranks a budget: the user wants to leave
+                self.request(
+                    "interrupted", "interrupted; finishing what is in flight (again to stop at once)"
+                )
+            elif not now.done():
+                now.set_result(None)
+
+        handled = []
+        for number in (signal.SIGINT, signal.SIGTERM):
+            try:
+                loop.add_signal_handler(number, received)
+                handled.append(number)
+            except (ValueError, RuntimeError, NotImplementedError):
+                pass  # not the main thread: whoever embeds us handles signals
+        try:
+            yield now
+        finally:
+            for number in handled:
+                loop.remove_signal_handler(number)
+            now.cancel()

@@ -1,0 +1,90 @@
+"""From recorded scores to the numbers of a run: one streaming pass over the store, so that a resumed run
+and an undisturbed one compute the same thing from the same records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import orjson
+
+from benchwright.core import OUTCOMES, MetricSummary, RunSummary
+from benchwright.stats import Aggregator
+from benchwright.store import Store
+
+
+def summarise(
+    store: Store,
+    run_id: int,
+    *,
+    rows: int,
+    repeats: int,
+    failure_threshold: float,
+    notes: list[str],
+) -> RunSummary:
+    """The summary of what is recorded now."""
+    aggregator = Aggregator()
+    counts: Counter[str] = Counter()
+    failed = 0
+    prompt_tokens = completion_tokens = 0
+    counted = False
+    for index, _, output in store.scores(run_id):
+        record: dict[str, Any] = orjson.loads(output)
+        counts[record["o"]] += 1
+        scores = record.get("s")
+        if scores is None:
+            failed += 1
+            aggregator.add_failure(index)
+        else:
+            aggregator.add(index, scores)
+        usage = record.get("u")
+        if usage is not None:
+            counted = True
+            prompt_tokens += usage[0]
+            completion_tokens += usage[1]
+    evaluated = counts.total()
+    partial = evaluated < rows * repeats
+    notes = list(notes)
+    share = failed / evaluated if evaluated else 0.0
+    too_many = share > failure_threshold
+    if too_many:
+        notes.append(
+            f"{share:.1%} of the samples failed (limit {failure_threshold:.1%}): not comparable with other runs"
+        )
+    if partial:
+        notes.append(f"partial: {evaluated} of {rows * repeats} samples evaluated")
+    return RunSummary(
+        rows=rows,
+        repeats=repeats,
+        evaluated=evaluated,
+        outcomes={outcome.value: counts.get(outcome.value, 0) for outcome in OUTCOMES},
+        metrics=_metrics(aggregator),
+        failed=failed,
+        comparable=not (too_many or partial),
+        partial=partial,
+        notes=notes,
+        prompt_tokens=prompt_tokens if counted else None,
+        completion_tokens=completion_tokens if counted else None,
+    )
+
+
+def _metrics(aggregator: Aggregator) -> dict[str, MetricSummary]:
+    with_failures = aggregator.summaries_with_failures_as_wrong()
+    metrics = {}
+    for name, summary in aggregator.summaries().items():
+        wrong = with_failures.get(name)
+        metrics[name] = MetricSummary(
+            value=summary.mean,
+            count=summary.count,
+            stddev=summary.stddev,
+            stderr=summary.stderr,
+            sample_stderr=summary.sample_stderr,
+            ci_low=summary.ci_low,
+            ci_high=summary.ci_high,
+            interval=summary.interval,
+            min=summary.min,
+            max=summary.max,
+            with_failures=None if wrong is None else wrong.mean,
+            with_failures_count=None if wrong is None else wrong.count,
+        )
+    return metrics

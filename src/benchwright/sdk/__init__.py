@@ -1,0 +1,20 @@
+"""What the commands do, as functions."""
+
+from benchwright.sdk._check import check
+from benchwright.sdk._evaluations import Evaluation, list_evaluations
+from benchwright.sdk._judge import judge_score
+from benchwright.sdk._options import RunOptions
+from benchwright.sdk._result import RunResult
+from benchwright.sdk._run import resume, run, run_all
+
+__all__ = [
+    "Evaluation",
+    "RunOptions",
+    "RunResult",
+    "check",
+    "judge_score",
+    "list_evaluations",
+    "resume",
+    "run",
+    "run_all",
+]

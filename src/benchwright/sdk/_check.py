@@ -1,0 +1,38 @@
+"""`check`: everything that can be found out about a target without spending a request."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchwright.benchmarks import CheckReport, check_benchmark
+from benchwright.config import find_config
+from benchwright.sdk._models import choose_model
+from benchwright.sdk._options import RunOptions
+from benchwright.sdk._run import find_targets, run_settings
+
+
+def check(
+    target: str | os.PathLike[str] | Callable[..., Any], options: RunOptions | None = None
+) -> list[CheckReport]:
+    """One report per benchmark that `target` names. The model flags are checked too, without asking it."""
+    options = options or RunOptions()
+    cwd = Path.cwd()
+    config = find_config(cwd)
+    reports = []
+    for found in find_targets(target, config, cwd):
+        effective = options.over(found.defaults)
+        settings = run_settings(found, effective, choose_model(effective, config))
+        reports.append(
+            check_benchmark(
+                found.spec,
+                limit=settings.limit,
+                num_fewshot=settings.num_fewshot,
+                seed=settings.fewshot_seed,
+                dataset=settings.dataset,
+                model_type=settings.model_type,
+            )
+        )
+    return reports

@@ -1,0 +1,81 @@
+"""`ls`: what can be run from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from benchwright.benchmarks import installed_benchmarks, load_benchmarks
+from benchwright.config import ConfigFile, find_config
+from benchwright.core import BenchwrightError
+
+_MARKS = ("from benchwright", "import benchwright")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Something that `benchwright run` takes."""
+
+    name: str
+    """What to type after `benchwright run`."""
+    kind: Literal["config", "installed", "file"]
+    """Where it comes from: benchwright.toml, an installed package, or a Python file of this folder."""
+    source: str
+    """File or package."""
+    description: str
+    """Display name and dataset, as far as known."""
+    problem: str | None = None
+    """Why it cannot be run, if it cannot."""
+
+
+def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
+    """Evaluations of the configuration, of installed packages, and of the Python files of this folder."""
+    cwd = cwd or Path.cwd()
+    config = find_config(cwd)
+    found = _configured(config) if config is not None else []
+    for installed in installed_benchmarks():
+        found.append(
+            Evaluation(
+                installed.name, "installed", installed.package, installed.description, installed.problem
+            )
+        )
+    for path in sorted(cwd.glob("*.py")):
+        if _mentions_benchmarks(path):
+            found += _of_file(path.name, cwd)
+    return found
+
+
+def _configured(config: ConfigFile) -> list[Evaluation]:
+    evaluations = []
+    for name, entry in config.benchmarks.items():
+        problem = None
+        description = entry.file
+        try:
+            specs = load_benchmarks(entry.file, cwd=config.path.parent)
+            description = ", ".join(f"{spec.name} ({_dataset(spec.dataset)})" for spec in specs)
+        except BenchwrightError as error:
+            problem = str(error)
+        evaluations.append(Evaluation(name, "config", config.path.name, description, problem))
+    return evaluations
+
+
+def _of_file(name: str, cwd: Path) -> list[Evaluation]:
+    try:
+        specs = load_benchmarks(name, cwd=cwd)
+    except BenchwrightError as error:
+        return [Evaluation(name, "file", name, "", str(error))]
+    return [
+        Evaluation(f"{name}:{spec.key}", "file", name, f"{spec.name} ({_dataset(spec.dataset)})")
+        for spec in specs
+    ]
+
+
+def _mentions_benchmarks(path: Path) -> bool:
+    """Only files that could hold benchmarks are imported: listing must not run a folder's every script."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return "@benchmark" in text and any(mark in text for mark in _MARKS)
+
+
+def _dataset(dataset: object) -> str:
+    return dataset if isinstance(dataset, str) else getattr(dataset, "__name__", type(dataset).__name__)

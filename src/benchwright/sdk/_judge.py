@@ -1,0 +1,35 @@
+"""`judge_score` for scorers that are called outside a run: the judge is then asked directly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+from benchwright.core import ModelReply
+from benchwright.endpoints import open_endpoint
+from benchwright.engine import judge_request, judge_settings, judge_text
+from benchwright.scorers import JudgeCall, ScorerInput, Scores
+from benchwright.scorers import judge_score as _judge_score
+from benchwright.sdk._run import in_event_loop
+
+
+@wraps(_judge_score)
+def judge_score(sample: ScorerInput, *arguments: Any, **keywords: Any) -> Scores:
+    """Grade a response with a judge. Within a run the run does the asking, so that it is recorded."""
+    if sample.ask is None:
+        sample = replace(sample, ask=_ask_once)
+    return _judge_score(sample, *arguments, **keywords)
+
+
+def _ask_once(call: JudgeCall) -> str:
+    reply: ModelReply = in_event_loop(_ask(call))
+    return judge_text(reply)
+
+
+async def _ask(call: JudgeCall) -> ModelReply:
+    endpoint = open_endpoint(judge_settings(call.config, parallelism=1))
+    try:
+        return await endpoint.send(judge_request(call))
+    finally:
+        await endpoint.aclose()

@@ -1,0 +1,112 @@
+"""The knobs of a run, one for one with the command line's flags. None means: not said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from benchwright.core import JsonValue, UsageError, suggest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How to run a target. What is left out comes from benchwright.toml, then from the defaults."""
+
+    model: str | None = None
+    """A name from the configuration, or `demo`."""
+    model_url: str | None = None
+    """Base URL of an OpenAI-compatible server, with or without the path."""
+    model_id: str | None = None
+    """The model's name at that server."""
+    model_type: str | None = None
+    """chat, completions or completions_logprob; None: as the benchmark declares."""
+    api_key_name: str | None = None
+    """Environment variable that holds the key."""
+    demo_skill: float | None = None
+    """Skill of the demo model, 0 to 1."""
+    dataset: str | None = None
+    """Path or URI that replaces the benchmark's dataset."""
+    limit: int | None = None
+    """First so many rows only."""
+    repeats: int | None = None
+    """Times each row is asked (1)."""
+    parallelism: int | None = None
+    """Samples in flight at once (16)."""
+    temperature: float | None = None
+    """Sampling temperature (0)."""
+    top_p: float | None = None
+    """Nucleus sampling (1)."""
+    max_tokens: int | None = None
+    """Longest reply in tokens (4096)."""
+    stop: tuple[str, ...] | None = None
+    """Stop strings."""
+    seed: int | None = None
+    """Seed sent to the server."""
+    stream: bool | None = None
+    """Ask for a stream, which also gives the time to the first token."""
+    extra_body: Mapping[str, JsonValue] | None = None
+    """Further keys of every request body."""
+    num_fewshot: int | None = None
+    """Examples per prompt; 0 forces none."""
+    fewshot_seed: int | None = None
+    """Seed of the choice of examples (42)."""
+    fewshot_strict: bool | None = None
+    """Refuse examples drawn from evaluated rows."""
+    request_timeout: float | None = None
+    """Seconds for one attempt (120)."""
+    timeout_per_sample: float | None = None
+    """Seconds for all attempts of one request."""
+    max_retries: int | None = None
+    """Attempts after the first (3)."""
+    retry_backoff: float | None = None
+    """Upper end of the first pause, seconds (0.5)."""
+    max_requests: int | None = None
+    """Stop after so many requests."""
+    max_tokens_total: int | None = None
+    """Stop after so many tokens."""
+    max_minutes: float | None = None
+    """Stop after so many minutes."""
+    failure_threshold: float | None = None
+    """Share of failed samples above which a run is not comparable (0.05)."""
+    cache: bool | None = None
+    """Take replies to equal requests from earlier runs (yes)."""
+    skip_bad_rows: bool | None = None
+    """Count unusable rows as skipped instead of refusing to start."""
+    workspace: Path | None = None
+    """Folder whose `.benchwright/` keeps the records; None: found upwards from the current folder."""
+    output_dir: Path | None = None
+    """Where the run's files go; None: a folder of the workspace."""
+
+    def __post_init__(self) -> None:
+        for name in ("limit", "repeats", "parallelism", "max_tokens", "max_requests", "max_tokens_total"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"--{name.replace('_', '-')} is {value}; expected 1 or more")
+        if self.failure_threshold is not None and not 0 <= self.failure_threshold <= 1:
+            raise UsageError(f"--failure-threshold is {self.failure_threshold}; expected a share from 0 to 1")
+        if self.num_fewshot is not None and self.num_fewshot < 0:
+            raise UsageError(f"--num-fewshot is {self.num_fewshot}; expected 0 or more")
+        if self.max_minutes is not None and not self.max_minutes > 0:
+            raise UsageError(f"--max-minutes is {self.max_minutes}; expected more than 0")
+
+    @classmethod
+    def from_keywords(cls, keywords: Mapping[str, Any]) -> RunOptions:
+        """From Python keywords; an unknown one is refused with near names."""
+        known = [f.name for f in fields(cls)]
+        for name in keywords:
+            if name not in known:
+                raise UsageError(f"run() has no option {name!r}.{suggest(name, known)}")
+        values = dict(keywords)
+        for name in ("workspace", "output_dir"):
+            if values.get(name) is not None:
+                values[name] = Path(values[name])
+        if isinstance(values.get("stop"), str):
+            values["stop"] = (values["stop"],)
+        return cls(**values)
+
+    def over(self, defaults: Mapping[str, Any]) -> RunOptions:
+        """These options, with `defaults` for what they leave out."""
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return RunOptions.from_keywords({**defaults, **{k: v for k, v in own.items() if v is not None}})

@@ -1,0 +1,106 @@
+"""What a run gives back, to Python and to the command line alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.core import JsonObject, MetricSummary, RunSummary
+from benchwright.engine import Performed, StopCause
+from benchwright.store import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """One finished, failed or stopped run."""
+
+    run_id: int
+    """Number in the workspace; `benchwright show` takes it."""
+    name: str
+    """Normalised benchmark name."""
+    model: str
+    """Model id."""
+    demo: bool
+    """Whether the embedded demo model answered: its numbers say nothing about a real model."""
+    status: str
+    """completed, failed or interrupted."""
+    folder: Path
+    """Where results.yml and the other files are."""
+    summary: RunSummary
+    """The numbers."""
+    exit_code: int
+    """What the command line exits with: 0 done, 1 failed, 3 not comparable, 130 interrupted."""
+    stopped_because: str
+    """Why the run stopped early; empty when it did not."""
+    first_failure: str
+    """The first failure in plain words; empty when there was none."""
+    requests_sent: int
+    """Requests of this start, retries included."""
+    from_cache: int
+    """Calls answered by earlier runs."""
+    seconds: float
+    """Wall-clock time spent asking."""
+    samples_per_s: float
+    """Samples brought to an outcome per second of that time."""
+
+    @property
+    def metrics(self) -> dict[str, MetricSummary]:
+        """The metrics by name."""
+        return self.summary.metrics
+
+    def __getitem__(self, metric: str) -> float:
+        """The value of one metric: `result["correct"]`."""
+        return self.summary.metrics[metric].value
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the metrics."""
+        return iter(self.summary.metrics)
+
+    def to_json(self) -> JsonObject:
+        """As `--json` prints it."""
+        return {
+            "run_id": self.run_id,
+            "name": self.name,
+            "model": self.model,
+            "demo": self.demo,
+            "status": self.status,
+            "exit_code": self.exit_code,
+            "folder": str(self.folder),
+            "summary": self.summary.to_json(),
+            "stopped_because": self.stopped_because,
+            "first_failure": self.first_failure,
+            "requests_sent": self.requests_sent,
+            "from_cache": self.from_cache,
+            "seconds": round(self.seconds, 3),
+            "samples_per_s": round(self.samples_per_s, 1),
+        }
+
+
+def result_of(run: RunRecord, performed: Performed, *, demo: bool) -> RunResult:
+    """Put together what the engine did and what the store recorded."""
+    return RunResult(
+        run_id=run.id,
+        name=run.name,
+        model=run.model,
+        demo=demo,
+        status=run.status,
+        folder=run.folder,
+        summary=performed.summary,
+        exit_code=exit_code_of(performed.summary, performed.cause),
+        stopped_because=performed.reason,
+        first_failure=performed.first_failure,
+        requests_sent=performed.requests_sent,
+        from_cache=performed.from_cache,
+        seconds=performed.seconds,
+        samples_per_s=performed.done / performed.seconds if performed.seconds > 0 else 0.0,
+    )
+
+
+def exit_code_of(summary: RunSummary, cause: StopCause | None) -> int:
+    """0 done · 1 nothing usable came back · 3 finished but not comparable · 130 interrupted."""
+    if cause == "interrupted":
+        return 130
+    if summary.failed == summary.evaluated:
+        return 1
+    return 0 if summary.comparable else 3

@@ -1,0 +1,108 @@
+"""The writer: groups are committed whole, in order, and a failure reaches whoever waits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from benchwright.store import StepRow, StepWriter, Store, StoreError, Workspace, call_key, score_key
+
+
+def step(key: str, output: bytes = b"{}", reusable: bool = False) -> StepRow:
+    now = time.time()
+    return StepRow(key, key.encode().ljust(16)[:16], b"in", output, reusable, now, now)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(Workspace(tmp_path))
+
+
+def new_run(store: Store) -> int:
+    return store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={}).id
+
+
+def test_appended_steps_are_on_disk_when_the_future_is_done(store: Store) -> None:
+    run_id = new_run(store)
+
+    async def main() -> None:
+        writer = StepWriter(store.workspace.database, run_id)
+        await writer.append([step(score_key(0, 0), b'{"o":"scored"}')])
+        assert list(store.scores(run_id)) == [(0, 0, b'{"o":"scored"}')]
+        await writer.close()
+
+    asyncio.run(main())
+
+
+def test_many_appends_of_one_turn_share_a_commit(store: Store) -> None:
+    run_id = new_run(store)
+
+    async def main() -> int:
+        writer = StepWriter(store.workspace.database, run_id)
+        await asyncio.gather(*(writer.append([step(score_key(n, 0))]) for n in range(500)))
+        await writer.close()
+        return writer.commits
+
+    assert asyncio.run(main()) <= 3
+    assert store.count_steps(run_id, "score") == 500
+
+
+def test_close_commits_what_nobody_awaited(store: Store) -> None:
+    run_id = new_run(store)
+
+    async def main() -> None:
+        writer = StepWriter(store.workspace.database, run_id)
+        writer.append([step(call_key(1, 0))])
+        writer.append([step(score_key(1, 0))])
+        await writer.close()
+
+    asyncio.run(main())
+    assert store.count_steps(run_id, "call") == 1
+    assert store.count_steps(run_id, "score") == 1
+
+
+def test_drain_returns_when_the_last_group_is_in_the_threads_hands(store: Store) -> None:
+    run_id = new_run(store)
+
+    async def main() -> None:
+        writer = StepWriter(store.workspace.database, run_id)
+        writer.append([step(score_key(n, 0)) for n in range(200)])
+        await asyncio.sleep(0)  # handed over, nothing gathering
+        await asyncio.wait_for(writer.drain(), 5)
+        assert store.count_steps(run_id, "score") == 200
+        await writer.close()
+
+    asyncio.run(main())
+
+
+def test_a_step_is_recorded_once_only(store: Store) -> None:
+    run_id = new_run(store)
+
+    async def main() -> None:
+        writer = StepWriter(store.workspace.database, run_id)
+        await writer.append([step(score_key(0, 0), b"1")])
+        with pytest.raises(StoreError, match="could not be written"):
+            await writer.append([step(score_key(0, 0), b"2")])
+        with pytest.raises(StoreError):
+            writer.append([step(score_key(1, 0))])
+        await writer.close()
+
+    asyncio.run(main())
+    assert list(store.scores(run_id)) == [(0, 0, b"1")]
+
+
+def test_replies_are_reusable_by_other_runs_only(store: Store) -> None:
+    first, second = new_run(store), new_run(store)
+
+    async def main() -> None:
+        writer = StepWriter(store.workspace.database, first)
+        await writer.append([step(call_key(0, 0), b"reply", reusable=True), step(call_key(1, 0), b"failed")])
+        await writer.close()
+
+    asyncio.run(main())
+    digest = call_key(0, 0).encode().ljust(16)[:16]
+    assert store.reusable(second, digest) == b"reply"
+    assert store.reusable(first, digest) is None

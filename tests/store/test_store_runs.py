@@ -1,0 +1,146 @@
+"""Runs: ownership, listing, finding, and a database that is refused in plain words."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchwright.core import NotFoundError, RunOwnedError
+from benchwright.store import Store, StoreError, Workspace, find_workspace, open_database
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(Workspace(tmp_path))
+
+
+def new_run(store: Store, name: str = "b") -> int:
+    return store.create_run(
+        name=name, target="b.py", model="m", folder=None, settings={"x": 1}, manifest={}
+    ).id
+
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from benchwright.store import Store, Workspace
+store = Store(Workspace(Path(sys.argv[1])))
+print(store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={}).id, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_run_of_a_live_process_cannot_be_claimed_but_of_a_killed_one_can(
+    store: Store, tmp_path: Path
+) -> None:
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    with child.stdout:
+        run_id = int(child.stdout.readline())
+        assert store.run(run_id).status == "running"
+        with pytest.raises(RunOwnedError, match=f"process {child.pid}"):
+            store.claim_run(run_id)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+    assert store.run(run_id).status == "interrupted"
+    assert store.claim_run(run_id).status == "running"
+
+
+def test_finishing_gives_the_run_back(store: Store) -> None:
+    run_id = new_run(store)
+    store.finish_run(run_id, "completed", summary={"rows": 1})
+    run = store.run(run_id)
+    assert (run.status, run.summary) == ("completed", {"rows": 1})
+    assert [event.kind for event in store.events(run_id)] == ["run.started", "run.finished"]
+
+
+def test_runs_are_found_by_number_name_last_and_folder(store: Store) -> None:
+    first, second = new_run(store, "one"), new_run(store, "two")
+    assert store.find_run(str(first)).id == first
+    assert store.find_run("one").id == first
+    assert store.find_run("last").id == second
+    assert store.find_run(str(store.run(first).folder)).id == first
+    with pytest.raises(NotFoundError, match=r"Did you mean 'two'.*benchwright list"):
+        store.find_run("tow")
+
+
+def test_an_empty_workspace_says_how_to_start(store: Store) -> None:
+    with pytest.raises(NotFoundError, match="no runs yet"):
+        store.find_run("7")
+
+
+def test_forgetting_a_sample_takes_all_its_steps_and_no_others(store: Store) -> None:
+    run_id = new_run(store)
+    connection = open_database(store.workspace.database)
+    for key in ("call/000000001/0000", "call/000000001/0000/c001", "score/000000001/0000", "score/000000001/0001",
+                "judge/000000001/0000/000", "score/000000010/0000"):  # fmt: skip
+        connection.execute(
+            "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?)", (run_id, key, b"", b"", b"{}", 0, 0, 0)
+        )
+    store.forget_samples(run_id, [(1, 0)])
+    left = [row[0] for row in connection.execute("SELECT key FROM steps ORDER BY key")]
+    connection.close()
+    assert left == ["score/000000001/0001", "score/000000010/0000"]
+
+
+def test_samples_come_with_their_calls_side_by_side(store: Store) -> None:
+    run_id = new_run(store)
+    connection = open_database(store.workspace.database)
+    steps = [("call/000000000/0000", b"q0", b"a0"), ("score/000000000/0000", b"r0", b"s0"),
+             ("call/000000001/0000/t000", b"q1", b"a1"), ("call/000000001/0000/t001", b"q2", b"a2"),
+             ("score/000000001/0000", b"r1", b"s1"), ("score/000000002/0000", b"r2", b"s2"),
+             ("call/000000003/0000", b"in flight", b"x")]  # fmt: skip
+    for key, given, output in steps:
+        connection.execute(
+            "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?)", (run_id, key, b"", given, output, 0, 0, 0)
+        )
+    connection.close()
+    samples = [tuple(sample) for sample in store.samples(run_id)]
+    assert samples == [
+        (0, 0, b"r0", b"s0", b"q0", b"a0"),
+        (1, 0, b"r1", b"s1", b"q1", b"a2"),
+        (2, 0, b"r2", b"s2", None, None),
+    ]
+    assert [sample.sample for sample in store.samples(run_id, 1)] == [1]
+
+
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    Store(Workspace(tmp_path)).close()
+    with sqlite3.connect(Workspace(tmp_path).database) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="newer benchwright"):
+        Store(Workspace(tmp_path))
+
+
+def test_a_file_that_is_no_database_is_refused_in_plain_words(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.create()
+    workspace.database.write_text("not a database " * 100)
+    with pytest.raises(StoreError, match="cannot be opened"):
+        Store(workspace)
+
+
+def test_the_nearest_workspace_above_is_found(tmp_path: Path) -> None:
+    Workspace(tmp_path).create()
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    assert find_workspace(below).root == tmp_path
+    assert find_workspace(below, below).root == below
+    assert (tmp_path / ".benchwright" / ".gitignore").read_text() == "*\n"
+
+
+def test_heartbeat_is_recorded(store: Store) -> None:
+    run_id = new_run(store)
+    store.heartbeat(run_id)
+    connection = open_database(store.workspace.database, read_only=True)
+    (beat,) = connection.execute("SELECT heartbeat FROM runs WHERE id = ?", (run_id,)).fetchone()
+    connection.close()
+    assert time.time() - beat < 5
