@@ -1,0 +1,75 @@
+"""`benchwright.toml`: where it is found and what it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchwright.config._benchmark import BenchmarkConfig, read_benchmark, read_run_defaults
+from benchwright.config._model import ModelConfig, read_model
+from benchwright.config._tables import sub_table
+from benchwright.core import ConfigError, JsonObject, suggest
+
+CONFIG_NAMES = ("benchwright.toml", ".benchwright.toml")
+"""Names under which the file is looked for."""
+
+_TABLES = ("benchmarks", "models", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A configuration file, parsed and checked."""
+
+    path: Path
+    """Where it is; relative paths in it start at its folder."""
+    models: dict[str, ModelConfig] = field(default_factory=dict)
+    """`[models.NAME]` tables."""
+    benchmarks: dict[str, BenchmarkConfig] = field(default_factory=dict)
+    """`[benchmarks.NAME]` tables."""
+    run: JsonObject = field(default_factory=dict)
+    """Defaults of run settings, under their canonical names."""
+
+
+def find_config(start: Path) -> ConfigFile | None:
+    """The configuration file of the nearest folder, from `start` upwards, that has one."""
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        found = [folder / name for name in CONFIG_NAMES if (folder / name).is_file()]
+        if len(found) > 1:
+            raise ConfigError(f"{folder} has both {CONFIG_NAMES[0]} and {CONFIG_NAMES[1]}; keep one of them")
+        if found:
+            return read_config(found[0])
+    return None
+
+
+def read_config(path: Path) -> ConfigFile:
+    """Parse and check one file. `ConfigError` names the file, the table and the key."""
+    import tomllib
+
+    try:
+        # utf-8-sig: some editors put a byte-order mark in front, which TOML does not know.
+        document: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(
+            f"{path} is not valid TOML: {error}. Texts need quotes, tables look like [run]"
+        ) from error
+    for key in document:
+        if key not in _TABLES:
+            raise ConfigError(
+                f"{path}: [{key}] is not known.{suggest(key, _TABLES)} Known tables: [run], [models.NAME], "
+                "[benchmarks.NAME]"
+            )
+    models = sub_table(path, "models", document.get("models", {}))
+    benchmarks = sub_table(path, "benchmarks", document.get("benchmarks", {}))
+    return ConfigFile(
+        path=path,
+        models={n: read_model(path, n, sub_table(path, f"models.{n}", v)) for n, v in models.items()},
+        benchmarks={
+            n: read_benchmark(path, n, sub_table(path, f"benchmarks.{n}", v)) for n, v in benchmarks.items()
+        },
+        run=read_run_defaults(path, sub_table(path, "run", document.get("run", {}))),
+    )

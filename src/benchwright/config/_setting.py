@@ -1,0 +1,142 @@
+"""One thing that can be set: its type, its limits, its other names. Flags and file keys are checked by the same one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import orjson
+
+from benchwright.core import JsonValue, suggest
+
+Kind: TypeAlias = Literal["int", "number", "bool", "text", "texts", "table"]
+"""`texts` is a list of texts (one text is a list of one); `table` holds JSON values under names."""
+
+_EXPECTED: dict[Kind, str] = {
+    "int": "a whole number",
+    "number": "a number",
+    "bool": "true or false",
+    "text": "a text",
+    "texts": "a list of texts",
+    "table": "a table",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A name users type, and which values it takes.
+
+    >>> Setting("limit", "int", "rows to evaluate", least=1).check(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: 0 is too small; expected a whole number of 1 or more
+    """
+
+    name: str
+    """Canonical name, with underscores."""
+    kind: Kind
+    """Type of its values."""
+    meaning: str
+    """One line for help texts."""
+    least: float | None = None
+    """Smallest value."""
+    above: float | None = None
+    """Values must be greater than this."""
+    most: float | None = None
+    """Largest value."""
+    choices: tuple[str, ...] = ()
+    """The only texts allowed, if not all are."""
+    aliases: tuple[str, ...] = ()
+    """Other names for the same thing."""
+    group: str = ""
+    """Heading in help texts."""
+
+    @property
+    def expected(self) -> str:
+        """What a value must be, in words."""
+        text = _EXPECTED[self.kind]
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        limits = []
+        if self.least is not None and self.most is not None:
+            return f"{text} from {self.least:g} to {self.most:g}"
+        if self.least is not None:
+            limits.append(f"of {self.least:g} or more")
+        if self.above is not None:
+            limits.append(f"above {self.above:g}")
+        if self.most is not None:
+            limits.append(f"and at most {self.most:g}")
+        return " ".join([text, *limits])
+
+    def check(self, value: object) -> JsonValue:
+        """The value in its proper type. `ValueError` says what was found and what is expected."""
+        match self.kind:
+            case "int":
+                if isinstance(value, bool) or not isinstance(value, int):
+                    raise self._wrong(value)
+                return self._in_range(value)
+            case "number":
+                if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                    raise self._wrong(value)
+                return self._in_range(float(value))
+            case "bool":
+                if not isinstance(value, bool):
+                    raise self._wrong(value)
+                return value
+            case "text":
+                if not isinstance(value, str) or not value.strip():
+                    raise self._wrong(value)
+                if self.choices and value not in self.choices:
+                    near = suggest(value, self.choices)
+                    raise ValueError(f"{value!r} is not known; expected {self.expected}.{near}")
+                return value
+            case "texts":
+                texts = [value] if isinstance(value, str) else value
+                if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
+                    raise self._wrong(value)
+                return list(texts)
+            case "table":
+                if not isinstance(value, dict):
+                    raise self._wrong(value)
+                return {str(key): _json_value(entry) for key, entry in value.items()}
+
+    def parse(self, text: str) -> JsonValue:
+        """The value of a flag. `ValueError` as for `check`."""
+        value: object = text
+        try:
+            if self.kind == "int":
+                value = int(text)
+            elif self.kind == "number":
+                value = float(text)
+            elif self.kind == "table":
+                value = orjson.loads(text)
+        except ValueError:
+            raise self._wrong(text) from None
+        return self.check(value)
+
+    def _wrong(self, value: object) -> ValueError:
+        shown = str(value).lower() if isinstance(value, bool) else repr(value)
+        return ValueError(f"{shown} is not {_EXPECTED[self.kind]}; expected {self.expected}")
+
+    def _in_range(self, value: float) -> float:
+        if (self.least is not None and value < self.least) or (
+            self.above is not None and value <= self.above
+        ):
+            raise ValueError(f"{value:g} is too small; expected {self.expected}")
+        if self.most is not None and value > self.most:
+            raise ValueError(f"{value:g} is too large; expected {self.expected}")
+        return value
+
+
+def _json_value(value: object) -> JsonValue:
+    """TOML knows dates and times, JSON does not; nan and inf are no JSON either."""
+    if isinstance(value, dict):
+        return {str(key): _json_value(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_json_value(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} cannot be sent as JSON; expected a finite number")
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    raise ValueError(f"{value} is a date or time, which JSON cannot hold; write it as a text in quotes")
