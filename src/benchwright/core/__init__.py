@@ -28,6 +28,7 @@ from benchwright.core._requests import (
     reply_to_json,
 )
 from benchwright.core._rows import BadRow
+from benchwright.core._summary import MetricSummary, RunSummary
 
 __all__ = [
     "ADAPTER_VERSION",
@@ -41,6 +42,7 @@ __all__ = [
     "FailureKind",
     "JsonObject",
     "JsonValue",
+    "MetricSummary",
     "ModelReply",
     "ModelRequest",
     "NotFoundError",
@@ -51,6 +53,7 @@ __all__ = [
     "Row",
     "RunFailedError",
     "RunOwnedError",
+    "RunSummary",
     "TokenUsage",
     "UsageError",
     "canonical_json",

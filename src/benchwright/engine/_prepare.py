@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from benchwright.benchmarks import (
@@ -67,16 +67,15 @@ class Prepared:
 
 def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
+    if settings.dataset is not None:
+        spec = replace(spec, dataset=settings.dataset)
     strategy_of(spec, model_type_of(spec, settings))
     reader = open_dataset(
-        settings.dataset or spec.dataset,
-        base_dir=None if settings.dataset else spec.base_dir,
-        field_mapping=spec.field_mapping,
-        limit=settings.limit,
+        spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, limit=settings.limit
     )
     fewshot = resolve_fewshot(
         spec, num_fewshot=settings.num_fewshot, seed=settings.fewshot_seed, limit=settings.limit,
-        strict=settings.fewshot_strict, dataset=settings.dataset,
+        strict=settings.fewshot_strict,
     )  # fmt: skip
     prompts = build_prompts(spec, fewshot)
     unreadable: list[BadRow] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,10 @@ def check(
         settings = run_settings(found, effective, choose_model(effective, config))
         reports.append(
             check_benchmark(
-                found.spec,
+                found.spec if settings.dataset is None else replace(found.spec, dataset=settings.dataset),
                 limit=settings.limit,
                 num_fewshot=settings.num_fewshot,
                 seed=settings.fewshot_seed,
-                dataset=settings.dataset,
                 model_type=settings.model_type,
             )
         )

@@ -1,0 +1,17 @@
+"""Sixty sums and short stories. Run it with: benchwright run examples/arithmetic/bench.py"""
+
+from benchwright import ScorerInput, benchmark, scorer
+from benchwright.scorers import gsm8k_answer
+
+
+@benchmark(
+    name="arithmetic",
+    dataset="questions.jsonl",
+    prompt="{question}\nReply with the number only.",
+    target_field="answer",
+)
+@scorer
+def check(sample: ScorerInput) -> dict:
+    result = gsm8k_answer(sample)
+    # A key per kind of question: each gets its own mean in the table.
+    return {**result, f"correct_{sample.metadata['kind']}": result["correct"]}

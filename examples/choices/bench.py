@@ -1,0 +1,16 @@
+"""Choices ranked by log-likelihood: the model never writes, each continuation is weighed."""
+
+from benchwright import ScorerInput, benchmark, multiple_choice_acc, scorer
+
+
+@benchmark(
+    name="capitals",
+    dataset="capitals.jsonl",
+    prompt="{question}",
+    target_field="answer",
+    endpoint_type="completions_logprob",
+    choices_field="choices",
+)
+@scorer
+def rank(sample: ScorerInput) -> dict:
+    return multiple_choice_acc(sample)

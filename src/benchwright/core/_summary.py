@@ -1,0 +1,77 @@
+"""The numbers of a run: what the engine computes and every report shows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchwright.core._json import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSummary:
+    """One metric over the samples that have it."""
+
+    value: float
+    """The headline: mean over samples that have the metric, failed samples left out."""
+    count: int
+    """Values in the mean (samples × repeats)."""
+    stddev: float
+    """Population standard deviation."""
+    stderr: float
+    """stddev / √count, the documented figure."""
+    sample_stderr: float
+    """Standard error with n-1, clustered by sample when repeated."""
+    ci_low: float
+    """Lower end of the 95 % interval."""
+    ci_high: float
+    """Upper end of the 95 % interval."""
+    interval: str
+    """How the interval was computed: wilson, normal or clustered."""
+    min: float
+    """Smallest value."""
+    max: float
+    """Largest value."""
+    with_failures: float | None
+    """Mean with every failed sample counted as 0; null for keys that only some rows emit."""
+    with_failures_count: int | None
+    """Values in that mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """Everything a table or results file says about the scores of one run. Holds no times: two runs that
+    measured the same have equal summaries."""
+
+    rows: int
+    """Rows of the dataset that the run covers."""
+    repeats: int
+    """Times each row is asked."""
+    evaluated: int
+    """Samples that have an outcome; rows × repeats when the run is complete."""
+    outcomes: dict[str, int]
+    """Samples per outcome, all eight named."""
+    metrics: dict[str, MetricSummary]
+    """Per metric, sorted by name."""
+    failed: int
+    """Samples without a usable score: request_failed, scorer_failed, skipped."""
+    comparable: bool
+    """False when too many samples failed, or the run is partial."""
+    partial: bool
+    """True when the run stopped before every sample had an outcome."""
+    notes: list[str]
+    """What a reader must know beside the numbers: few-shot overlap, threshold exceeded, stopped by budget."""
+    prompt_tokens: int | None = None
+    """Prompt tokens of the sample calls, where the server counted them."""
+    completion_tokens: int | None = None
+    """Completion tokens of the sample calls, where the server counted them."""
+
+    def to_json(self) -> JsonObject:
+        """As a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> RunSummary:
+        """The reverse of `to_json`."""
+        metrics = {name: MetricSummary(**metric) for name, metric in record["metrics"].items()}
+        return cls(**{**record, "metrics": metrics})
