@@ -1,0 +1,110 @@
+"""Where an endpoint is: turns what users write as its URL into the URLs that requests go to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from benchwright.core import ConfigError, Route
+from benchwright.endpoints._secrets import is_secret_name
+
+_ROUTES: dict[Route, str] = {"chat": "/chat/completions", "completions": "/completions"}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A base URL in canonical form."""
+
+    scheme: str
+    """`http` or `https`."""
+    host: str
+    """Lower case, without brackets."""
+    port: int
+    """Always given."""
+    path: str
+    """Base path without the route and without a slash at the end; `/v1` for a bare host."""
+    query: str = ""
+    """Query string to send with every request, without the question mark."""
+    guessed: bool = False
+    """Whether `/v1` is our addition to a bare host; a server that does not know it is asked without."""
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port; the scheme's own port is left out."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{host}{port}"
+
+    @property
+    def public(self) -> str:
+        """The base URL for people and fingerprints: values of secret query parameters left out."""
+        if not self.query:
+            return self.origin + self.path
+        pairs = [
+            (n, "…" if is_secret_name(n) else v) for n, v in parse_qsl(self.query, keep_blank_values=True)
+        ]
+        return f"{self.origin}{self.path}?{urlencode(pairs, safe='…')}"
+
+    @property
+    def secrets(self) -> list[str]:
+        """Values of secret query parameters."""
+        return [v for n, v in parse_qsl(self.query, keep_blank_values=True) if is_secret_name(n)]
+
+    def route_url(self, route: Route) -> str:
+        """The full URL of a route."""
+        return self.origin + self.path + _ROUTES[route] + (f"?{self.query}" if self.query else "")
+
+    def without_guess(self) -> Address:
+        """The same bare host with no path at all."""
+        return Address(self.scheme, self.host, self.port, "", self.query)
+
+
+@lru_cache(maxsize=64)
+def parse_address(url: str) -> Address:
+    """Read a model URL, with or without path, route and slash at the end.
+
+    >>> parse_address("http://localhost:8000").route_url("chat")
+    'http://localhost:8000/v1/chat/completions'
+    >>> parse_address("http://localhost:8000/v1/chat/completions/").route_url("completions")
+    'http://localhost:8000/v1/completions'
+    """
+    text = url.strip()
+    if not text:
+        raise ConfigError("the model URL is empty. Give it with --model-url http://HOST:PORT/v1")
+    if "://" not in text:
+        raise ConfigError(
+            f"model URL {url!r} has no http:// or https:// in front. Write http://{text.lstrip('/')}"
+        )
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise ConfigError(f"model URL {url!r} cannot be read: {error}") from None
+    scheme = parts.scheme.lower()
+    if scheme not in _DEFAULT_PORTS:
+        raise ConfigError(f"model URL {url!r} starts with {scheme}://; expected http:// or https://")
+    if parts.username is not None or parts.password is not None:
+        # Not quoted: the text holds a password.
+        raise ConfigError(
+            f"the model URL for host {host} carries a user name or password. Take it out, put the key into an "
+            "environment variable and name that with --api-key-name"
+        )
+    if not host:
+        raise ConfigError(f"model URL {url!r} names no host. Write it as {scheme}://HOST:PORT/v1")
+    path = parts.path.rstrip("/")
+    named_route = False
+    for route in _ROUTES.values():  # the longer one first
+        if path.endswith(route):
+            path, named_route = path[: -len(route)].rstrip("/"), True
+            break
+    guessed = path == "" and not named_route
+    return Address(
+        scheme=scheme,
+        host=host.lower(),
+        port=port or _DEFAULT_PORTS[scheme],
+        path="/v1" if guessed else quote(path, safe="/%:@!$&'()*+,;=-._~"),
+        query=parts.query,
+        guessed=guessed,
+    )

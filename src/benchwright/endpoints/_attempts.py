@@ -1,0 +1,178 @@
+"""One attempt at a request: sends it, reads what comes back, names what went wrong. No retries here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import monotonic
+
+import orjson
+
+from benchwright.core import ModelReply, ModelRequest, RequestFailure, encode_json
+from benchwright.endpoints._messages import is_html, words_of_body, words_of_json
+from benchwright.endpoints._replies import BadReply, Timing, read_reply
+from benchwright.endpoints._retry import Trouble, again_of_status, kind_of_status, retry_after_s
+from benchwright.endpoints._secrets import Redactor
+from benchwright.endpoints._sse import SseReader
+from benchwright.endpoints._streams import StreamedReply
+from benchwright.endpoints._transport import Headers, HttpStream, Transport, TransportFailure
+
+
+class Attempter:
+    """Makes attempts. Remembers only what a server cannot take (`stream_options`)."""
+
+    def __init__(
+        self, transport: Transport, headers: Mapping[str, str], redactor: Redactor, key_name: str | None
+    ) -> None:
+        self._transport = transport
+        self._headers = headers
+        self._redactor = redactor
+        self._key_name = key_name
+        self.sends_stream_options = True
+        """Whether streams ask for a count of tokens; dropped for good when the server objects."""
+
+    async def attempt(
+        self, request: ModelRequest, url: str, timeout_s: float, timing: Timing
+    ) -> ModelReply | Trouble:
+        """Send once. Only cancellation is raised."""
+        sent_at = monotonic()
+        try:
+            if request.body.get("stream"):
+                return await self._attempt_stream(request, url, timeout_s, timing)
+            reply = await self._transport.post(url, request.payload, self._headers, timeout_s)
+        except TransportFailure as failure:
+            return self._of_failure(failure, sent_at)
+        except OSError as error:
+            return self._of_failure(TransportFailure("connection", f"{error}"), sent_at)
+        timing.latency_s = reply.last_byte_at - reply.sent_at
+        if reply.status == 200:
+            return self._read(reply.body, request, timing, sent_at)
+        return self._of_status(reply.status, reply.headers, reply.body, url, sent_at)
+
+    async def _attempt_stream(
+        self, request: ModelRequest, url: str, timeout_s: float, timing: Timing
+    ) -> ModelReply | Trouble:
+        stream = await self._transport.stream(url, self._stream_payload(request), self._headers, timeout_s)
+        try:
+            if stream.status != 200:
+                body = b"".join([piece async for piece, _ in stream])
+                return self._of_status(stream.status, stream.headers, body, url, stream.sent_at)
+            return await self._read_stream(stream, request, timing)
+        finally:
+            await stream.aclose()
+
+    async def _read_stream(
+        self, stream: HttpStream, request: ModelRequest, timing: Timing
+    ) -> ModelReply | Trouble:
+        events, collected = SseReader(), StreamedReply(request.route)
+        unread: list[bytes] = []  # until the first event: a server may answer with plain JSON instead
+        last_at, broken = stream.first_byte_at, None
+        try:
+            async for piece, last_at in stream:
+                if not collected.events:
+                    unread.append(piece)
+                for data in events.feed(piece):
+                    collected.add(data, last_at)
+                if collected.done or collected.error:
+                    break
+            else:
+                for data in events.finish():
+                    collected.add(data, last_at)
+        except TransportFailure as failure:
+            broken = failure
+        except orjson.JSONDecodeError as error:
+            broken = TransportFailure("broken_stream", f"an event of the stream is not JSON: {error}")
+        timing.latency_s = last_at - stream.sent_at
+        if collected.first_content_at is not None:
+            timing.ttft_s = collected.first_content_at - stream.sent_at
+        if collected.error is not None:
+            return self._of_stream_error(collected, stream.sent_at)
+        if not collected.complete:
+            if broken is None and not collected.events:
+                return self._read(b"".join(unread), request, timing, stream.sent_at)
+            if broken is None:
+                broken = TransportFailure("broken_stream", "the stream ended before the answer did")
+            return self._of_failure(broken, stream.sent_at)
+        return self._read(encode_json(collected.as_json()), request, timing, stream.sent_at)
+
+    def _stream_payload(self, request: ModelRequest) -> bytes:
+        """The body, asking for token counts at the stream's end. They do not change the answer, so
+        the request's identity stays that of its own body."""
+        if "stream_options" in request.body:
+            if self.sends_stream_options:
+                return request.payload
+            return encode_json({k: v for k, v in request.body.items() if k != "stream_options"})
+        if self.sends_stream_options:
+            return request.payload.rstrip()[:-1] + b',"stream_options":{"include_usage":true}}'
+        return request.payload
+
+    def _read(
+        self, body: bytes, request: ModelRequest, timing: Timing, sent_at: float
+    ) -> ModelReply | Trouble:
+        body = self._redactor.clean_body(body)
+        try:
+            data = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            message = f"status 200, but not JSON: {words_of_body(body)}"
+            if is_html(body):
+                message += ". Is the URL that of the API, not of a web page?"
+            return self._of_bad_reply(BadReply(message), sent_at)
+        reply = read_reply(data, request.route, timing, raw_text=bool(request.body.get("echo")))
+        return self._of_bad_reply(reply, sent_at) if isinstance(reply, BadReply) else reply
+
+    # -- what went wrong --
+
+    def _of_failure(self, failure: TransportFailure, sent_at: float) -> Trouble:
+        message = self._redactor.clean(str(failure))
+        return Trouble(
+            RequestFailure(failure.kind, message),
+            "once" if failure.kind == "bad_reply" else "yes",
+            sent_at=sent_at,
+            latency_s=monotonic() - sent_at,
+        )
+
+    def _of_bad_reply(self, bad: BadReply, sent_at: float) -> Trouble:
+        return Trouble(
+            RequestFailure("bad_reply", self._redactor.clean(bad.message), 200),
+            "once",
+            sent_at=sent_at,
+            latency_s=monotonic() - sent_at,
+        )
+
+    def _of_stream_error(self, collected: StreamedReply, sent_at: float) -> Trouble:
+        error = collected.error.get("error") if collected.error else None
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        message = f"the stream broke off with an error: {words_of_json(collected.error)}"
+        return Trouble(
+            RequestFailure(kind_of_status(status), self._redactor.clean(message), 200),
+            again_of_status(status),
+            sent_at=sent_at,
+            latency_s=monotonic() - sent_at,
+        )
+
+    def _of_status(self, status: int, headers: Headers, body: bytes, url: str, sent_at: float) -> Trouble:
+        words = words_of_body(body)
+        again = again_of_status(status)
+        kind = kind_of_status(status)
+        if status == 429 and "insufficient_quota" in body.decode("utf-8", "replace"):
+            kind, again = "rejected", "never"  # no pause will fill an empty account
+        message = f"{status} from {url}: {words}{self._cure(status, headers)}"
+        return Trouble(
+            RequestFailure(kind, self._redactor.clean(message), status),
+            again,
+            no_room=status in (429, 503) and again != "never",
+            retry_after_s=retry_after_s(headers) if again != "never" else None,
+            sent_at=sent_at,
+            latency_s=monotonic() - sent_at,
+        )
+
+    def _cure(self, status: int, headers: Headers) -> str:
+        if status in (401, 403):
+            if self._key_name is None:
+                return ". No key was sent: name its environment variable with --api-key-name"
+            return f". Check the key in the environment variable {self._key_name}"
+        if status == 404:
+            return ". Check --model-url and --model-id"
+        if 300 <= status < 400:
+            return f". It redirects to {headers.get('location')}; give that as --model-url"
+        return ""

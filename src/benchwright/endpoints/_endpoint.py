@@ -1,0 +1,50 @@
+"""The seam to models: one method. HTTP, the demo model and scripts are equals behind it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from benchwright.core import ModelReply, ModelRequest, RequestFailure
+
+
+class Endpoint(Protocol):
+    """Anything that answers a `ModelRequest`."""
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """Answer one request. Trouble with the endpoint is a reply with status `failed`, never an
+        exception; cancellation passes through."""
+        ...
+
+
+class OpenEndpoint(Endpoint, Protocol):
+    """An endpoint with its counters, as `open_endpoint` gives it. Belongs to one event loop."""
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way now."""
+        ...
+
+    @property
+    def limit(self) -> int:
+        """Requests allowed under way at once, now; below the configured parallelism after a server
+        asked for less."""
+        ...
+
+    @property
+    def requests_sent(self) -> int:
+        """Requests sent so far, every attempt counted."""
+        ...
+
+    @property
+    def retries(self) -> int:
+        """Attempts beyond the first of their request."""
+        ...
+
+    @property
+    def first_failure(self) -> RequestFailure | None:
+        """The first permanent failure: what to show once instead of for every sample."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close connections. The endpoint cannot be used afterwards."""
+        ...

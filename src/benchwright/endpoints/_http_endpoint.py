@@ -1,0 +1,225 @@
+"""An OpenAI-compatible server over HTTP: places, attempts, pauses, deadlines. The room's main noun.
+
+What is retried: 408, 409, 425, 429 and 5xx, broken connections and streams, timeouts; a 200 that is no
+reply (HTML, an error object) once. Everything else is permanent. A pause is random up to a doubling
+bound, or what `Retry-After` asks for; nothing goes beyond the sample's deadline.
+
+A bare host (`http://host:8000`) is asked under `/v1`. If that gives 404, the same request goes to the host
+without `/v1`, and whichever answered is used from then on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from time import monotonic, time
+
+from benchwright.core import ModelReply, ModelRequest, RequestFailure, Route
+from benchwright.endpoints._addresses import Address
+from benchwright.endpoints._attempts import Attempter
+from benchwright.endpoints._limiter import Limiter
+from benchwright.endpoints._replies import Timing
+from benchwright.endpoints._retry import Trouble, pause_s
+from benchwright.endpoints._secrets import Redactor, is_secret_name, read_api_key
+from benchwright.endpoints._settings import EndpointSettings
+from benchwright.endpoints._transport import Transport
+
+_ROUTES: tuple[Route, ...] = ("chat", "completions")
+
+
+class HttpEndpoint:
+    """Implements `OpenEndpoint`."""
+
+    def __init__(
+        self,
+        settings: EndpointSettings,
+        transport: Transport,
+        *,
+        secrets: Sequence[str] = (),
+        rng: random.Random | None = None,
+    ) -> None:
+        key = read_api_key(settings.api_key_name) if settings.api_key_name else None
+        address = settings.address
+        self._settings = settings
+        self._timeout_s = min(settings.request_timeout_s, settings.sample_budget_s)
+        self._transport = transport
+        self._rng = rng or random.Random()  # pauses need not repeat from run to run
+        self._limiter = Limiter(settings.parallelism)
+        redactor = Redactor([*_secrets(settings, key), *secrets])
+        self._attempter = Attempter(transport, _headers(settings, key), redactor, settings.api_key_name)
+        self._urls = _urls(address)
+        # Set as long as "/v1" is a guess: where to ask if the server does not know it.
+        self._other_urls = _urls(address.without_guess()) if address.guessed else None
+        self.requests_sent = 0
+        self.retries = 0
+        self.first_failure: RequestFailure | None = None
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way now."""
+        return self._limiter.in_flight
+
+    @property
+    def limit(self) -> int:
+        """Requests allowed under way at once, now."""
+        return self._limiter.limit
+
+    @property
+    def reconnects(self) -> int:
+        """Requests repeated because a kept connection turned out to be closed."""
+        return self._transport.reconnects
+
+    def forget_failure(self) -> None:
+        """Start `first_failure` anew: what came before was a probe."""
+        self.first_failure = None
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        self._limiter.close()
+        await self._transport.aclose()
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """Answer one request, with as many attempts as it needs and may have."""
+        timing = Timing(started_at=time())
+        if not self._limiter.try_acquire():
+            await self._limiter.acquire()
+        urls = self._urls
+        result = await self._attempt(request, urls, self._timeout_s, timing)
+        if isinstance(result, ModelReply):
+            self._other_urls = None
+            return result
+        return await self._persist(request, result, urls, timing)
+
+    async def _attempt(
+        self, request: ModelRequest, urls: dict[Route, str], timeout_s: float, timing: Timing
+    ) -> ModelReply | Trouble:
+        """One attempt in the place that the caller has taken."""
+        limiter = self._limiter
+        self.requests_sent += 1
+        try:
+            result = await self._attempter.attempt(request, urls[request.route], timeout_s, timing)
+            if isinstance(result, ModelReply):
+                limiter.succeeded()
+            elif result.no_room and not limiter.refused(result.sent_at):
+                result = replace(result, collateral=True)
+            return result
+        finally:
+            limiter.release()
+
+    async def _persist(
+        self, request: ModelRequest, trouble: Trouble, urls: dict[Route, str], timing: Timing
+    ) -> ModelReply:
+        """The first attempt failed: adapt, wait, try again, or give up."""
+        settings = self._settings
+        deadline = trouble.sent_at + settings.sample_budget_s
+        counted = 0
+        adaptations = 0
+        while True:
+            other = self._adapted(request, trouble, urls) if adaptations < 2 else None
+            if other is not None:
+                adaptations += 1
+                pause = 0.0
+            else:
+                counted += not trouble.collateral
+                allowed = 1 if trouble.again == "once" else settings.max_retries
+                if trouble.again == "never" or counted > min(allowed, settings.max_retries):
+                    return self._failed(trouble, timing)
+                pause = pause_s(trouble, max(1, counted), settings.retry_backoff_s, self._rng)
+                if monotonic() + pause >= deadline:
+                    return self._failed(trouble, timing, self._too_late(trouble))
+                if trouble.no_room and trouble.retry_after_s:
+                    self._limiter.hold(trouble.retry_after_s)
+            await asyncio.sleep(pause)
+            asked_at = monotonic()
+            await self._limiter.acquire(first=True)
+            deadline += monotonic() - asked_at  # waiting for a place is not the sample's fault
+            timing.attempts += 1
+            timing.ttft_s = None
+            self.retries += 1
+            used = other or self._urls
+            timeout_s = max(0.001, min(settings.request_timeout_s, deadline - monotonic()))
+            result = await self._attempt(request, used, timeout_s, timing)
+            if isinstance(result, ModelReply):
+                self._learn(used)
+                return result
+            if other is not None and other is self._other_urls:
+                if result.failure.http_status in (404, 405):
+                    return self._failed(trouble, timing, f" (also tried {other[request.route]})")
+                if result.failure.http_status is not None:
+                    self._learn(used)
+            trouble, urls = result, used
+
+    def _adapted(
+        self, request: ModelRequest, trouble: Trouble, urls: dict[Route, str]
+    ) -> dict[Route, str] | None:
+        """URLs to repeat the request at straight away because something was learned, or None."""
+        status = trouble.failure.http_status
+        if status in (404, 405):
+            if urls is not self._urls:
+                return self._urls  # another request has found the right place meanwhile
+            return self._other_urls
+        if (
+            status in (400, 422)
+            and "stream_options" in trouble.failure.message
+            and request.body.get("stream")
+        ):
+            self._attempter.sends_stream_options = False
+            return self._urls
+        return None
+
+    def _learn(self, urls: dict[Route, str]) -> None:
+        """These URLs lead to the API."""
+        self._urls = urls
+        self._other_urls = None
+
+    def _failed(self, trouble: Trouble, timing: Timing, note: str = "") -> ModelReply:
+        failure = trouble.failure
+        if timing.attempts > 1 and not note:
+            note = f" (attempt {timing.attempts}, the last)"
+        if failure.kind == "timeout" and timing.attempts > 1:
+            note += ". Raise the request timeout, or lower the parallelism"
+        failure = replace(failure, message=failure.message + note)
+        if self.first_failure is None and failure.kind in ("rejected", "bad_reply"):
+            self.first_failure = failure
+        return ModelReply(
+            status="failed",
+            failure=failure,
+            attempts=timing.attempts,
+            started_at=timing.started_at,
+            latency_s=trouble.latency_s,
+        )
+
+    def _too_late(self, trouble: Trouble) -> str:
+        budget = f"the {self._settings.sample_budget_s:g} s that all attempts of a sample may take"
+        if trouble.retry_after_s:
+            return f" (the server asks to wait {trouble.retry_after_s:g} s, which is beyond {budget})"
+        return f" (given up: another attempt would go beyond {budget})"
+
+
+def _urls(address: Address) -> dict[Route, str]:
+    return {route: address.route_url(route) for route in _ROUTES}
+
+
+def _headers(settings: EndpointSettings, key: str | None) -> dict[str, str]:
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "Accept-Encoding": "identity",  # replies are short; unpacking them costs more than reading
+        "User-Agent": "benchwright",
+    }
+    if key is not None:
+        headers["Authorization"] = f"Bearer {key}"
+    ours = {name.lower(): name for name in headers}
+    for name, value in settings.headers.items():
+        headers[ours.get(name.lower(), name)] = value
+    return headers
+
+
+def _secrets(settings: EndpointSettings, key: str | None) -> list[str]:
+    secrets = [key or "", *settings.address.secrets]
+    for name, value in settings.headers.items():
+        if is_secret_name(name):
+            secrets += [value, value.rpartition(" ")[2]]  # also without "Bearer"
+    return secrets

@@ -1,0 +1,259 @@
+"""One keep-alive HTTP/1.1 connection of the lean transport: an asyncio protocol, one exchange at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import Protocol
+
+from benchwright.endpoints._http1 import (
+    MAX_HEAD_BYTES,
+    ChunkedBody,
+    Head,
+    Inflater,
+    OpenBody,
+    RawHeaders,
+    SizedBody,
+    parse_head,
+    too_large,
+)
+from benchwright.endpoints._lean_stream import LeanStream
+from benchwright.endpoints._transport import MAX_BODY_BYTES, HttpReply, TransportFailure
+
+_DRAIN_S = 1.0  # how long the end of a body may take after its reader has seen enough
+
+
+class StaleConnection(Exception):  # never leaves the transport
+    """A kept connection was closed by the server before it answered anything: the request may be repeated."""
+
+
+class Owner(Protocol):
+    """The pool a connection goes back to."""
+
+    def released(self, connection: Connection) -> None:
+        """The exchange is over and the connection can carry another."""
+        ...
+
+    def lost(self, connection: Connection) -> None:
+        """The connection is closed, or about to be."""
+        ...
+
+
+class Connection(asyncio.Protocol):
+    """Writes a request, reads its reply, goes back to its owner."""
+
+    __slots__ = (
+        "_body", "_buffer", "_head", "_headers", "_inflater", "_owner", "_parts", "_peer", "_size",
+        "_transport", "_waiter", "deadline", "first_byte_at", "reused", "sent_at", "stream", "timeout_s",
+    )  # fmt: skip
+
+    def __init__(self, owner: Owner, peer: str) -> None:
+        self._owner = owner
+        self._peer = peer
+        self._transport: asyncio.Transport | None = None
+        self._waiter: asyncio.Future[HttpReply] | None = None
+        self.stream: LeanStream | None = None
+        self._reset()
+        self.reused = False
+        self.deadline = 0.0
+        self.timeout_s = 0.0
+        self.sent_at = 0.0
+
+    def _reset(self) -> None:
+        self._buffer = b""
+        self._head: Head | None = None
+        self._headers: RawHeaders | None = None
+        self._body: SizedBody | ChunkedBody | OpenBody | None = None
+        self._inflater: Inflater | None = None
+        self._parts: list[bytes] = []
+        self._size = 0
+        self.first_byte_at = 0.0
+
+    # -- used by the transport --
+
+    @property
+    def usable(self) -> bool:
+        """Whether a request can be written now."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    def send(self, data: bytes, now: float, timeout_s: float, waiter: asyncio.Future[HttpReply]) -> None:
+        """Write a request; its reply, or the failure, will be set on `waiter`."""
+        self._waiter = waiter
+        self.sent_at = now
+        self.timeout_s = timeout_s
+        self.deadline = now + timeout_s
+        self._transport.write(data)  # type: ignore[union-attr]  # connected, or it would not be in the pool
+
+    def send_streamed(self, data: bytes, now: float, timeout_s: float) -> LeanStream:
+        """Write a request whose reply is handed over piece by piece."""
+        stream = self.stream = LeanStream(self, now)
+        self.sent_at = now
+        self.timeout_s = timeout_s
+        self.deadline = now + timeout_s
+        self._transport.write(data)  # type: ignore[union-attr]  # as above
+        return stream
+
+    def expire(self) -> None:
+        """The deadline has passed."""
+        if self.stream is None and self._waiter is None:
+            self.abort()  # a body whose reader had seen enough did not end
+            return
+        part = "a complete reply" if self.first_byte_at else "any reply"
+        self._fail(
+            TransportFailure("timeout", f"{self._peer} did not send {part} within {self.timeout_s:g} s")
+        )
+
+    def abandon(self, waiter: asyncio.Future[HttpReply]) -> None:
+        """Whoever waited was cancelled. If the reply came in the same turn of the loop, the connection may
+        be carrying somebody else's request by now and stays open."""
+        if self._waiter is waiter:
+            self.abort()
+
+    def abort(self) -> None:
+        """Close at once; nobody waits any more."""
+        self._waiter = None
+        self.stream = None
+        self._owner.lost(self)
+        if self._transport is not None:
+            self._transport.abort()
+
+    def drain(self, now: float) -> None:
+        """The reader has seen enough: keep the connection if the body ends soon."""
+        self.stream = None
+        self.deadline = now + _DRAIN_S
+
+    # -- called by the event loop --
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]  # TCP gives a Transport
+
+    def data_received(self, data: bytes) -> None:
+        now = monotonic()
+        try:
+            if self._head is None:
+                self._read_head(data, now)
+            else:
+                self._read_body(data, now)
+        except TransportFailure as failure:
+            self._fail(failure)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._owner.lost(self)
+        if self._waiter is None and self.stream is None:
+            return
+        if isinstance(self._body, OpenBody) and exc is None:
+            self._body.done = True
+            self.data_received(b"")
+        elif self.first_byte_at:
+            self._fail(
+                TransportFailure("broken_stream", f"{self._peer} closed the connection half-way through")
+            )
+        elif self.reused:
+            self._fail(StaleConnection())
+        else:
+            reason = f": {exc}" if exc else ""
+            self._fail(
+                TransportFailure("connection", f"{self._peer} closed the connection without a reply{reason}")
+            )
+
+    # -- the reply --
+
+    def _read_head(self, data: bytes, now: float) -> None:
+        if not self.first_byte_at:
+            if self._waiter is None and self.stream is None:
+                # Nothing was asked: the server says good-bye (408), or is confused.
+                self.abort()
+                return
+            self.first_byte_at = now
+        if self._buffer:
+            data = self._buffer + data
+        end = data.find(b"\r\n\r\n")
+        if end < 0:
+            if len(data) > MAX_HEAD_BYTES:
+                raise TransportFailure("bad_reply", "the reply's head does not end")
+            if not data.startswith(b"HTTP/1."[: len(data)]):
+                parse_head(data)  # raises: no reason to wait for more
+            self._buffer = data
+            return
+        block = data[:end]
+        head = parse_head(block)
+        if head.status < 200:
+            self._interim(head, data[end + 4 :], now)
+            return
+        self._buffer = b""
+        self._head = head
+        length = head.length
+        if self.stream is None and length is not None and len(data) == end + 4 + length and not head.encoding:
+            # The usual case: the whole reply in one piece.
+            self._finish(HttpReply(
+                head.status, RawHeaders(block), data[end + 4 :], self.sent_at, self.first_byte_at, now
+            ))  # fmt: skip
+            return
+        if length is not None and length > MAX_BODY_BYTES:
+            raise too_large()
+        self._headers = RawHeaders(block)
+        self._body = ChunkedBody() if head.chunked else OpenBody() if length is None else SizedBody(length)
+        if head.encoding and length != 0:
+            self._inflater = Inflater(head.encoding, MAX_BODY_BYTES)
+        if self.stream is not None:
+            self.stream.begin(head.status, self._headers, self.first_byte_at)
+        self._read_body(data[end + 4 :], now)
+
+    def _interim(self, head: Head, rest: bytes, now: float) -> None:
+        if head.status == 101:
+            raise TransportFailure("bad_reply", "the server switched protocols, which nobody asked for")
+        self._buffer = b""
+        if rest:
+            self._read_head(rest, now)
+
+    def _read_body(self, data: bytes, now: float) -> None:
+        body, head = self._body, self._head
+        assert body is not None
+        assert head is not None
+        piece = body.feed(data)
+        if self._inflater is not None and piece:
+            piece = self._inflater.feed(piece)
+        self._size += len(piece)
+        if self._size > MAX_BODY_BYTES:
+            raise too_large()
+        if self.stream is not None:
+            if piece:
+                self.stream.put(piece, now)
+        elif piece and self._waiter is not None:
+            self._parts.append(piece)
+        if body.done:
+            assert self._headers is not None
+            if self._inflater is not None:
+                self._inflater.check_end()
+            self._finish(HttpReply(
+                head.status, self._headers, b"".join(self._parts), self.sent_at, self.first_byte_at, now
+            ))  # fmt: skip
+
+    def _finish(self, reply: HttpReply) -> None:
+        """The reply is complete: give the connection back first, so that the next request can use it."""
+        waiter, self._waiter = self._waiter, None
+        stream, self.stream = self.stream, None
+        head, body = self._head, self._body
+        transport = self._transport
+        self._reset()
+        assert head is not None
+        assert transport is not None
+        # An early refusal (413) may leave part of the request unsent.
+        unsent = head.status >= 400 and transport.get_write_buffer_size() > 0
+        if head.keep_alive and not unsent and not (body is not None and body.surplus):
+            self._owner.released(self)
+        else:
+            self._owner.lost(self)
+            transport.close()
+        if waiter is not None and not waiter.done():
+            waiter.set_result(reply)
+        if stream is not None:
+            stream.end(None)
+
+    def _fail(self, failure: Exception) -> None:
+        waiter, stream = self._waiter, self.stream
+        self.abort()
+        if waiter is not None and not waiter.done():
+            waiter.set_exception(failure)
+        if stream is not None:
+            stream.end(failure)

@@ -1,0 +1,106 @@
+"""A reply's body as it arrives over the lean transport: pieces handed from the socket to a reader."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from time import monotonic
+from typing import Protocol
+
+from benchwright.endpoints._http1 import RawHeaders
+
+
+class StreamSource(Protocol):
+    """The connection behind a stream, as far as the stream needs it."""
+
+    def drain(self, now: float) -> None:
+        """The reader has seen enough."""
+        ...
+
+    def abort(self) -> None:
+        """The reader has gone."""
+        ...
+
+
+class LeanStream:
+    """Implements `HttpStream`."""
+
+    __slots__ = (
+        "_connection", "_failure", "_over", "_pieces", "_waiter", "first_byte_at", "headers", "sent_at", "status",
+    )  # fmt: skip
+
+    def __init__(self, connection: StreamSource, sent_at: float) -> None:
+        self._connection = connection
+        self._pieces: deque[tuple[bytes, float]] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._failure: Exception | None = None
+        self._over = False
+        self.status = 0
+        self.headers: RawHeaders = RawHeaders(b"")
+        self.sent_at = sent_at
+        self.first_byte_at = 0.0
+
+    async def started(self) -> None:
+        """Wait for the head of the reply."""
+        while not self.status and not self._over:
+            await self._next_event()
+        if not self.status and self._failure is not None:
+            raise self._failure
+
+    def __aiter__(self) -> LeanStream:
+        return self
+
+    async def __anext__(self) -> tuple[bytes, float]:
+        while not self._pieces:
+            if self._over:
+                if self._failure is not None:
+                    raise self._failure
+                raise StopAsyncIteration
+            await self._next_event()
+        return self._pieces.popleft()
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        if not self._over:
+            self._over = True
+            if self.status:
+                self._connection.drain(monotonic())
+            else:
+                self._connection.abort()
+
+    def abandon(self) -> None:
+        """The reader was cancelled: nothing more is wanted."""
+        if not self._over:
+            self._over = True
+            self._connection.abort()
+
+    async def _next_event(self) -> None:
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            await self._waiter
+        except asyncio.CancelledError:
+            self.abandon()
+            raise
+        finally:
+            self._waiter = None
+
+    # -- called by the connection --
+
+    def begin(self, status: int, headers: RawHeaders, first_byte_at: float) -> None:
+        """The head is there."""
+        self.status, self.headers, self.first_byte_at = status, headers, first_byte_at
+        self._wake()
+
+    def put(self, piece: bytes, at: float) -> None:
+        """A piece of the body has arrived."""
+        self._pieces.append((piece, at))
+        self._wake()
+
+    def end(self, failure: Exception | None) -> None:
+        """The body is complete, or will never be."""
+        self._over, self._failure = True, failure
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)

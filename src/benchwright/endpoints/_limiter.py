@@ -1,0 +1,118 @@
+"""How many requests may be under way at once: adapts to what the server can take.
+
+Starts at the configured parallelism. A refusal for lack of room (429, 503) halves the limit, at most once
+per round trip: refusals of requests that were sent before the last cut say nothing new. Each success
+gives a little back, up to the parallelism. As long as no server complains this costs one comparison.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from time import monotonic
+
+_CUT = 0.5
+# Share of the parallelism won back per round trip: from half to full in eight round trips. One place per
+# round trip, as TCP does it, would take 1,500 successes from 32 to 64.
+_GROWTH = 1 / 16
+
+
+class Limiter:
+    """Hands out places; belongs to one event loop."""
+
+    __slots__ = ("_cut_at", "_held_until", "_limit", "_timer", "_waiting", "cuts", "in_flight", "parallelism")
+
+    def __init__(self, parallelism: int) -> None:
+        self.parallelism = parallelism
+        """Places at most."""
+        self.in_flight = 0
+        """Places taken."""
+        self.cuts = 0
+        """How often the limit was cut."""
+        self._limit = float(parallelism)
+        self._cut_at = float("-inf")
+        self._held_until = float("-inf")
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def limit(self) -> int:
+        """Places there are now; at least one."""
+        return int(self._limit)
+
+    def try_acquire(self) -> bool:
+        """Take a place if one is free and nobody waits for it."""
+        if self.in_flight + 1 <= self._limit and not self._waiting and self._timer is None:
+            self.in_flight += 1
+            return True
+        return False
+
+    async def acquire(self, *, first: bool = False) -> None:
+        """Wait for a place; `first` for requests that have waited before."""
+        if self.try_acquire():
+            return
+        place = asyncio.get_running_loop().create_future()
+        if first:
+            self._waiting.appendleft(place)
+        else:
+            self._waiting.append(place)
+        self._hand_out()
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self.release()  # the place came in the same turn of the loop
+            raise
+
+    def release(self) -> None:
+        """Give a place back."""
+        self.in_flight -= 1
+        if self._waiting:
+            self._hand_out()
+
+    def succeeded(self) -> None:
+        """The server took a request: it may take a little more."""
+        if self._limit < self.parallelism:
+            step = max(1.0, self.parallelism * _GROWTH) / self._limit
+            self._limit = min(float(self.parallelism), self._limit + step)
+            self._hand_out()
+
+    def refused(self, sent_at: float) -> bool:
+        """The server had no room for a request sent at `sent_at`. Whether that was news."""
+        if sent_at < self._cut_at:
+            return False
+        self._cut_at = monotonic()
+        self.cuts += 1
+        # The caller's place is still taken; what was under way was too much, whatever the limit said.
+        under_way = min(self._limit, max(1, self.in_flight))
+        self._limit = max(1.0, under_way * _CUT)
+        return True
+
+    def hold(self, seconds: float) -> None:
+        """Hand out no place for a while, as the server asked (Retry-After)."""
+        until = monotonic() + seconds
+        if until <= self._held_until:
+            return
+        self._held_until = until
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._resume)
+
+    def close(self) -> None:
+        """Cancel the timer, if one runs."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _resume(self) -> None:
+        self._timer = None
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        if self._timer is not None:
+            return
+        while self._waiting and self.in_flight < int(self._limit):
+            place = self._waiting.popleft()
+            if not place.done():
+                self.in_flight += 1
+                place.set_result(None)

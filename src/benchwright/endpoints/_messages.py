@@ -1,0 +1,65 @@
+"""A server's own words, fit for a message: out of JSON errors, HTML pages and plain text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+_LONGEST = 300
+
+
+def words_of_body(body: bytes) -> str:
+    """What the server says in the body of an error, on one line and at most 300 characters.
+
+    >>> words_of_body(b'{"error": {"message": "no such model", "type": "invalid"}}')
+    'no such model'
+    >>> words_of_body(b"<html><head><title>502 Bad Gateway</title></head>…")
+    'an HTML page titled "502 Bad Gateway"'
+    """
+    try:
+        data = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return _words_of_text(body.decode("utf-8", "replace"))
+    return words_of_json(data)
+
+
+def words_of_json(data: Any) -> str:
+    """The message inside a JSON error, in any of the usual shapes; else the JSON itself."""
+    found = _message(data)
+    return _one_line(found if found else orjson.dumps(data).decode())
+
+
+def is_html(body: bytes) -> bool:
+    """Whether a body is a web page."""
+    start = body[:200].lstrip().lower()
+    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml"))
+
+
+def _message(data: Any) -> str:
+    if isinstance(data, str):
+        return data
+    if isinstance(data, list):  # [{"loc": [...], "msg": "field required"}, …]
+        return "; ".join(filter(None, map(_message, data[:3])))
+    if not isinstance(data, dict):
+        return ""
+    for name in ("error", "message", "detail", "msg", "errors"):
+        if found := _message(data.get(name)):
+            place = data.get("loc")
+            return f"{'.'.join(map(str, place))}: {found}" if isinstance(place, list) else found
+    return ""
+
+
+def _words_of_text(text: str) -> str:
+    if is_html(text[:400].encode()):
+        title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+        if title:
+            return f'an HTML page titled "{_one_line(title.group(1))}"'
+        return "an HTML page: " + _one_line(re.sub(r"<[^>]*>", " ", text))
+    return _one_line(text) or "(empty body)"
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else line[:_LONGEST] + "…"

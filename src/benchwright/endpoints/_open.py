@@ -1,0 +1,54 @@
+"""Opens endpoints: picks the implementation and, for HTTP, the transport."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from benchwright.endpoints._endpoint import OpenEndpoint
+from benchwright.endpoints._proxies import is_loopback, proxy_for
+from benchwright.endpoints._secrets import read_api_key
+from benchwright.endpoints._settings import EndpointSettings
+
+if TYPE_CHECKING:
+    from benchwright.endpoints._demo_settings import DemoSettings
+    from benchwright.endpoints._transport import Transport
+
+
+def open_endpoint(settings: EndpointSettings | DemoSettings) -> OpenEndpoint:
+    """Open an endpoint. Nothing is sent and no connection made before the first request.
+
+    Raises `ConfigError` when the variable that should hold the API key is unset.
+    """
+    if not isinstance(settings, EndpointSettings):
+        from benchwright.endpoints._demo_endpoint import DemoEndpoint
+
+        return DemoEndpoint(settings)
+    from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`
+
+    if settings.api_key_name:
+        read_api_key(settings.api_key_name)  # before a transport holds resources
+    proxy = _proxy(settings)
+    secrets = []
+    if proxy is not None and (password := urlsplit(proxy).password):
+        secrets = [password, unquote(password)]
+    return HttpEndpoint(settings, _transport(settings, proxy), secrets=secrets)
+
+
+def _proxy(settings: EndpointSettings) -> str | None:
+    address = settings.address
+    if settings.proxy is not None:
+        return None if is_loopback(address.host) else settings.proxy
+    return proxy_for(address.scheme, address.host, address.port, os.environ)
+
+
+def _transport(settings: EndpointSettings, proxy: str | None) -> Transport:
+    """Plain http:// gets the lean transport unless a proxy stands in between; all else the general one."""
+    if settings.address.scheme == "http" and proxy is None:
+        from benchwright.endpoints._lean import LeanTransport
+
+        return LeanTransport(settings.parallelism)
+    from benchwright.endpoints._reqwest import ReqwestTransport  # 10 MB, 8 ms
+
+    return ReqwestTransport(settings.parallelism, proxy=proxy, verify=settings.verify, http2=settings.http2)

@@ -1,0 +1,48 @@
+"""Splits a model's thinking off its answer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_OPEN = "<think>"
+_CLOSE = "</think>"
+
+
+class SplitText(NamedTuple):
+    """A text without its thinking."""
+
+    answer: str
+    """What the model says."""
+    reasoning: str
+    """What it thought."""
+    unclosed: bool
+    """Whether the thinking never ended, so that there is no answer."""
+
+
+def split_reasoning(text: str) -> SplitText:
+    """Cut `<think>…</think>` off a text.
+
+    An opening tag counts only at the start; elsewhere it is part of the answer. The answer is what follows
+    the *last* closing tag, also when the opening tag is missing (servers whose prompt template already
+    holds it). Line breaks and spaces around the thinking go with it; a text without tags is not touched.
+
+    >>> split_reasoning("<think>6·7</think>\\n\\n42")
+    SplitText(answer='42', reasoning='6·7', unclosed=False)
+    >>> split_reasoning("six sevens</think>42").reasoning
+    'six sevens'
+    >>> split_reasoning("<think>let me see").unclosed
+    True
+    """
+    start = text.lstrip() if text[:1].isspace() else text
+    opened = start.startswith(_OPEN)
+    close = start.rfind(_CLOSE)
+    if close < 0:
+        if opened:
+            return SplitText("", start[len(_OPEN) :].strip(), True)
+        return SplitText(text, "", False)
+    thought = start[len(_OPEN) if opened else 0 : close].strip()
+    answer = start[close + len(_CLOSE) :].strip()
+    if answer.startswith(_OPEN):
+        # A second thought began and never ended.
+        return SplitText("", f"{thought}\n{answer[len(_OPEN) :].strip()}".strip(), True)
+    return SplitText(answer, thought, False)

@@ -1,0 +1,191 @@
+"""Reads the JSON of a chat or completions reply into a `ModelReply`. Pure; total over any JSON value.
+
+What a reply counts as:
+
+- `refused`: a `refusal` text, or finish reason `content_filter`;
+- `truncated`: thinking that never ended, or finish reason `length` before any answer text;
+- `answered`: any answer text or tool call, also with finish reason `length` (which is recorded: an answer
+  may well be complete before the limit, and only the scorer can tell);
+- `empty`: none of these: null, missing or blank content.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchwright.core import (
+    EchoedTokens,
+    JsonValue,
+    ModelReply,
+    ReplyStatus,
+    Route,
+    TokenUsage,
+)
+from benchwright.endpoints._messages import words_of_json
+from benchwright.endpoints._reasoning import split_reasoning
+
+
+@dataclass(slots=True)
+class Timing:
+    """When a reply was asked for and came; copied into the `ModelReply`."""
+
+    started_at: float = 0.0
+    """Wall clock of the first attempt."""
+    attempts: int = 1
+    """Attempts so far."""
+    latency_s: float = 0.0
+    """Last attempt, to the last byte."""
+    ttft_s: float | None = None
+    """Last attempt, to the first content; streams only."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadReply:
+    """JSON that is no reply of the route."""
+
+    message: str
+    """What it is instead, with the server's own words."""
+    code: int | None = None
+    """HTTP status inside an error object, if it names one."""
+
+
+def read_reply(
+    data: JsonValue, route: Route, timing: Timing, *, raw_text: bool = False
+) -> ModelReply | BadReply:
+    """Read a reply's JSON. `raw_text` leaves the text as it is: echoed prompts are not thoughts."""
+    if not isinstance(data, dict):
+        return BadReply(f"the reply is {_kind(data)}, not an object")
+    choices = data.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return _without_choices(data)
+    choice: dict[str, Any] = choices[0]
+    finish = choice.get("finish_reason")
+    finish_reason = finish if isinstance(finish, str) else None
+    usage = data.get("usage")
+    tool_calls: list[JsonValue] | None = None
+    refusal = ""
+    if route == "chat":
+        message = choice.get("message")
+        if not isinstance(message, dict):
+            return BadReply("the reply's first choice has no message; is this a chat route?")
+        content = message.get("content")
+        text = content if isinstance(content, str) else _joined(content)
+        reasoning = _reasoning_field(message)
+        said_no = message.get("refusal")
+        refusal = said_no if isinstance(said_no, str) else ""
+        calls = message.get("tool_calls")
+        if isinstance(calls, list) and calls:
+            tool_calls = calls
+        elif isinstance(message.get("function_call"), dict):  # the form before tool_calls
+            tool_calls = [{"type": "function", "function": message["function_call"]}]
+    else:
+        value = choice.get("text")
+        if not isinstance(value, str) and value is not None:
+            return BadReply(f"the text of the reply's first choice is {_kind(value)}")
+        text = value or ""
+        reasoning = _reasoning_field(choice)
+    unclosed = False
+    if not reasoning and not raw_text and ("<think>" in text or "</think>" in text):
+        text, reasoning, unclosed = split_reasoning(text)
+    status: ReplyStatus
+    if refusal or finish_reason == "content_filter":
+        status, text = "refused", text or refusal
+    elif unclosed:
+        status = "truncated"
+    elif tool_calls is not None or (text and not text.isspace()):
+        status = "answered"
+    else:
+        status = "truncated" if finish_reason == "length" else "empty"
+    logprobs = choice.get("logprobs") if route == "completions" else None
+    return ModelReply(
+        status,
+        text,
+        reasoning,
+        finish_reason,
+        read_usage(usage) if isinstance(usage, dict) else None,
+        None,
+        read_echoed(logprobs) if isinstance(logprobs, dict) else None,
+        tool_calls,
+        timing.attempts,
+        timing.started_at,
+        timing.latency_s,
+        timing.ttft_s,
+    )
+
+
+def read_usage(usage: dict[str, Any]) -> TokenUsage | None:
+    """Token counts, when the server gave both or one of them."""
+    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not isinstance(prompt, int) and not isinstance(completion, int):
+        return None
+    return TokenUsage(
+        prompt if isinstance(prompt, int) else 0, completion if isinstance(completion, int) else 0
+    )
+
+
+def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:
+    """The `logprobs` object of a completions choice; None when it lists no tokens."""
+    tokens = logprobs.get("tokens")
+    values = logprobs.get("token_logprobs")
+    if not isinstance(tokens, list) or not isinstance(values, list) or not tokens:
+        return None
+    return EchoedTokens(
+        [t if isinstance(t, str) else "" for t in tokens],
+        [v if _is_number(v) else None for v in values],
+        [o if isinstance(o, int) else None for o in _list(logprobs.get("text_offset"))],
+        [
+            {token: v for token, v in top.items() if _is_number(v)} if isinstance(top, dict) else None
+            for top in _list(logprobs.get("top_logprobs"))
+        ],
+    )
+
+
+def _without_choices(data: dict[str, Any]) -> BadReply:
+    error = data.get("error")
+    if error:
+        code = error.get("code") if isinstance(error, dict) else None
+        return BadReply(
+            f"status 200, but with an error inside: {words_of_json(data)}",
+            code if isinstance(code, int) else None,
+        )
+    keys = ", ".join(list(data)[:8]) or "nothing"
+    return BadReply(f"the reply has no choices; it has {keys}")
+
+
+def _reasoning_field(message: dict[str, Any]) -> str:
+    for name in ("reasoning_content", "reasoning"):
+        value = message.get(name)
+        if isinstance(value, str) and value:
+            return value
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(
+            _joined(part.get("thinking"))
+            for part in content
+            if isinstance(part, dict) and part.get("type") == "thinking"
+        )
+    return ""
+
+
+def _joined(content: Any) -> str:
+    """The text of content in parts; parts of other kinds (images, thinking) have none."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = [part.get("text") if isinstance(part, dict) else part for part in content]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _kind(value: Any) -> str:
+    names = {"dict": "an object", "list": "a list", "str": "a text", "NoneType": "null", "bool": "a boolean"}
+    return names.get(type(value).__name__, "a number")

@@ -1,0 +1,170 @@
+"""The general transport: TLS, proxies and HTTP/2, through pyreqwest (Rust). Imported only when needed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic
+
+from pyreqwest.client import Client, ClientBuilder
+from pyreqwest.exceptions import (
+    BodyDecodeError,
+    ConnectError,
+    ConnectTimeoutError,
+    PyreqwestError,
+    ReadError,
+    RequestTimeoutError,
+)
+from pyreqwest.proxy import ProxyBuilder
+from pyreqwest.request import StreamRequest
+from pyreqwest.response import Response
+
+from benchwright.core import ConfigError
+from benchwright.endpoints._http1 import too_large
+from benchwright.endpoints._transport import MAX_BODY_BYTES, Headers, HttpReply, TransportFailure
+
+_CONNECT_TIMEOUT = timedelta(seconds=15)
+
+
+class ReqwestTransport:
+    """Implements `Transport` for any URL."""
+
+    reconnects = 0  # it repeats requests on stale connections too, but does not tell
+
+    def __init__(self, parallelism: int, *, proxy: str | None, verify: bool | str, http2: bool) -> None:
+        self._client = _client(parallelism, proxy, verify, http2)
+        self._timeouts: dict[float, timedelta] = {}
+
+    async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
+        """Send and read the whole reply."""
+        sent_at = monotonic()
+        try:
+            async with self._request(url, payload, headers, timeout_s) as response:
+                first_byte_at = monotonic()
+                body = await _whole_body(response)
+                return HttpReply(response.status, response.headers, body, sent_at, first_byte_at, monotonic())
+        except PyreqwestError as error:
+            raise _failure(error, url, timeout_s) from None
+
+    async def stream(
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+    ) -> ReqwestStream:
+        """Send and return when the head of the reply is there."""
+        sent_at = monotonic()
+        stack = AsyncExitStack()
+        try:
+            response = await stack.enter_async_context(self._request(url, payload, headers, timeout_s))
+        except PyreqwestError as error:
+            raise _failure(error, url, timeout_s) from None
+        return ReqwestStream(stack, response, url, sent_at, timeout_s)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.close()
+
+    def _request(
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+    ) -> StreamRequest:
+        timeout = self._timeouts.get(timeout_s)
+        if timeout is None:
+            timeout = timedelta(seconds=timeout_s)
+            if len(self._timeouts) < 16:  # retries come with odd rests of a deadline
+                self._timeouts[timeout_s] = timeout
+        return self._client.post(url).headers(headers).timeout(timeout).body_bytes(payload).build_streamed()
+
+
+class ReqwestStream:
+    """A reply's body as it arrives; implements `HttpStream`. Arrival is when Python is told."""
+
+    def __init__(
+        self, stack: AsyncExitStack, response: Response, url: str, sent_at: float, timeout_s: float
+    ) -> None:
+        self._stack = stack
+        self._response = response
+        self._url = url
+        self._timeout_s = timeout_s
+        self.status = response.status
+        self.headers: Headers = response.headers
+        self.sent_at = sent_at
+        self.first_byte_at = monotonic()
+
+    async def __aiter__(self) -> AsyncIterator[tuple[bytes, float]]:
+        reader = self._response.body_reader
+        size = 0
+        try:
+            while (piece := await reader.read_chunk()) is not None:
+                size += len(piece)
+                if size > MAX_BODY_BYTES:
+                    raise too_large()
+                yield piece.to_bytes(), monotonic()
+        except PyreqwestError as error:
+            raise _failure(error, self._url, self._timeout_s, half_way=True) from None
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        await self._stack.aclose()
+
+
+async def _whole_body(response: Response) -> bytes:
+    reader = response.body_reader
+    pieces: list[bytes] = []
+    size = 0
+    while (piece := await reader.read_chunk()) is not None:
+        size += len(piece)
+        if size > MAX_BODY_BYTES:
+            raise too_large()
+        pieces.append(piece.to_bytes())
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _client(parallelism: int, proxy: str | None, verify: bool | str, http2: bool) -> Client:
+    builder = (
+        ClientBuilder()
+        .follow_redirects(False)  # a redirect would carry the key to another host
+        .pool_max_idle_per_host(max(1, parallelism))
+        .connect_timeout(_CONNECT_TIMEOUT)
+        .http2(http2)
+        .no_proxy()  # the environment was read by us, with loopback left out
+    )
+    if proxy:
+        builder = builder.proxy(ProxyBuilder.all(proxy))
+    if verify is False:
+        builder = builder.danger_accept_invalid_certs(True)
+    elif isinstance(verify, str):
+        try:
+            builder = builder.add_root_certificate_pem(Path(verify).read_bytes())
+        except OSError as error:
+            raise ConfigError(f"certificate file {verify} cannot be read: {error.strerror}") from None
+        except PyreqwestError as error:
+            raise ConfigError(f"certificate file {verify} holds no PEM certificate: {error}") from None
+    return builder.build()
+
+
+def _failure(
+    error: PyreqwestError, url: str, timeout_s: float, *, half_way: bool = False
+) -> TransportFailure:
+    peer = url.split("/")[2]
+    if isinstance(error, ConnectTimeoutError):
+        return TransportFailure("timeout", f"no connection to {peer} within {min(timeout_s, 15):g} s")
+    if isinstance(error, RequestTimeoutError):
+        return TransportFailure("timeout", f"{peer} did not send a complete reply within {timeout_s:g} s")
+    reason = _innermost(error)
+    if isinstance(error, ConnectError):
+        cure = ""
+        if "certificate" in reason.lower():
+            cure = ". If the certificate is your own, name its PEM file in the endpoint's `verify`"
+        return TransportFailure("connection", f"cannot connect to {peer}: {reason}{cure}")
+    if half_way or isinstance(error, ReadError | BodyDecodeError):
+        return TransportFailure("broken_stream", f"{peer} broke off half-way through: {reason}")
+    return TransportFailure("connection", f"{peer} gave no reply: {reason}")
+
+
+def _innermost(error: PyreqwestError) -> str:
+    """The deepest cause: the outer ones only say that sending failed."""
+    details = getattr(error, "details", None)
+    causes = details.get("causes") if isinstance(details, dict) else None
+    if causes:
+        return str(causes[-1]["message"])
+    return str(error)

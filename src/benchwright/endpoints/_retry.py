@@ -1,0 +1,92 @@
+"""Which trouble is worth another attempt, and how long to wait for it. Pure but for the random pause."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+from benchwright.core import FailureKind, RequestFailure
+from benchwright.endpoints._transport import Headers
+
+Again: TypeAlias = Literal["never", "once", "yes"]
+"""Whether another attempt makes sense. `once`: a 200 that is no reply may be a proxy's hiccup; the second
+one is not."""
+
+_LONGEST_PAUSE_S = 30.0
+_TRANSIENT = frozenset({408, 409, 425, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One attempt that gave no usable reply."""
+
+    failure: RequestFailure
+    """What to report if this was the last attempt."""
+    again: Again
+    """Whether another attempt makes sense."""
+    no_room: bool = False
+    """Whether the server refused for lack of room (429, 503)."""
+    collateral: bool = False
+    """Whether the limit had been cut after this attempt was sent: it tells nothing new and does not count."""
+    retry_after_s: float | None = None
+    """How long the server asks to be left alone."""
+    sent_at: float = 0.0
+    """Monotonic time at which the attempt was sent."""
+    latency_s: float = 0.0
+    """How long the attempt took."""
+
+
+def kind_of_status(status: int) -> FailureKind:
+    """The kind of failure an HTTP status stands for."""
+    if status == 429:
+        return "rate_limited"
+    if status == 408:
+        return "timeout"
+    if status >= 500 or status in _TRANSIENT:
+        return "server_error"
+    return "rejected"
+
+
+def again_of_status(status: int) -> Again:
+    """Whether a status is worth another attempt."""
+    return "yes" if status >= 500 or status in _TRANSIENT else "never"
+
+
+def retry_after_s(headers: Headers, now: datetime | None = None) -> float | None:
+    """Seconds the server asks to wait (`Retry-After` in seconds or as a date, or `Retry-After-Ms`)."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    if text is None:
+        return None
+    if (seconds := _number(text)) is not None:
+        return seconds
+    from email.utils import parsedate_to_datetime  # only when a server sends a date
+
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())
+
+
+def pause_s(trouble: Trouble, retries: int, backoff_s: float, rng: random.Random) -> float:
+    """How long to wait before the next attempt, the `retries`-th (from 1).
+
+    Anything between nothing and the doubled back-off: requests that failed together must not come back
+    together. What the server asks for comes first, with the random part on top.
+    """
+    ceiling = min(_LONGEST_PAUSE_S, backoff_s * 2.0 ** (retries - 1))
+    return (trouble.retry_after_s or 0.0) + rng.uniform(0.0, ceiling)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text) if text is not None else -1.0
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None

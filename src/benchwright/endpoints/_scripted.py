@@ -1,0 +1,124 @@
+"""An endpoint that answers from a script: the fake beside the real thing, for tests of any benchmark."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from time import monotonic, time
+from typing import TypeAlias
+
+from benchwright.core import FailureKind, JsonObject, ModelReply, ModelRequest, RequestFailure
+from benchwright.endpoints._replies import BadReply, Timing, read_reply
+
+ScriptedAnswer: TypeAlias = "str | ModelReply | RequestFailure | JsonObject | Exception"
+"""The answer's text; a whole reply; a failure; the JSON a server would have sent; or an exception, which
+becomes the failure it stands for (`TimeoutError`: timeout, `ConnectionError`: connection)."""
+
+Script: TypeAlias = (
+    "str | Iterable[ScriptedAnswer] | Callable[[ModelRequest], ScriptedAnswer | Awaitable[ScriptedAnswer]]"
+)
+"""One answer for all requests; answers in order (list, generator); or a function of the request."""
+
+
+class ScriptedEndpoint:
+    """Implements `OpenEndpoint` without a server.
+
+    >>> import asyncio
+    >>> endpoint = ScriptedEndpoint(["4", TimeoutError("too slow")])
+    >>> request = ModelRequest("chat", {"messages": []}, b"{}")
+    >>> asyncio.run(endpoint.send(request)).text
+    '4'
+    >>> asyncio.run(endpoint.send(request)).failure.kind
+    'timeout'
+    >>> len(endpoint.requests)
+    2
+    """
+
+    def __init__(self, script: Script, *, latency_s: float = 0.0) -> None:
+        self._function = script if callable(script) else None
+        self._answers: Iterator[ScriptedAnswer] | None = None
+        self._constant = script if isinstance(script, str) else None
+        if not callable(script) and not isinstance(script, str):
+            self._answers = iter(script)
+        self._latency_s = latency_s
+        self.requests: list[ModelRequest] = []
+        """Everything that was asked, in order."""
+        self.in_flight = 0
+        self.most_in_flight = 0
+        """Most requests under way at once so far."""
+        self.retries = 0
+        self.first_failure: RequestFailure | None = None
+
+    @property
+    def limit(self) -> int:
+        """A script has no limit; this is what is under way."""
+        return max(1, self.in_flight)
+
+    @property
+    def requests_sent(self) -> int:
+        """Requests so far."""
+        return len(self.requests)
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """The script's next answer."""
+        started_at, begun = time(), monotonic()
+        self.requests.append(request)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            if self._latency_s:
+                import asyncio
+
+                await asyncio.sleep(self._latency_s)
+            answer = await self._next(request)
+        finally:
+            self.in_flight -= 1
+        timing = Timing(started_at=started_at, latency_s=monotonic() - begun)
+        reply = _reply(answer, request, timing)
+        if self.first_failure is None and reply.failure is not None and reply.failure.kind == "rejected":
+            self.first_failure = reply.failure
+        return reply
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+    async def _next(self, request: ModelRequest) -> ScriptedAnswer:
+        if self._constant is not None:
+            return self._constant
+        try:
+            if self._function is not None:
+                answer = self._function(request)
+                return await answer if inspect.isawaitable(answer) else answer
+            assert self._answers is not None
+            return next(self._answers)
+        except StopIteration:
+            used = len(self.requests) - 1
+            return RequestFailure("bad_reply", f"the script is used up: it held {used} answers. Add more")
+        except Exception as error:
+            return error
+
+
+def _reply(answer: ScriptedAnswer, request: ModelRequest, timing: Timing) -> ModelReply:
+    if isinstance(answer, ModelReply):
+        return answer
+    if isinstance(answer, str):
+        message: JsonObject = {"content": answer}
+        answer = {"choices": [{"message": message, "text": answer, "finish_reason": "stop"}]}
+    if isinstance(answer, Exception):
+        answer = RequestFailure(_kind(answer), f"{type(answer).__name__}: {answer}")
+    if isinstance(answer, RequestFailure):
+        return _failed(answer, timing)
+    reply = read_reply(answer, request.route, timing, raw_text=bool(request.body.get("echo")))
+    if isinstance(reply, BadReply):
+        return _failed(RequestFailure("bad_reply", reply.message, 200), timing)
+    return reply
+
+
+def _failed(failure: RequestFailure, timing: Timing) -> ModelReply:
+    return ModelReply("failed", failure=failure, started_at=timing.started_at, latency_s=timing.latency_s)
+
+
+def _kind(error: Exception) -> FailureKind:
+    if isinstance(error, TimeoutError):
+        return "timeout"
+    return "connection" if isinstance(error, OSError) else "server_error"

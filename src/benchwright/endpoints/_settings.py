@@ -1,0 +1,118 @@
+"""What a user says about an HTTP endpoint. Checked on creation, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from benchwright.core import ConfigError, suggest
+from benchwright.endpoints._addresses import Address, parse_address
+from benchwright.endpoints._secrets import is_secret_name
+
+ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
+"""How a model is asked: chat messages, a plain prompt, or choices ranked by log-probability."""
+
+MODEL_TYPES: tuple[ModelType, ...] = ("chat", "completions", "completions_logprob")
+"""All model types."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSettings:
+    """An OpenAI-compatible HTTP endpoint and how to treat it.
+
+    >>> EndpointSettings(url="localhost:8000", model_id="m")
+    Traceback (most recent call last):
+    ...
+    benchwright.core._errors.ConfigError: model URL 'localhost:8000' has no http:// or https:// in front. \
+Write http://localhost:8000
+    """
+
+    url: str
+    """With or without the path: `http://host:8000`, `…/v1` and `…/v1/chat/completions` mean the same."""
+    model_id: str
+    """The model's name, as the server knows it."""
+    model_type: ModelType = "chat"
+    """How the model is asked."""
+    api_key_name: str | None = None
+    """Environment variable that holds the key. The key itself is never part of the settings."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Further request headers. Not shown in representations: their values may be secret."""
+    request_timeout_s: float = 120.0
+    """For one attempt, from connecting to the last byte."""
+    sample_timeout_s: float | None = None
+    """For all attempts of one request and the pauses between them, time spent waiting for a free place
+    not counted. None: `request_timeout_s` × (`max_retries` + 1)."""
+    max_retries: int = 3
+    """Attempts after the first. Refusals for lack of room (429, 503) that came together count once."""
+    retry_backoff_s: float = 0.5
+    """Upper end of the first random pause; doubles with each attempt."""
+    parallelism: int = 16
+    """Most requests under way at once."""
+    proxy: str | None = None
+    """Proxy URL; None: as HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say. Loopback is never proxied."""
+    verify: bool | str = True
+    """Check TLS certificates; a path names a PEM file with a further root certificate."""
+    http2: bool = False
+    """Offer HTTP/2 on TLS connections."""
+
+    def __post_init__(self) -> None:
+        parse_address(self.url)
+        if not self.model_id:
+            raise ConfigError("the model has no id. Give the name the server knows it by: --model-id NAME")
+        if self.model_type not in MODEL_TYPES:
+            raise ConfigError(
+                f"model type {self.model_type!r} is not known; expected {', '.join(MODEL_TYPES)}."
+                + suggest(str(self.model_type), MODEL_TYPES)
+            )
+        _positive("request_timeout_s", self.request_timeout_s)
+        if self.sample_timeout_s is not None:
+            _positive("sample_timeout_s", self.sample_timeout_s)
+        _at_least("max_retries", self.max_retries, 0)
+        _at_least("retry_backoff_s", self.retry_backoff_s, 0)
+        _at_least("parallelism", self.parallelism, 1)
+        _check_headers(self.headers)
+
+    @property
+    def address(self) -> Address:
+        """Where requests go."""
+        return parse_address(self.url)
+
+    @property
+    def sample_budget_s(self) -> float:
+        """Seconds for all attempts of one request."""
+        if self.sample_timeout_s is not None:
+            return self.sample_timeout_s
+        return self.request_timeout_s * (self.max_retries + 1)
+
+    def fingerprint(self) -> str:
+        """Which endpoint and model this is, for request keys: equal for all spellings of one URL.
+
+        Holds no secret: of headers and query parameters that carry one, only the name is part of it.
+
+        >>> EndpointSettings(url="HTTP://Host:80/v1/chat/completions", model_id="m").fingerprint()
+        'http://host/v1 m'
+        """
+        parts = [self.address.public, self.model_id]
+        for name in sorted(self.headers, key=str.lower):
+            shown = "…" if is_secret_name(name) else self.headers[name]
+            parts.append(f"{name.lower()}={shown}")
+        return " ".join(parts)
+
+
+def _positive(name: str, value: float) -> None:
+    if not value > 0:
+        raise ConfigError(f"{name} is {value!r}; expected seconds above 0")
+
+
+def _at_least(name: str, value: float, least: int) -> None:
+    if not value >= least:
+        raise ConfigError(f"{name} is {value!r}; expected {least} or more")
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    for name, value in headers.items():
+        if not name or not name.isascii() or any(c in name for c in " :\t\r\n"):
+            raise ConfigError(f"header name {name!r} cannot be sent; use letters, digits and '-'")
+        if any(c in value for c in "\r\n\0") or not value.isascii():
+            raise ConfigError(f"the value of header {name!r} has a line break or a character outside ASCII")

@@ -1,0 +1,126 @@
+"""Puts the pieces of a streamed reply together into the JSON that a whole reply would have been."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from benchwright.core import JsonObject, JsonValue, Route
+
+DONE = b"[DONE]"
+"""The data of the last event."""
+
+
+class StreamedReply:
+    """Collects the events of one streamed reply."""
+
+    __slots__ = (
+        "_calls", "_content", "_reasoning", "_refusal", "_route", "_usage", "done", "error",
+        "events", "finish_reason", "first_content_at",
+    )  # fmt: skip
+
+    def __init__(self, route: Route) -> None:
+        self._route = route
+        self._content: list[str] = []
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._calls: dict[int, dict[str, Any]] = {}
+        self._usage: JsonValue = None
+        self.finish_reason: str | None = None
+        self.first_content_at: float | None = None
+        self.done = False
+        self.error: JsonObject | None = None
+        self.events = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end was announced, by `[DONE]` or by a finish reason (some servers send no `[DONE]`)."""
+        return self.done or self.finish_reason is not None
+
+    def add(self, data: bytes, at: float) -> None:
+        """Take in the data of one event. Raises ValueError when it is not JSON."""
+        if data == DONE or data.strip() == DONE:
+            self.done = True
+            return
+        event = orjson.loads(data)
+        self.events += 1
+        if not isinstance(event, dict):
+            return
+        if event.get("error"):
+            self.error = event
+            return
+        usage = event.get("usage")
+        if isinstance(usage, dict):
+            self._usage = usage
+        choices = event.get("choices")
+        if not isinstance(choices, list):
+            return
+        for choice in choices:
+            if isinstance(choice, dict) and choice.get("index", 0) == 0:
+                if self._add_choice(choice) and self.first_content_at is None:
+                    self.first_content_at = at
+                break
+
+    def as_json(self) -> JsonObject:
+        """The whole reply."""
+        choice: JsonObject = {"finish_reason": self.finish_reason}
+        if self._route == "completions":
+            choice["text"] = "".join(self._content)
+            choice["reasoning_content"] = "".join(self._reasoning)
+        else:
+            choice["message"] = {
+                "content": "".join(self._content),
+                "reasoning_content": "".join(self._reasoning),
+                "refusal": "".join(self._refusal),
+                "tool_calls": [self._calls[i] for i in sorted(self._calls)],
+            }
+        return {"choices": [choice], "usage": self._usage}
+
+    def _add_choice(self, choice: dict[str, Any]) -> bool:
+        """Take in a choice's piece; whether it held any content."""
+        finish = choice.get("finish_reason")
+        if isinstance(finish, str) and finish:
+            self.finish_reason = finish
+        if self._route == "completions":
+            return _append(self._content, choice.get("text"))
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            delta = choice.get("message")  # some servers end with a whole message
+            if not isinstance(delta, dict) or self._content:
+                return False
+        got = _append(self._content, delta.get("content"))
+        got |= _append(self._reasoning, delta.get("reasoning_content") or delta.get("reasoning"))
+        got |= _append(self._refusal, delta.get("refusal"))
+        calls = delta.get("tool_calls")
+        if isinstance(calls, list):
+            for position, call in enumerate(calls):
+                if isinstance(call, dict):
+                    self._add_call(call, position)
+                    got = True
+        return got
+
+    def _add_call(self, piece: dict[str, Any], position: int) -> None:
+        """Tool calls come in pieces: the name once, the arguments a few characters at a time."""
+        index = piece.get("index")
+        call = self._calls.setdefault(
+            index if isinstance(index, int) else position,
+            {"id": None, "type": "function", "function": {"name": "", "arguments": ""}},
+        )
+        if isinstance(piece.get("id"), str) and piece["id"]:
+            call["id"] = piece["id"]
+        function = piece.get("function")
+        if isinstance(function, dict):
+            for name in ("name", "arguments"):
+                if isinstance(function.get(name), str):
+                    call["function"][name] += function[name]
+
+
+def _append(parts: list[str], value: Any) -> bool:
+    if isinstance(value, list):  # content in parts
+        texts = [part.get("text") for part in value if isinstance(part, dict)]
+        value = "".join(text for text in texts if isinstance(text, str))
+    if isinstance(value, str) and value:
+        parts.append(value)
+        return True
+    return False
