@@ -1,0 +1,169 @@
+"""CSV and TSV: the first row names the fields, every cell is text, quoted cells may hold newlines."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import chain
+
+from benchwright.core import DatasetError
+from benchwright.datasets._stored import StoredFile
+from benchwright.datasets._values import Chunk, Chunks
+
+CELL_LIMIT = 256 * 1024 * 1024
+"""Most characters in one cell. The standard library stops at 131072, which real prompts exceed; without any
+bound a quote that is never closed would pull a file of any size into memory."""
+
+# Stands after the last line. No file can hold it (lone surrogates below DC80 are never decoded), so if it
+# comes back as anything but a row of its own, the last quote was never closed.
+_END = "\ud800"
+
+
+def read_csv(file: StoredFile) -> Chunks:
+    """Rows of a comma-separated file."""
+    return _read_delimited(file, ",")
+
+
+def read_tsv(file: StoredFile) -> Chunks:
+    """Rows of a tab-separated file."""
+    return _read_delimited(file, "\t")
+
+
+def _read_delimited(file: StoredFile, delimiter: str) -> Chunks:
+    if csv.field_size_limit() < CELL_LIMIT:
+        csv.field_size_limit(CELL_LIMIT)
+    chunk = Chunk()
+    with closing(file.text_blocks()) as blocks:
+        text = _Lines(blocks)
+        table = csv.reader(text.lines(), delimiter=delimiter)
+        end = 0
+        try:
+            header, end = _read_header(file, table, text)
+            width, seen = len(header), text.blocks
+            for cells in table:
+                start, end = end + 1, table.line_num
+                if text.alert:
+                    if text.ended:
+                        _check_end(file, cells, start)
+                        break
+                    if wrong := _not_utf8(header, cells):
+                        chunk.add_bad(start, *wrong)
+                        continue
+                if len(cells) == width:
+                    chunk.rows.append(dict(zip(header, cells, strict=True)))
+                    chunk.lines.append(start)
+                elif not _is_blank(cells):
+                    chunk.add_bad(start, _wrong_width(len(cells), width, delimiter))
+                if text.blocks != seen:
+                    seen = text.blocks
+                    yield chunk
+                    chunk = Chunk()
+        except csv.Error as exc:
+            if chunk:
+                yield chunk
+            raise file.error(f"{exc}. Is a quote opened here and never closed?", end + 1) from exc
+        except DatasetError:
+            if chunk:
+                yield chunk
+            raise
+    if chunk:
+        yield chunk
+
+
+class _Lines:
+    """The lines of a file for `csv.reader`, and what was noticed while they were read."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._source = blocks
+        self.blocks = 0
+        """Blocks read so far: a chunk is handed over with each, so that memory follows bytes, not rows."""
+        self.alert = False
+        """Whether rows need a closer look: the text has ended, or held bytes that are not UTF-8."""
+        self.ended = False
+        """Whether the mark behind the last line was read."""
+
+    def lines(self) -> Iterator[str]:
+        """All lines, line ends kept; iterated without a Python call per line."""
+        return chain.from_iterable(self._texts())
+
+    def _texts(self) -> Iterator[Iterable[str]]:
+        for block in self._source:
+            self.blocks += 1
+            try:
+                text = block.decode("utf-8")
+            except UnicodeDecodeError:
+                text = block.decode("utf-8", "surrogateescape")
+                self.alert = True
+            # newline="" keeps line ends as they are and splits at \n, \r and \r\n only.
+            yield io.StringIO(text, newline="")
+        self.alert = self.ended = True
+        yield [_END]
+
+
+def _read_header(file: StoredFile, table: Iterator[list[str]], text: _Lines) -> tuple[list[str], int]:
+    for line, cells in _numbered(table):
+        if text.ended:
+            _check_end(file, cells, line)
+            break
+        if _is_blank(cells):
+            continue
+        if text.alert and (wrong := _not_utf8([], cells)):
+            raise file.error(wrong[0], line)
+        unnamed = [str(number) for number, name in enumerate(cells, 1) if not name.strip()]
+        if unnamed:
+            raise file.error(
+                f"header column {', '.join(unnamed)} has no name. Give it one, or remove the column "
+                "(an index written by pandas: to_csv(..., index=False); a comma at the end of the line)",
+                line,
+            )
+        twice = [name for name, count in Counter(cells).items() if count > 1]
+        if twice:
+            raise file.error(
+                f"header names {', '.join(map(repr, twice))} more than once; rows could keep only one of the "
+                "cells. Rename or remove the others",
+                line,
+            )
+        return cells, table.line_num  # type: ignore[attr-defined]  # csv.reader; its class has no public name
+    raise file.error("is empty; expected a first row with the field names")
+
+
+def _numbered(table: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
+    end = 0
+    for cells in table:
+        start, end = end + 1, table.line_num  # type: ignore[attr-defined]  # csv.reader
+        yield start, cells
+
+
+def _check_end(file: StoredFile, cells: list[str], line: int) -> None:
+    if cells != [_END]:
+        raise file.error(
+            "a quote opened in this row is never closed, so all that follows would be one cell. "
+            'Close it, or write "" for a quote inside a quoted cell',
+            line,
+        )
+
+
+def _not_utf8(header: list[str], cells: list[str]) -> tuple[str, str | None] | None:
+    for number, cell in enumerate(cells):
+        try:
+            cell.encode("utf-8")
+        except UnicodeEncodeError as exc:
+            byte = ord(cell[exc.start]) - 0xDC00
+            field = header[number] if number < len(header) else None
+            where = f"field {field!r}" if field else f"cell {number + 1}"
+            return f"not valid UTF-8: byte 0x{byte:02x} in {where}. Save the file as UTF-8", field
+    return None
+
+
+def _is_blank(cells: list[str]) -> bool:
+    return not cells or (len(cells) == 1 and not cells[0].strip())
+
+
+def _wrong_width(found: int, expected: int, delimiter: str) -> str:
+    cells = f"{found} cell{'' if found == 1 else 's'}, header has {expected}"
+    if found < expected:
+        return cells + ": write empty cells too"
+    return cells + f": put quotes around cells that contain {'commas' if delimiter == ',' else 'tabs'}"

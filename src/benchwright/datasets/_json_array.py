@@ -1,0 +1,174 @@
+"""`.json` files: one array of objects, read as a stream, or one object per line."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+
+from benchwright.core import DatasetError, JsonValue
+from benchwright.datasets._json_lines import read_json_lines
+from benchwright.datasets._json_text import encodable, near, plain_words
+from benchwright.datasets._stored import BLOCK_BYTES, StoredFile
+from benchwright.datasets._values import Chunk, Chunks
+
+CHUNK_ROWS = 512
+"""Most elements per chunk."""
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_LONGEST_WORD = 16
+"""An error this near to the end of the text read so far may only mean that the text goes on:
+`-Infin` or `\\ud83d\\ude` look wrong until the rest is there."""
+
+
+def read_json(file: StoredFile) -> Chunks:
+    """The rows of a `.json` file, whichever way it holds them."""
+    with closing(file.text_blocks()) as blocks:
+        start = next((text for block in blocks if (text := block.lstrip())), b"")
+    if start.startswith(b"["):
+        return _read_array(file)
+    first = start.split(b"\n", 1)[0].rstrip()
+    if first.startswith(b"{") and first.endswith((b"{", b"[", b",")):
+        raise file.error(
+            "one JSON object over several lines; expected an array of objects, or one object per line. "
+            "If its rows are a list under a key: jq -c '.KEY[]' IN > OUT.jsonl",
+            line=1,
+        )
+    return read_json_lines(file)
+
+
+def _read_array(file: StoredFile) -> Chunks:
+    chunk, size = Chunk(), 0
+    with closing(file.text_blocks()) as blocks:
+        text = _Window(file, blocks)
+        try:
+            for element in text.elements():
+                line = text.element_line
+                if not isinstance(element, dict):
+                    chunk.add_bad(line, f"Array element is not a JSON object: {type(element).__name__}")
+                elif text.suspicious and not encodable(element):
+                    chunk.add_bad(line, "holds bytes that are not UTF-8, or half of a surrogate pair")
+                else:
+                    chunk.add(element, line)
+                size += text.element_size
+                if len(chunk.rows) >= CHUNK_ROWS or size >= BLOCK_BYTES:
+                    yield chunk
+                    chunk, size = Chunk(), 0
+        except DatasetError:
+            if chunk:
+                yield chunk
+            raise
+    if chunk:
+        yield chunk
+
+
+class _Window:
+    """The part of the array that is in memory: from the element being read to the end of the last block."""
+
+    def __init__(self, file: StoredFile, blocks: Iterator[bytes]) -> None:
+        self._file = file
+        self._blocks = blocks
+        self._utf8 = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._decode = json.JSONDecoder().raw_decode
+        self._text = ""
+        self._at = 0
+        self._line = 1
+        self._column = 0  # characters of the current line that have left the window
+        self.suspicious = False
+        """Whether any text so far held bytes or escapes that may be no characters."""
+        self.element_line = 1
+        """Line where the element given last starts."""
+        self.element_size = 0
+        """Its length in characters."""
+
+    def elements(self) -> Iterator[JsonValue]:
+        """The elements in order. Raises where the array is broken: there is no way to find the next one."""
+        self._next_char()
+        self._at += 1  # the opening bracket
+        if self._next_char() != "]":
+            while True:
+                yield self._element()
+                after = self._next_char()
+                if after == "]":
+                    break
+                if after != ",":
+                    raise self._broken("expected a comma or the closing bracket of the array", self._at)
+                self._at += 1
+                self._next_char()
+        self._at += 1
+        if self._next_char():
+            raise self._broken("more text after the end of the array", self._at)
+
+    def _element(self) -> JsonValue:
+        while True:
+            try:
+                value, end = self._decode(self._text, self._at)
+            except json.JSONDecodeError as exc:
+                cut = exc.msg.startswith("Unterminated") or exc.pos + _LONGEST_WORD >= len(self._text)
+                if cut and self._more():
+                    continue
+                raise self._broken(plain_words(exc), exc.pos, near(exc)) from None
+            except RecursionError:
+                raise self._broken("nested too deeply", self._at) from None
+            except ValueError as exc:  # an integer of thousands of digits
+                raise self._broken(str(exc), self._at) from None
+            # A number that touches the end of the window may have more digits beyond it.
+            if end == len(self._text) and self._text[end - 1] not in '}]"' and self._more():
+                continue
+            self.element_line, self.element_size = self._line, end - self._at
+            self._line += self._text.count("\n", self._at, end)
+            self._at = end
+            return value  # type: ignore[no-any-return]  # what a JSON decoder gives is a JSON value
+
+    def _next_char(self) -> str:
+        """Passes over white space; the character found, or nothing at the end."""
+        while True:
+            match = _SPACE.match(self._text, self._at)
+            end = match.end() if match else self._at
+            self._line += self._text.count("\n", self._at, end)
+            self._at = end
+            if end < len(self._text):
+                return self._text[end]
+            if not self._more():
+                return ""
+
+    def _more(self) -> bool:
+        """Reads on, at least as much as is still held, so that a huge element costs time linear in its size."""
+        gone, kept = self._text[: self._at], self._text[self._at :]
+        parts, wanted = [kept], max(len(kept), 1)
+        for block in self._blocks:
+            part = self._utf8.decode(block)
+            self.suspicious = self.suspicious or _suspicious(part)
+            parts.append(part)
+            wanted -= len(part)
+            if wanted <= 0:
+                break
+        else:
+            parts.append(self._utf8.decode(b"", final=True))
+        if not any(parts[1:]):
+            return False
+        newline = gone.rfind("\n")
+        self._column = len(gone) - newline - 1 if newline >= 0 else self._column + len(gone)
+        self._text, self._at = "".join(parts), 0
+        return True
+
+    def _broken(self, what: str, position: int, found: str = "") -> DatasetError:
+        line = self._line + self._text.count("\n", self._at, position)
+        newline = self._text.rfind("\n", 0, position)
+        column = position - newline if newline >= 0 else self._column + position + 1
+        reason = f"not valid JSON: {what}, column {column}{found}. The array cannot be read beyond this point"
+        return self._file.error(reason, line)
+
+
+def _suspicious(text: str) -> bool:
+    if "\\ud" in text or "\\uD" in text:
+        return True
+    if text.isascii():
+        return False
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False

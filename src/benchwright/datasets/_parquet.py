@@ -1,0 +1,180 @@
+"""Parquet: row groups streamed in small batches, values turned into what JSON can hold, the same on every machine."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any, BinaryIO
+
+from benchwright.datasets._stored import StoredFile, compression_of
+from benchwright.datasets._values import Chunk, Chunks
+
+CHUNK_BYTES = 4 * 1024 * 1024
+"""Uncompressed bytes aimed at per chunk."""
+CHUNK_ROWS = 1024
+"""Most rows per chunk."""
+
+Convert = Callable[[Any], Any]
+
+
+def read_parquet(file: StoredFile) -> Chunks:
+    """Rows of a Parquet file; their line is the row number.
+
+    Dates and times become ISO 8601 text, decimals become text with all their digits, durations become
+    seconds, binary values become their UTF-8 text or, where they are none, base64.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with closing(_opened(file)) as raw:
+            # Threads off: with them, small reads have been seen to abort the interpreter at exit.
+            table = pq.ParquetFile(raw, pre_buffer=False)
+            names = table.schema_arrow.names
+            if twice := [name for name, count in Counter(names).items() if count > 1]:
+                raise file.error(f"more than one column is called {', '.join(map(repr, twice))}. Rename them")
+            done = 0
+            for batch in table.iter_batches(batch_size=_rows_per_chunk(table.metadata), use_threads=False):
+                columns = [_values(column) for column in batch.columns]
+                found = [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+                yield Chunk(found, list(range(done + 1, done + 1 + len(found))))
+                done += len(found)
+    except (pa.ArrowException, OSError) as exc:
+        raise file.error(f"is not a Parquet file that can be read: {exc}") from exc
+
+
+def _opened(file: StoredFile) -> BinaryIO:
+    """The file, or, where it is compressed as a whole, a temporary copy: Parquet is read from its end."""
+    raw = file.path.open("rb")
+    packed = compression_of(raw.read(4))
+    raw.seek(0)
+    if packed is None:
+        return raw
+    raw.close()
+
+    import tempfile
+
+    copy = tempfile.TemporaryFile()  # noqa: SIM115  # the caller closes it
+    with closing(file.blocks()) as blocks:
+        copy.writelines(blocks)
+    copy.seek(0)
+    return copy
+
+
+def _rows_per_chunk(metadata: Any) -> int:
+    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    per_row = max(1, size // max(1, metadata.num_rows))
+    return int(max(1, min(CHUNK_ROWS, CHUNK_BYTES // per_row)))
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of one column as JSON values."""
+    column = _without_nanoseconds(column)
+    convert = _conversion(column.type)
+    values: list[Any] = column.to_pylist()
+    if convert is None:
+        return values
+    return [None if value is None else convert(value) for value in values]
+
+
+def _without_nanoseconds(column: Any) -> Any:
+    """Python's times have microseconds. Values that have no finer part lose nothing; the others become
+    text here, with all nine digits, since pyarrow would ask for pandas."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        coarse = pa.timestamp("us", kind.tz)
+    elif pa.types.is_time64(kind) and kind.unit == "ns":
+        coarse = pa.time64("us")
+    elif pa.types.is_duration(kind) and kind.unit == "ns":
+        return column.cast(pa.duration("us"), safe=False)  # seconds as a float have no more digits anyway
+    else:
+        return column
+    try:
+        return column.cast(coarse)
+    except pa.ArrowInvalid:
+        texts = column.cast(pa.string()).to_pylist()
+        return pa.array([None if text is None else text.replace(" ", "T", 1) for text in texts], pa.string())
+
+
+def _conversion(kind: Any) -> Convert | None:
+    """How values of an Arrow type become JSON values; None when they already are."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_temporal(kind):
+        return _seconds if types.is_duration(kind) else _iso if not types.is_interval(kind) else str
+    if types.is_decimal(kind):
+        return str
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        return _text_or_base64
+    if types.is_dictionary(kind):
+        return _conversion(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        return _conversion(kind.storage_type) or _jsonable
+    if types.is_map(kind):
+        return _map_conversion(_conversion(kind.item_type))
+    if types.is_struct(kind):
+        return _struct_conversion({field.name: _conversion(field.type) for field in kind})
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        inner = _conversion(kind.value_type)
+        return None if inner is None else _list_conversion(inner)
+    plain = (
+        types.is_null(kind) or types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
+        or types.is_string(kind) or types.is_large_string(kind)
+    )  # fmt: skip
+    return None if plain else _jsonable
+
+
+def _list_conversion(inner: Convert) -> Convert:
+    return lambda values: [None if value is None else inner(value) for value in values]
+
+
+def _struct_conversion(inner: dict[str, Convert | None]) -> Convert | None:
+    changed = {name: convert for name, convert in inner.items() if convert is not None}
+    if not changed:
+        return None
+
+    def convert_struct(value: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: changed[name](item) if name in changed and item is not None else item
+            for name, item in value.items()
+        }
+
+    return convert_struct
+
+
+def _map_conversion(inner: Convert | None) -> Convert:
+    def convert_map(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+        return {str(key): item if inner is None or item is None else inner(item) for key, item in pairs}
+
+    return convert_map
+
+
+def _jsonable(value: Any) -> Any:
+    """For types that have no rule above: by the value found."""
+    if isinstance(value, bytes):
+        return _text_or_base64(value)
+    if isinstance(value, list):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _jsonable(item) for key, item in value.items()}
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def _iso(value: Any) -> str:
+    return str(value.isoformat())
+
+
+def _seconds(value: Any) -> float:
+    return float(value.total_seconds())
+
+
+def _text_or_base64(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return base64.b64encode(value).decode("ascii")

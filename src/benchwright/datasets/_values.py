@@ -1,0 +1,81 @@
+"""The small values of this room: batches and filters for everyone, chunks between parsers and the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, TypeAlias
+
+from benchwright.core import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Consecutive rows of a dataset."""
+
+    rows: list[Row]
+    """The rows, fields already mapped."""
+    lines: list[int]
+    """For each row the 1-based line where it starts (row number where a format has no lines)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Keeps the rows where `str(row.get(field)) == value`: a missing field compares as the text `None`."""
+
+    field: str
+    """Name of the field as the data has it, before any field mapping."""
+    value: str
+    """The text it must have. Booleans compare as `True` and `False`."""
+
+
+class Trouble(NamedTuple):
+    """A bad row, as a parser sees it: the parser does not know what the user calls the file."""
+
+    after: int
+    """How many good rows of the chunk come before it."""
+    line: int
+    """1-based line where the row starts."""
+    reason: str
+    """What was found, what was expected, and the cure."""
+    field: str | None = None
+    """The field at fault, if it is one field."""
+
+
+@dataclass(slots=True)
+class Chunk:
+    """What a parser hands over at a time: as many rows as suited it, and the bad ones between them."""
+
+    rows: list[Row] = field(default_factory=list)
+    """Good rows, as the data has them."""
+    lines: list[int] = field(default_factory=list)
+    """Where each good row starts."""
+    troubles: list[Trouble] = field(default_factory=list)
+    """Bad rows in the order of the data. Their place among the good ones is known, so that a limit
+    reached before a bad row never reports it, however the data was cut into chunks."""
+
+    def add(self, row: Row, line: int) -> None:
+        """A good row."""
+        self.rows.append(row)
+        self.lines.append(line)
+
+    def add_bad(self, line: int, reason: str, field: str | None = None) -> None:
+        """A bad row."""
+        self.troubles.append(Trouble(len(self.rows), line, reason, field))
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.troubles)
+
+
+Chunks: TypeAlias = Generator[Chunk, None, None]
+"""A pass over the data. Whoever stops before its end closes it, which closes the file."""
+
+
+class Source(Protocol):
+    """Where a reader gets its rows: a stored file or a Python source."""
+
+    def chunks(self) -> Chunks:
+        """Reads from the start. Raises DatasetError where the rest of the data cannot be read."""
+
+    def fingerprint(self) -> str:
+        """Identity of the content."""
