@@ -1,0 +1,28 @@
+"""Users' data: files, URIs and Python sources become streams of rows, each with the line it came from.
+
+Knows nothing of prompts, models or scores. `open_dataset` gives a reader that streams in bounded memory and
+can be read again and again; `load_dataset` gives a plain list. Whatever is wrong with a row is reported with
+file and line, never repaired in silence.
+"""
+
+from benchwright.datasets._fetchers import Fetcher, FetchResult, register_fetcher
+from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
+from benchwright.datasets._open import DatasetRef, load_dataset, open_dataset
+from benchwright.datasets._program import HasRows
+from benchwright.datasets._reader import DatasetReader
+from benchwright.datasets._values import Batch, Filter
+
+__all__ = [
+    "Batch",
+    "DatasetReader",
+    "DatasetRef",
+    "FetchResult",
+    "Fetcher",
+    "Filter",
+    "HasRows",
+    "HfUri",
+    "load_dataset",
+    "open_dataset",
+    "parse_hf_uri",
+    "register_fetcher",
+]

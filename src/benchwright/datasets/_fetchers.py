@@ -1,0 +1,130 @@
+"""Fetchers turn a URI into a local file. Two are built in; users put their own in front."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from benchwright.core import BenchwrightError, DatasetError, UsageError
+from benchwright.datasets._hf_uri import is_hf_uri, parse_hf_uri
+from benchwright.datasets._local import check_file, local_path, scheme_of
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResult:
+    """A fetched dataset."""
+
+    path: Path
+    """The local file."""
+    format: str | None = None
+    """jsonl, json, csv, tsv or parquet; None to go by the file's name."""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """Where it came from, in the fetcher's own words."""
+
+
+class Fetcher(Protocol):
+    """What a fetcher offers. Any object with these two methods will do."""
+
+    def supports(self, uri: str) -> bool:
+        """Whether this fetcher is the one for a URI."""
+
+    def fetch(self, uri: str, cache_dir: Path | None = None) -> FetchResult | Any:
+        """Brings the data here. The result needs a `path`, and may have `format` and `metadata`."""
+
+
+class LocalFetcher:
+    """Files on this machine."""
+
+    def supports(self, uri: str) -> bool:
+        """Any path, and `file://`."""
+        return scheme_of(uri) in (None, "file")
+
+    def fetch(self, uri: str, cache_dir: Path | None = None) -> FetchResult:
+        """The file itself."""
+        path = local_path(uri, None)
+        check_file(path, uri)
+        return FetchResult(path, metadata={"source": "local"})
+
+
+class HfFetcher:
+    """Datasets of the Hugging Face hub. Checks the URI; the loader itself is not part of this version."""
+
+    def supports(self, uri: str) -> bool:
+        """`hf://` and `huggingface://`."""
+        return is_hf_uri(uri)
+
+    def fetch(self, uri: str, cache_dir: Path | None = None) -> FetchResult:
+        """Raises DatasetError: first for what is wrong with the URI, then with the way around."""
+        wanted = parse_hf_uri(uri)
+        raise DatasetError(
+            f"{uri}: the URI is well formed, but this version cannot load hub datasets itself. Download the file "
+            f"from https://huggingface.co/datasets/{wanted.dataset}/tree/{wanted.revision or 'main'} (JSONL, CSV "
+            "and Parquet are read) and give its path, or hand in your own loader with register_fetcher(...)"
+        )
+
+
+_fetchers: list[Fetcher] = [LocalFetcher(), HfFetcher()]
+
+
+def register_fetcher(fetcher: Fetcher) -> None:
+    """Puts a fetcher in front of all others. The first that supports a URI gets it."""
+    if isinstance(fetcher, type):
+        raise UsageError(
+            f"register_fetcher got the class {fetcher.__name__}; give an object: {fetcher.__name__}()"
+        )
+    missing = [name for name in ("supports", "fetch") if not callable(getattr(fetcher, name, None))]
+    if missing:
+        raise UsageError(
+            f"{type(fetcher).__name__} is no fetcher: it lacks {' and '.join(missing)}. "
+            "A fetcher has supports(uri) -> bool and fetch(uri, cache_dir=None) -> object with .path"
+        )
+    _fetchers.insert(0, fetcher)
+
+
+def fetch(uri: str, base_dir: Path | None) -> FetchResult:
+    """The local file behind a path or URI. Raises DatasetError when nobody can bring it."""
+    # A path is resolved before anyone is asked, since fetchers know nothing of the benchmark's folder.
+    if scheme_of(uri) in (None, "file"):
+        path = local_path(uri, base_dir)
+        asked = str(path) if os.path.exists(path) else uri
+    else:
+        path, asked = None, uri
+    for fetcher in tuple(_fetchers):
+        with_name = type(fetcher).__name__
+        try:
+            if not fetcher.supports(asked):
+                continue
+            if isinstance(fetcher, LocalFetcher) and path is not None:
+                check_file(path, uri)
+                return FetchResult(path, metadata={"source": "local"})
+            return _checked(fetcher.fetch(asked), with_name, uri)
+        except BenchwrightError:
+            raise
+        except Exception as exc:
+            raise DatasetError(f"{uri}: {with_name} failed: {type(exc).__name__}: {exc}") from exc
+    names = ", ".join(type(fetcher).__name__ for fetcher in _fetchers)
+    raise DatasetError(
+        f"No fetcher supports {uri!r}. Registered: {names}. Give a local path, or add one with register_fetcher(...)"
+    )
+
+
+def _checked(found: object, who: str, uri: str) -> FetchResult:
+    if isinstance(found, str | os.PathLike):
+        found = FetchResult(Path(found))
+    where = getattr(found, "path", None)
+    if not isinstance(where, str | os.PathLike):
+        raise DatasetError(
+            f"{uri}: {who}.fetch gave {type(found).__name__} without a path; expected an object with .path"
+        )
+    path = Path(os.path.abspath(os.fspath(where)))
+    try:
+        check_file(path, str(where))
+    except DatasetError as exc:
+        raise DatasetError(f"{uri}: {who}.fetch gave a path that cannot be read. {exc}") from exc
+    format, metadata = getattr(found, "format", None), getattr(found, "metadata", None)
+    if format is not None and not isinstance(format, str):
+        raise DatasetError(f"{uri}: {who}.fetch gave the format {format!r}; expected a text such as 'jsonl'")
+    return FetchResult(path, format, dict(metadata) if isinstance(metadata, Mapping) else {})

@@ -1,0 +1,147 @@
+"""`hf://` URIs: parsed and checked completely, before anything is loaded.
+
+    hf://dataset    hf://org/dataset    hf://org/dataset/config    hf://org/dataset/config/split
+
+then `?key=value&…`. An explicit `split=` or `config=` beats the one in the path; of a key given twice the
+last wins; blank values are values.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+from benchwright.core import DatasetError, suggest
+from benchwright.datasets._values import Filter
+
+SCHEMES = ("hf://", "huggingface://")
+"""Both mean the same."""
+
+_SINGLE = ("split", "config", "revision", "data_files", "field")
+_KNOWN = (*_SINGLE, "trust_remote_code", "filter_field", "filter_value")
+_NUMBERED = re.compile(r"filter_(?:field|value)_([1-9][0-9]{0,5})")
+_REPO_PART = re.compile(r"[\w][\w.-]*")
+_YES = {"1", "true", "yes"}
+
+
+@dataclass(frozen=True, slots=True)
+class HfUri:
+    """A dataset on the hub and which of its rows are wanted. `str()` gives the URI back."""
+
+    dataset: str
+    """`org/name`, or `name` alone."""
+    config: str | None = None
+    """Configuration (subset)."""
+    split: str | None = None
+    """Split, slices such as `test[:100]` included."""
+    revision: str | None = None
+    """Branch, tag or commit."""
+    trust_remote_code: bool = False
+    """Whether the user allows code from the repository."""
+    filters: tuple[Filter, ...] = ()
+    """Rows to keep, applied in this order after loading."""
+    data_files: str | None = None
+    """File or pattern inside the repository."""
+    field: str | None = None
+    """Top-level key under which a JSON file keeps its rows."""
+
+    def __str__(self) -> str:
+        query = [(key, value) for key in _SINGLE if (value := getattr(self, key)) is not None]
+        if self.trust_remote_code:
+            query.append(("trust_remote_code", "true"))
+        for number, wanted in enumerate(self.filters):
+            tail = f"_{number}" if number else ""
+            query += [(f"filter_field{tail}", wanted.field), (f"filter_value{tail}", wanted.value)]
+        return f"hf://{quote(self.dataset)}" + (f"?{urlencode(query)}" if query else "")
+
+
+def is_hf_uri(uri: str) -> bool:
+    """Whether a text is a hub URI."""
+    return uri.lower().startswith(SCHEMES)
+
+
+def parse_hf_uri(uri: str) -> HfUri:
+    """What a hub URI asks for. Raises DatasetError for anything in it that would not be honoured.
+
+    >>> parse_hf_uri("hf://org/name/cfg?split=test").config
+    'cfg'
+    """
+    if not is_hf_uri(uri):
+        raise DatasetError(f"Invalid HuggingFace URI {uri!r}: expected it to start with hf://")
+    body, _, query = uri[uri.index("://") + 3 :].partition("?")
+    parts = [part for part in body.split("/") if part]
+    dataset, config, split = _positions(uri, parts)
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    filters = _filters(uri, options)
+    _check_keys(uri, options)
+    for key in _SINGLE:
+        if options.get(key) == "":
+            raise DatasetError(f"{uri}: {key} is empty. Give it a value or leave it out")
+    return HfUri(
+        dataset=dataset,
+        config=options.get("config", config),
+        split=options.get("split", split),
+        revision=options.get("revision"),
+        trust_remote_code=options.get("trust_remote_code", "").lower() in _YES,
+        filters=filters,
+        data_files=options.get("data_files"),
+        field=options.get("field"),
+    )
+
+
+def _positions(uri: str, parts: list[str]) -> tuple[str, str | None, str | None]:
+    if not parts:
+        raise DatasetError(f"Invalid HuggingFace URI (empty body): {uri!r}. Expected hf://org/dataset")
+    if parts[0] == "datasets" and len(parts) > 1:
+        raise DatasetError(f"{uri}: leave out 'datasets/': hf://{'/'.join(parts[1:])}")
+    if len(parts) > 4:
+        raise DatasetError(
+            f"{uri}: {len(parts)} parts; expected at most org/dataset/config/split. "
+            "A file inside the repository goes into ?data_files=path/to/file"
+        )
+    for part in parts[:2]:
+        name, at, revision = part.partition("@")
+        if at and _REPO_PART.fullmatch(name):
+            raise DatasetError(f"{uri}: write the revision as ?revision={revision}, not after '@'")
+        if not _REPO_PART.fullmatch(part):
+            raise DatasetError(f"{uri}: {part!r} is no name of an organisation or dataset")
+    config, split = (unquote(part) for part in [*parts[2:], "", ""][:2])
+    return "/".join(parts[:2]), config or None, split or None
+
+
+def _filters(uri: str, options: dict[str, str]) -> tuple[Filter, ...]:
+    """The filters in order: the unnumbered one, then `_1`, `_2`, … up to the first number that is absent."""
+    found: list[Filter] = []
+    number, tail = 0, ""
+    while True:
+        name, value = options.get(f"filter_field{tail}"), options.get(f"filter_value{tail}")
+        if name is None and value is None:
+            if number > 0:
+                return tuple(found)
+        elif name is None or value is None:
+            there, lacking = ("value", "field") if name is None else ("field", "value")
+            raise DatasetError(f"{uri}: filter_{there}{tail} needs filter_{lacking}{tail} beside it")
+        elif not name:
+            raise DatasetError(f"{uri}: filter_field{tail} is empty; expected the name of a column")
+        else:
+            found.append(Filter(name, value))
+        number += 1
+        tail = f"_{number}"
+
+
+def _check_keys(uri: str, options: dict[str, str]) -> None:
+    for key in options:
+        if key in _KNOWN:
+            continue
+        numbered = _NUMBERED.fullmatch(key)
+        if not numbered:
+            raise DatasetError(
+                f"{uri}: unknown key {key!r}; known are {', '.join(_KNOWN)}." + suggest(key, _KNOWN)
+            )
+        for number in range(1, int(numbered[1])):
+            if f"filter_field_{number}" not in options:
+                raise DatasetError(
+                    f"{uri}: {key} stands behind a gap, so it would not be applied: there is no "
+                    f"filter_field_{number}. Number filters 1, 2, 3, …"
+                )

@@ -1,0 +1,111 @@
+"""The two ways in: `open_dataset` for a reader, `load_dataset` for a list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from benchwright.core import BadRow, DatasetError, Row
+from benchwright.datasets._fetchers import fetch
+from benchwright.datasets._formats import FileSource, parser_for
+from benchwright.datasets._program import HasRows, program_source
+from benchwright.datasets._reader import DatasetReader
+from benchwright.datasets._stored import StoredFile
+from benchwright.datasets._values import Filter
+
+DatasetRef: TypeAlias = str | os.PathLike[str] | Callable[[], Iterable[Row]] | Iterable[Row] | HasRows
+"""What names a dataset: a path, a URI, a function that returns rows, rows, or an object with `rows()`."""
+
+LISTED_BAD_ROWS = 20
+"""How many bad rows an error lists; all are counted."""
+
+
+def open_dataset(
+    ref: DatasetRef,
+    *,
+    base_dir: Path | None = None,
+    field_mapping: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    filters: Sequence[Filter] = (),
+) -> DatasetReader:
+    """A reader of a dataset. Finds and fetches the file now, reads rows later.
+
+    Args:
+        ref: path, URI or Python source.
+        base_dir: where relative paths start, the benchmark file's folder; the current folder when None.
+        field_mapping: `{"name in the data": "name wanted"}`; fields not named keep their names.
+        limit: at most this many rows, counted behind the filters; None for all.
+        filters: rows to keep, by the names in the data.
+
+    Raises:
+        DatasetError: there is no such file, or nobody can fetch the URI.
+    """
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        raise DatasetError(f"limit is {limit!r}; expected a whole number of rows, 0 or more")
+    mapping = _checked_mapping(field_mapping)
+    if not isinstance(ref, str | os.PathLike):
+        source = program_source(ref)
+        return DatasetReader(
+            source,
+            name=source.name,
+            path=None,
+            field_mapping=mapping,
+            limit=limit,
+            filters=filters,
+            metadata={},
+        )
+    written = os.fspath(ref)
+    found = fetch(written, base_dir)
+    file = StoredFile(found.path, written)
+    return DatasetReader(
+        FileSource(file, parser_for(file, found.format)),
+        name=written,
+        path=found.path,
+        field_mapping=mapping,
+        limit=limit,
+        filters=filters,
+        metadata=found.metadata,
+    )
+
+
+def load_dataset(
+    uri: DatasetRef, limit: int | None = None, field_mapping: Mapping[str, str] | None = None
+) -> list[Row]:
+    """All rows of a dataset as a list.
+
+    Args:
+        uri: path, URI or Python source; relative paths start at the current folder.
+        limit: at most this many rows; None or 0 for all.
+        field_mapping: `{"name in the data": "name wanted"}`.
+
+    Raises:
+        DatasetError: the data cannot be found or read. Lists the bad rows with file and line.
+    """
+    reader = open_dataset(uri, field_mapping=field_mapping, limit=limit or None)
+    listed: list[BadRow] = []
+    total = 0
+
+    def note(bad: BadRow) -> None:
+        nonlocal total
+        total += 1
+        if total <= LISTED_BAD_ROWS:
+            listed.append(bad)
+
+    rows = [row for batch in reader.batches(on_bad=note) for row in batch.rows]
+    if listed:
+        raise DatasetError.of_rows(listed, total)
+    return rows
+
+
+def _checked_mapping(mapping: Mapping[str, str] | None) -> Mapping[str, str]:
+    if mapping is None:
+        return {}
+    if not isinstance(mapping, Mapping) or not all(
+        isinstance(name, str) for pair in mapping.items() for name in pair
+    ):
+        raise DatasetError(
+            f"field_mapping is {mapping!r}; expected names to names: {{'name in the data': 'name wanted'}}"
+        )
+    return mapping

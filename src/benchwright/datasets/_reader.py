@@ -1,0 +1,160 @@
+"""The reader: a source seen through filters, limit and field mapping, in batches of the caller's size."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from benchwright.core import BadRow, DatasetError, Row
+from benchwright.datasets._values import Batch, Chunk, Chunks, Filter, Source, Trouble
+
+OnBad = Callable[[BadRow], None]
+
+
+class DatasetReader:
+    """Rows of one dataset, in the order of the data, with their line numbers.
+
+    Every pass starts anew and holds no more than a batch and a block in memory. A row's index is its
+    position among the good rows that pass the filters.
+    """
+
+    __slots__ = ("_filters", "_fingerprint", "_limit", "_mapping", "_source", "metadata", "name", "path")
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        name: str,
+        path: Path | None,
+        field_mapping: Mapping[str, str],
+        limit: int | None,
+        filters: Sequence[Filter],
+        metadata: Mapping[str, object],
+    ) -> None:
+        self.name = name
+        """How messages call the dataset: the path as the user wrote it."""
+        self.path = path
+        """The local file, if it is one."""
+        self.metadata = dict(metadata)
+        """What the fetcher told about the data's origin."""
+        self._source = source
+        self._mapping = dict(field_mapping)
+        self._limit = limit
+        self._filters = tuple(filters)
+        self._fingerprint: str | None = None
+
+    def __repr__(self) -> str:
+        return f"DatasetReader({self.name!r})"
+
+    def batches(self, size: int = 512, on_bad: OnBad | None = None) -> Iterator[Batch]:
+        """All rows, `size` at a time; the last batch may be shorter.
+
+        Bad rows go to `on_bad` and are left out; without it the first one raises DatasetError. Damage that
+        hides all rows behind it (a quote never closed, a file cut short) raises in either case.
+        """
+        if size < 1:
+            raise DatasetError(f"batch size is {size}; expected 1 or more")
+        return self._batches(size, on_bad, self._limit)
+
+    def head(self, n: int, *, on_bad: OnBad | None = None) -> list[tuple[int, Row]]:
+        """The first n rows with their indices. Reads no further than it must."""
+        limit = max(0, n) if self._limit is None else max(0, min(n, self._limit))
+        rows = (row for batch in self._batches(max(1, min(limit, 512)), on_bad, limit) for row in batch.rows)
+        return list(enumerate(rows))
+
+    def tail(self, n: int, start: int = 0, *, on_bad: OnBad | None = None) -> list[tuple[int, Row]]:
+        """The last n rows whose index is `start` or more, with their indices. A full pass; holds n rows."""
+        last: deque[tuple[int, Row]] = deque(maxlen=max(0, n))
+        index = 0
+        for batch in self.batches(on_bad=on_bad):
+            first = max(0, start - index)
+            last.extend(islice(enumerate(batch.rows, index), first, None))
+            index += len(batch.rows)
+        return list(last)
+
+    def fingerprint(self) -> str:
+        """`sha256:…` of the content: the bytes of the file as stored, or the canonical JSON of the rows
+        of a Python source. Filters, limit and mapping are not part of it. Computed once."""
+        if self._fingerprint is None:
+            self._fingerprint = self._source.fingerprint()
+        return self._fingerprint
+
+    def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
+        rows: list[Row] = []
+        lines: list[int] = []
+        with closing(self._kept(on_bad, limit)) as kept:
+            for chunk in kept:
+                rows += chunk.rows
+                lines += chunk.lines
+                full = len(rows) - len(rows) % size
+                for at in range(0, full, size):
+                    yield Batch(rows[at : at + size], lines[at : at + size])
+                if full:
+                    del rows[:full], lines[:full]
+        if rows:
+            yield Batch(rows, lines)
+
+    def _kept(self, on_bad: OnBad | None, limit: int | None) -> Chunks:
+        """What of each chunk is wanted; bad rows behind the last wanted row are nobody's business."""
+        left = limit
+        if left == 0:
+            return
+        with closing(self._source.chunks()) as chunks:
+            for chunk in chunks:
+                fatal = chunk.troubles[0] if chunk.troubles and on_bad is None else None
+                if fatal is not None:
+                    chunk = _before(chunk, fatal.after)
+                positions = self._passing(chunk.rows)
+                full = left is not None and len(positions) >= left
+                if full:
+                    positions = positions[:left]
+                    chunk = _before(chunk, positions[-1] + 1)
+                if on_bad is not None:
+                    for trouble in chunk.troubles:
+                        on_bad(self._bad_row(trouble))
+                yield self._mapped(chunk, positions)
+                if full:
+                    return
+                if fatal is not None:
+                    bad = self._bad_row(fatal)
+                    raise DatasetError(str(bad), [bad])
+                if left is not None:
+                    left -= len(positions)
+
+    def _passing(self, rows: list[Row]) -> Sequence[int]:
+        kept: Sequence[int] = range(len(rows))
+        for wanted in self._filters:
+            kept = [i for i in kept if str(rows[i].get(wanted.field)) == wanted.value]
+        return kept
+
+    def _mapped(self, chunk: Chunk, positions: Sequence[int]) -> Chunk:
+        rows, lines = chunk.rows, chunk.lines
+        if len(positions) != len(rows):
+            rows, lines = [rows[i] for i in positions], [lines[i] for i in positions]
+        if self._mapping:
+            rows = [rename_fields(row, self._mapping) for row in rows]
+        return Chunk(rows, lines)
+
+    def _bad_row(self, trouble: Trouble) -> BadRow:
+        return BadRow(self.name, trouble.line, trouble.reason, trouble.field)
+
+
+def rename_fields(row: Row, mapping: Mapping[str, str]) -> Row:
+    """A row with fields renamed, source name to target name. Where two end under one name, the value that
+    comes later in the row wins.
+
+    >>> rename_fields({"a": 1, "b": 2}, {"a": "b", "b": "a"})
+    {'b': 1, 'a': 2}
+    """
+    if mapping.keys().isdisjoint(row):
+        return row
+    return {mapping.get(name, name): value for name, value in row.items()}
+
+
+def _before(chunk: Chunk, count: int) -> Chunk:
+    """The first `count` good rows and the bad rows between them."""
+    troubles = [trouble for trouble in chunk.troubles if trouble.after < count]
+    return Chunk(chunk.rows[:count], chunk.lines[:count], troubles)
