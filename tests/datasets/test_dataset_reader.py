@@ -1,0 +1,235 @@
+"""The reader: batches of any size are the same rows, read in bounded memory, as often as wanted."""
+
+from __future__ import annotations
+
+import doctest
+import hashlib
+import importlib
+import json
+import pkgutil
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import benchwright.datasets
+from benchwright.core import BadRow, DatasetError
+from benchwright.datasets import DatasetReader, Filter, load_dataset, open_dataset
+from benchwright.datasets import _stored as stored
+
+
+def numbers(folder: Path, count: int) -> Path:
+    path = folder / "numbers.jsonl"
+    path.write_text("".join(f'{{"i": {i}, "odd": {"true" if i % 2 else "false"}}}\n' for i in range(count)))
+    return path
+
+
+def values(reader: DatasetReader, size: int = 512) -> list[int]:
+    return [row["i"] for batch in reader.batches(size) for row in batch.rows]
+
+
+def test_batches_have_the_size_asked_for_and_can_be_read_again(tmp_path: Path) -> None:
+    reader = open_dataset(numbers(tmp_path, 10))
+    for _ in range(2):
+        assert [(len(b.rows), b.lines) for b in reader.batches(4)] == [
+            (4, [1, 2, 3, 4]), (4, [5, 6, 7, 8]), (2, [9, 10]),
+        ]  # fmt: skip
+    one, other = reader.batches(3), reader.batches(3)
+    assert next(one).rows == next(other).rows
+    with pytest.raises(DatasetError, match="batch size is 0"):
+        reader.batches(0)
+
+
+def test_limit_counts_rows_and_zero_means_none_of_them(tmp_path: Path) -> None:
+    path = numbers(tmp_path, 10)
+    assert values(open_dataset(path, limit=3)) == [0, 1, 2]
+    assert values(open_dataset(path, limit=3), size=2) == [0, 1, 2]
+    assert values(open_dataset(path, limit=99)) == list(range(10))
+    assert values(open_dataset(path, limit=0)) == []
+
+
+@pytest.mark.parametrize("limit", [None, 0])
+def test_falsy_limits_of_load_dataset_mean_all(tmp_path: Path, limit: int | None) -> None:
+    assert len(load_dataset(numbers(tmp_path, 10), limit=limit)) == 10
+    assert len(load_dataset(str(numbers(tmp_path, 10)), 4)) == 4
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "3", True])
+def test_limits_that_are_no_counts_are_refused(tmp_path: Path, limit: object) -> None:
+    with pytest.raises(DatasetError, match="limit is"):
+        open_dataset(numbers(tmp_path, 3), limit=limit)  # type: ignore[arg-type]
+
+
+def test_filters_compare_text_before_mapping_and_limit(tmp_path: Path) -> None:
+    path = numbers(tmp_path, 10)
+    odd = open_dataset(path, filters=[Filter("odd", "True")], field_mapping={"odd": "x"}, limit=3)
+    assert [(b.rows, b.lines) for b in odd.batches()] == [
+        ([{"i": 1, "x": True}, {"i": 3, "x": True}, {"i": 5, "x": True}], [2, 4, 6])
+    ]
+    assert values(open_dataset(path, filters=[Filter("odd", "False"), Filter("i", "4")])) == [4]
+    assert len(values(open_dataset(path, filters=[Filter("missing", "None")]))) == 10
+    assert values(open_dataset(path, filters=[Filter("i", "")])) == []
+
+
+def test_field_mapping_renames_swaps_and_lets_the_later_value_win(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1, "b": 2, "c": 3}\n{"b": 4, "a": 5}\n{"c": 6}\n')
+    assert load_dataset(path, field_mapping={"a": "b", "b": "a"}) == [
+        {"b": 1, "a": 2, "c": 3}, {"a": 4, "b": 5}, {"c": 6},
+    ]  # fmt: skip
+    assert load_dataset(path, field_mapping={"a": "b"}) == [{"b": 2, "c": 3}, {"b": 5}, {"c": 6}]
+    assert load_dataset(path, field_mapping={"absent": "x"})[0] == {"a": 1, "b": 2, "c": 3}
+    assert list(load_dataset(path, field_mapping={"a": "z"})[0]) == ["z", "b", "c"]
+
+
+def test_a_field_mapping_of_the_wrong_shape_is_refused(tmp_path: Path) -> None:
+    for wrong in ({"a": 1}, ["a"], "a=b"):
+        with pytest.raises(DatasetError, match="field_mapping is"):
+            open_dataset(numbers(tmp_path, 1), field_mapping=wrong)  # type: ignore[arg-type]
+
+
+def mixed(folder: Path) -> Path:
+    path = folder / "mixed.jsonl"
+    path.write_text('{"i": 0}\n{"i": 1}\nbad\n{"i": 2}\n[]\n{"i": 3}\n')
+    return path
+
+
+def test_without_on_bad_the_first_bad_row_raises_behind_the_rows_before_it(tmp_path: Path) -> None:
+    path = mixed(tmp_path)
+    seen: list[object] = []
+    with pytest.raises(DatasetError, match=r"mixed\.jsonl:3: not valid JSON") as caught:
+        seen.extend(row for batch in open_dataset(path).batches(1) for row in batch.rows)
+    assert seen == [{"i": 0}, {"i": 1}]
+    assert [bad.line for bad in caught.value.bad_rows] == [3]
+
+
+def test_a_limit_reached_before_a_bad_row_never_sees_it(tmp_path: Path) -> None:
+    path = mixed(tmp_path)
+    assert load_dataset(path, limit=2) == [{"i": 0}, {"i": 1}]
+    bad: list[BadRow] = []
+    reader = open_dataset(path, limit=3)
+    assert [row for batch in reader.batches(on_bad=bad.append) for row in batch.rows][-1] == {"i": 2}
+    assert [b.line for b in bad] == [3]
+
+
+def test_load_dataset_lists_all_bad_rows_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="2 bad rows") as caught:
+        load_dataset(mixed(tmp_path))
+    assert isinstance(caught.value, DatasetError)
+    assert "mixed.jsonl:3: not valid JSON" in str(caught.value)
+    assert "mixed.jsonl:5: Line is not a JSON object: list" in str(caught.value)
+    many = tmp_path / "many.jsonl"
+    many.write_text("x\n" * 50)
+    with pytest.raises(DatasetError, match=r"50 bad rows(.|\n)*and 30 more"):
+        load_dataset(many)
+
+
+def test_head_and_tail_know_their_indices(tmp_path: Path) -> None:
+    reader = open_dataset(numbers(tmp_path, 2000))
+    assert [(n, row["i"]) for n, row in reader.head(3)] == [(0, 0), (1, 1), (2, 2)]
+    assert reader.head(0) == []
+    assert len(reader.head(5000)) == 2000
+    assert [(n, row["i"]) for n, row in reader.tail(2)] == [(1998, 1998), (1999, 1999)]
+    assert [n for n, _ in reader.tail(5, start=1998)] == [1998, 1999]
+    assert len(reader.tail(1500, start=600)) == 1400
+    assert reader.tail(3, start=2000) == []
+    assert reader.tail(0) == []
+
+
+def test_head_and_tail_stay_within_limit_and_filters(tmp_path: Path) -> None:
+    path = numbers(tmp_path, 20)
+    assert [n for n, _ in open_dataset(path, limit=5).head(9)] == [0, 1, 2, 3, 4]
+    assert [row["i"] for _, row in open_dataset(path, limit=5).tail(2)] == [3, 4]
+    odd = open_dataset(path, filters=[Filter("odd", "True")])
+    assert [(n, row["i"]) for n, row in odd.tail(2)] == [(8, 17), (9, 19)]
+    bad: list[BadRow] = []
+    assert [n for n, _ in open_dataset(mixed(tmp_path)).tail(2, on_bad=bad.append)] == [2, 3]
+    assert len(bad) == 2
+
+
+def test_fingerprint_is_the_hash_of_the_stored_bytes(tmp_path: Path) -> None:
+    path = numbers(tmp_path, 5)
+    expected = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+    reader = open_dataset(path, limit=1, field_mapping={"i": "j"})
+    assert reader.fingerprint() == expected
+    path.write_text("changed")
+    assert reader.fingerprint() == expected
+    assert open_dataset(path).fingerprint() != expected
+
+
+def awkward(name: str) -> bytes:
+    if name == "x.csv":
+        lines = ['"two\nlines",1', "short", "é\u2028,2", "", "a,b,c", 'x,"say ""hi"""']
+        return ("q,a\n" + "\r\n".join(lines * 9)).encode() + b"\ncaf\xe9,1\nlast,1"
+    good = ['{"q": "é\u2028"}', "", "[1]", '{"q": 12345678901234567890123}', '{"q": NaN', '{"a": [{}]}']
+    if name == "x.jsonl":
+        return "\r\n".join(good * 9).encode() + b'\n{"q": "\xe9"}\n{"q": 1}'
+    return json.dumps([{"q": "é", "n": [1, {"a": "]"}]}, 7, {}, [2], {"q": 10**25}] * 9, indent=1).encode()
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.json"])
+@settings(max_examples=25, deadline=None)
+@given(size=st.integers(1, 40), block=st.integers(1, 200), limit=st.none() | st.integers(0, 40))
+def test_batch_and_block_sizes_change_nothing(
+    tmp_path_factory: pytest.TempPathFactory, name: str, size: int, block: int, limit: int | None
+) -> None:
+    path = tmp_path_factory.mktemp("awkward") / name
+    path.write_bytes(awkward(name))
+
+    def everything(size: int) -> tuple[list[tuple[int, object]], list[BadRow]]:
+        bad: list[BadRow] = []
+        reader = open_dataset(path, limit=limit)
+        batches = list(reader.batches(size, on_bad=bad.append))
+        assert all(len(b.rows) == size for b in batches[:-1])
+        assert all(len(b.rows) == len(b.lines) > 0 for b in batches)
+        return [pair for b in batches for pair in zip(b.lines, b.rows, strict=True)], bad
+
+    expected = everything(10_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored, "BLOCK_BYTES", block)
+        assert everything(size) == expected
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.json", "x.jsonl.gz", "x.csv.zst"])
+def test_memory_stays_bounded_however_large_the_file(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    count, text = 50_000, "word " * 60
+    if ".csv" in name:
+        content = b"q,a\n" + f'"{text}",1\n'.encode() * count
+    elif name == "x.json":
+        content = b"[" + b",\n".join([json.dumps({"q": text, "a": 1}, indent=1).encode()] * count) + b"]"
+    else:
+        content = (json.dumps({"q": text, "a": 1}) + "\n").encode() * count
+    if name.endswith(".gz"):
+        import gzip
+
+        content = gzip.compress(content, 1)
+    elif name.endswith(".zst"):
+        import zstandard
+
+        content = zstandard.compress(content)
+    path.write_bytes(content)
+    del content
+    reader = open_dataset(path)
+    tracemalloc.start()
+    try:
+        seen = sum(len(batch.rows) for batch in reader.batches())
+        assert len(reader.tail(5)) == 5
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert seen == count
+    assert peak < 6_000_000  # of 15 MB of text, 20 MB and more as rows
+
+
+def test_stopping_early_closes_the_file(tmp_path: Path) -> None:
+    batches = open_dataset(numbers(tmp_path, 5000)).batches(2)
+    next(batches)
+    batches.close()  # type: ignore[attr-defined]  # a generator; ResourceWarning would fail the test
+
+
+def test_examples_in_the_room_are_true() -> None:
+    for module in pkgutil.iter_modules(benchwright.datasets.__path__, "benchwright.datasets."):
+        assert doctest.testmod(importlib.import_module(module.name)).failed == 0
