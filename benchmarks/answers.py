@@ -30,15 +30,18 @@ def greedy_word(mark: int) -> str:
 
 
 def greedy_logprob(mark: int) -> float:
-    """Its log-probability: between -0.1 and -0.6, above that of any other token."""
-    return -0.1 - (mark >> 11 & 255) / 512
+    """Its log-probability: between -0.05 and -2.05, above that of any other token.
+
+    Wide enough that an echo shifted by one place is noticed by whoever checks for it.
+    """
+    return -0.05 - (mark >> 11 & 255) / 128
 
 
 def token_logprob(mark: int, token: str, mark_after: int) -> float:
     """Log-probability of `token` after a text with checksum `mark`; `mark_after` is the checksum with it."""
     if token == greedy_word(mark):
         return greedy_logprob(mark)
-    return -1.0 - (mark_after & 0xFFFFF) / 200_000
+    return -3.0 - (mark_after & 0xFFFFF) / 200_000
 
 
 def text_logprob(context: str, continuation: str) -> float:
