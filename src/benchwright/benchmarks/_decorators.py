@@ -1,0 +1,239 @@
+"""`@benchmark` and `@scorer`: what users write above a function. Everything wrong is said while it is defined."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from benchwright.benchmarks._registered import attach, register
+from benchwright.benchmarks._signature import check_scorer, positional_count
+from benchwright.benchmarks._spec import ENDPOINT_TYPES, BenchmarkSpec, EndpointType, NextTurn
+from benchwright.core import BenchmarkError, normalise_name, suggest
+from benchwright.datasets import DatasetRef
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def scorer(function: F) -> F:
+    """Mark a function as a scorer. Returns the function itself.
+
+    It takes a `ScorerInput`, or `(sample, config)`, and returns a dict of names to bools or numbers; texts and
+    None are kept with the sample but not averaged. It may be `async`. TypeError for any other signature.
+    """
+    check_scorer(function)
+    with suppress(AttributeError, TypeError):  # callables that hold no attributes work as well
+        function._is_scorer = True  # type: ignore[attr-defined]  # a mark that other tools look for
+    return function
+
+
+def benchmark(
+    name: str,
+    dataset: DatasetRef,
+    prompt: str,
+    target_field: str = "target",
+    endpoint_type: EndpointType = "chat",
+    requirements: Sequence[str] | str | os.PathLike[str] | None = None,
+    field_mapping: Mapping[str, str] | None = None,
+    extra: Mapping[str, Any] | None = None,
+    response_field: str | None = None,
+    system_prompt: str | None = None,
+    choices: Sequence[str] | None = None,
+    choices_field: str | None = None,
+    num_fewshot: int = 0,
+    fewshot_dataset: DatasetRef | None = None,
+    fewshot_prefix: str = "",
+    fewshot_split: str | None = None,
+    fewshot_template: str | None = None,
+    fewshot_separator: str = "\n\n",
+    *,
+    turns_field: str | None = None,
+    next_turn: NextTurn | None = None,
+    max_turns: int = 10,
+    **config: Any,
+) -> Callable[[F], F]:
+    """Define a benchmark around a scorer. Returns the function itself, with the definition attached.
+
+    Args:
+        name: Display name; normalised to a-z, 0-9 and `_` it must be unique in the file.
+        dataset: Path (relative: from this file's folder), URI, or a callable or iterable that yields rows.
+        prompt: Template text or a .txt, .md, .jinja or .jinja2 file. `{field}`, or Jinja2 (`{%`, `{#`).
+        target_field: Column with the expected answer.
+        endpoint_type: `chat`, `completions`, or `completions_logprob` to rank `choices`.
+        requirements: Packages the scorer needs, as a list or a requirements file.
+        field_mapping: Columns to rename, `{"source": "target"}`.
+        extra: What the scorer sees as `sample.config`.
+        response_field: Column with ready-made responses: score only, no model call.
+        system_prompt: Template text or file for the system message.
+        choices: Fixed candidate continuations.
+        choices_field: Column, or dotted path, with each row's own candidates.
+        num_fewshot: Examples before each prompt.
+        fewshot_dataset: Where the examples come from (relative: from this file's folder).
+        fewshot_prefix: Text before the first example.
+        fewshot_split: Split of the primary `hf://` dataset to take the examples from.
+        fewshot_template: Template text or file for one example.
+        fewshot_separator: Between examples and before the test prompt.
+        turns_field: Column with the user turns that follow the prompt: texts or `{"role", "content"}`.
+        next_turn: `(conversation)` or `(conversation, row)` to the next user turn; None ends it.
+        max_turns: Most user turns of one conversation.
+        **config: Merged into `extra`; an explicit `extra` wins.
+
+    Raises BenchmarkError (a ValueError) for a definition that cannot be used, TypeError for a scorer that
+    cannot be called.
+    """
+    # Where `@benchmark` is written, not where the function comes from: a built-in scorer may be decorated too.
+    frame = sys._getframe(1)
+    module = str(frame.f_globals.get("__name__", "__main__"))
+    file = frame.f_globals.get("__file__")
+    source = Path(file).resolve() if isinstance(file, str) else None
+    base_dir = source.parent if source is not None else Path.cwd()
+    line = frame.f_lineno
+    del frame
+
+    key = _key(name)
+    _check_texts(
+        name,
+        prompt=prompt,
+        target_field=target_field,
+        fewshot_prefix=fewshot_prefix,
+        fewshot_separator=fewshot_separator,
+    )
+    _check_endpoint(name, endpoint_type, choices, choices_field)
+    _check_turns(name, endpoint_type, prompt, turns_field, next_turn, max_turns)
+    if not isinstance(num_fewshot, int) or isinstance(num_fewshot, bool) or num_fewshot < 0:
+        raise BenchmarkError(f"benchmark {name!r}: num_fewshot is {num_fewshot!r}; give a number from 0 up")
+    if not prompt and turns_field is None and response_field is None:
+        raise BenchmarkError(f"benchmark {name!r}: the prompt is empty")
+    settings: dict[str, Any] = {
+        "name": name,
+        "key": key,
+        "dataset": dataset,
+        "prompt": prompt,
+        "target_field": target_field,
+        "endpoint_type": endpoint_type,
+        "requirements": _requirements(name, requirements, base_dir),
+        "field_mapping": _mapping(name, "field_mapping", field_mapping),
+        "config": {**config, **(_mapping(name, "extra", extra) or {})},
+        "response_field": response_field,
+        "system_prompt": system_prompt,
+        "choices": _choices(name, choices),
+        "choices_field": choices_field,
+        "num_fewshot": num_fewshot,
+        "fewshot_dataset": fewshot_dataset,
+        "fewshot_prefix": fewshot_prefix,
+        "fewshot_split": fewshot_split,
+        "fewshot_template": fewshot_template,
+        "fewshot_separator": fewshot_separator,
+        "turns_field": turns_field,
+        "next_turn": next_turn,
+        "max_turns": max_turns,
+        "base_dir": base_dir,
+        "source": source,
+        "line": line,
+    }
+
+    def define(function: F) -> F:
+        spec = BenchmarkSpec(**settings, scorer=function, passes_config=check_scorer(function))
+        register(spec, module)
+        attach(function, spec)
+        return function
+
+    return define
+
+
+def _key(name: object) -> str:
+    if callable(name):
+        raise BenchmarkError("@benchmark needs its arguments: @benchmark(name=..., dataset=..., prompt=...)")
+    key = normalise_name(name) if isinstance(name, str) else ""
+    if not key:
+        raise BenchmarkError(f"benchmark name {name!r} has no letter (a-z) or digit in it; give it one")
+    return key
+
+
+def _check_texts(benchmark_name: str, **values: object) -> None:
+    for parameter, value in values.items():
+        if not isinstance(value, str):
+            raise BenchmarkError(
+                f"benchmark {benchmark_name!r}: {parameter} is {type(value).__name__}, not text"
+            )
+
+
+def _check_endpoint(name: str, endpoint_type: str, choices: object, choices_field: object) -> None:
+    if endpoint_type not in ENDPOINT_TYPES:
+        near = suggest(str(endpoint_type), ENDPOINT_TYPES)
+        raise BenchmarkError(
+            f"benchmark {name!r}: endpoint_type {endpoint_type!r} is not one of {', '.join(ENDPOINT_TYPES)}.{near}"
+        )
+    if endpoint_type == "completions_logprob" and choices is None and choices_field is None:
+        raise BenchmarkError(
+            f"benchmark {name!r}: completions_logprob ranks choices; give choices=[...] or choices_field=..."
+        )
+
+
+def _check_turns(
+    name: str,
+    endpoint_type: str,
+    prompt: str,
+    turns_field: str | None,
+    next_turn: NextTurn | None,
+    max_turns: int,
+) -> None:
+    if turns_field is None and next_turn is None:
+        return
+    wrong = None
+    if turns_field is not None and next_turn is not None:
+        wrong = "give turns_field or next_turn, not both"
+    elif endpoint_type != "chat":
+        wrong = f"a conversation needs endpoint_type='chat', not {endpoint_type!r}"
+    elif not isinstance(max_turns, int) or max_turns < 1:
+        wrong = f"max_turns is {max_turns!r}; give a number from 1 up"
+    elif next_turn is not None and not callable(next_turn):
+        wrong = f"next_turn is {type(next_turn).__name__}, not a function"
+    elif next_turn is not None and inspect.iscoroutinefunction(next_turn):
+        wrong = "next_turn is a coroutine function; write a plain one (it runs in a thread and may wait)"
+    elif next_turn is not None and positional_count(next_turn) == 0:
+        wrong = "next_turn takes no arguments; it is called with (conversation) or (conversation, row)"
+    elif next_turn is not None and not prompt:
+        wrong = "the prompt is empty; with next_turn it opens the conversation"
+    if wrong:
+        raise BenchmarkError(f"benchmark {name!r}: {wrong}")
+
+
+def _mapping(name: str, parameter: str, value: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise BenchmarkError(f"benchmark {name!r}: {parameter} is {type(value).__name__}, not a dict")
+    return dict(value)
+
+
+def _choices(name: str, choices: Sequence[str] | None) -> tuple[str, ...] | None:
+    if choices is None:
+        return None
+    if isinstance(choices, str) or not isinstance(choices, Sequence) or not choices:
+        raise BenchmarkError(
+            f"benchmark {name!r}: choices is {choices!r}; give a list of texts such as [' A', ' B']"
+        )
+    return tuple(str(choice) for choice in choices)
+
+
+def _requirements(
+    name: str, value: Sequence[str] | str | os.PathLike[str] | None, base_dir: Path
+) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str | os.PathLike):
+        path = base_dir / value
+        try:
+            lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"benchmark {name!r}: there is no requirements file {path}; give its path from the benchmark "
+                f"file's folder, or a list of requirements"
+            ) from None
+        return tuple(line for line in lines if line and not line.startswith("#"))
+    return tuple(str(requirement) for requirement in value)

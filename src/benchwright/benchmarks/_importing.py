@@ -1,0 +1,150 @@
+"""Running the user's Python: import a file or module so that it neither collides nor lingers, and say what failed.
+
+The folder of a benchmark file is first on `sys.path` while it is imported, so that `import helpers` finds the
+file's neighbour, and last afterwards, so that imports inside scorers still find it but nothing is shadowed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from benchwright.benchmarks._neighbours import importing_from, owner_of, track
+from benchwright.benchmarks._registered import forget
+from benchwright.core import BenchmarkError, BenchwrightError
+
+_OLD_PACKAGES = ("nemo_evaluator",)
+
+
+def import_file(path: Path) -> ModuleType:
+    """Run a benchmark file as a fresh module. BenchmarkError with file and line for whatever goes wrong."""
+    path = path.resolve()
+    with importing_from(path.parent):
+        name = _module_name(path)
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None:
+            raise BenchmarkError(f"{path.name} is not a Python file; benchmarks are defined in .py files")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        forget(name, path)
+
+        def run() -> None:
+            # Compiled here rather than by the import system: no __pycache__ beside the user's file, and an
+            # edit within the same second is seen.
+            exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), module.__dict__)
+
+        try:
+            _guarded(run, path.parent, path.name)
+        except BaseException:
+            sys.modules.pop(name, None)
+            forget(name, path)
+            raise
+        track(name, path.parent)
+    return module
+
+
+def import_dotted(name: str, cwd: Path) -> ModuleType | None:
+    """Import a module by its dotted name, `cwd` first on the path. None if there is no such module."""
+    cwd = cwd.resolve()
+    with importing_from(cwd):
+        if not _exists(name, cwd):
+            return None
+        _guarded(lambda: importlib.import_module(name), cwd, name)
+        return sys.modules[name]
+
+
+def _module_name(path: Path) -> str:
+    """The file's stem, so that its functions can be pickled; a name of its own where the stem is taken."""
+    stem = path.stem
+    if (
+        stem.isidentifier()
+        and stem not in sys.stdlib_module_names
+        and owner_of(stem) in (None, path)
+        and _is_found_at(stem, path)
+    ):
+        return stem
+    digest = hashlib.sha256(str(path).encode()).hexdigest()[:8]
+    return f"{re.sub(r'[^0-9A-Za-z_]', '_', stem)}__{digest}"
+
+
+def _is_found_at(name: str, path: Path) -> bool:
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return getattr(loaded, "__file__", None) == str(path)
+    found = importlib.util.find_spec(name)  # the file's folder is first on the path
+    return found is not None and found.origin == str(path)
+
+
+def _exists(name: str, cwd: Path) -> bool:
+    if not all(part.isidentifier() for part in name.split(".")):
+        return False
+    if name in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None  # imports the parent packages
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
+            return False
+        raise _failure(error, cwd, name) from error
+    except Exception as error:
+        raise _failure(error, cwd, name) from error
+
+
+def _guarded(run: Callable[[], object], folder: Path, name: str) -> None:
+    try:
+        run()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit included: a script's own argument parsing must not end ours
+        raise _failure(error, folder, name) from error
+
+
+def _failure(error: BaseException, folder: Path, name: str) -> BenchmarkError:
+    where = _place(error, folder) or name
+    if isinstance(error, SyntaxError):
+        line = (error.text or "").strip()
+        return BenchmarkError(f"{where}: {error.msg}{f': {line}' if line else ''}")
+    if isinstance(error, BenchwrightError):
+        return BenchmarkError(f"{where}: {error}")
+    text = f"{where}: {type(error).__name__}: {error}"
+    if isinstance(error, SystemExit):
+        return BenchmarkError(f"{text}; guard what ends the program with if __name__ == '__main__':")
+    if isinstance(error, ImportError):
+        return BenchmarkError(text + _import_cure(error))
+    return BenchmarkError(text)
+
+
+def _import_cure(error: ImportError) -> str:
+    top = (error.name or "").split(".")[0]
+    if top in _OLD_PACKAGES:
+        return (
+            "; change the import line to `from benchwright import benchmark, scorer, ScorerInput` and "
+            "`from benchwright.scorers import …`"
+        )
+    if isinstance(error, ModuleNotFoundError) and top:
+        return f"; install it (pip install {top}), or check its spelling"
+    return ""
+
+
+def _place(error: BaseException, folder: Path) -> str | None:
+    """`file:line` of the innermost frame of the user's own code, the file relative to its folder."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{_relative(error.filename, folder)}:{error.lineno or 1}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).is_relative_to(folder) and "site-packages" not in Path(frame.filename).parts
+    ]
+    return f"{_relative(frames[-1].filename, folder)}:{frames[-1].lineno}" if frames else None
+
+
+def _relative(file: str, folder: Path) -> str:
+    path = Path(file)
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else file

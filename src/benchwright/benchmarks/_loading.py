@@ -1,0 +1,125 @@
+"""From what the user typed to benchmarks: a file, a module, or an installed package, and a name in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+from benchwright.benchmarks._importing import import_dotted, import_file
+from benchwright.benchmarks._installed import find_installed, installed_names
+from benchwright.benchmarks._missing import nearest
+from benchwright.benchmarks._registered import attached_to, defined_in
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.core import BenchmarkError, NotFoundError, normalise_name, suggest
+
+
+def load_benchmarks(target: str, *, cwd: Path) -> list[BenchmarkSpec]:
+    """The benchmarks that `target` names, in order of definition.
+
+    `target` is `file.py`, `file.py:name`, `package.module`, `package.module:name`, or the name of an installed
+    benchmark. Relative files and modules are looked for from `cwd`. A file is run anew by every call.
+
+    Raises BenchmarkError for code that cannot be imported or defines nothing, NotFoundError for a file, module
+    or name that is not there; both list what there is.
+    """
+    place, name = _split(target)
+    path = cwd / place
+    package = place.isidentifier() and (path / "__init__.py").is_file()
+    if place.endswith(".py") or (path.exists() and not package):
+        specs, where = _from_file(path, place), place
+    else:
+        installed = find_installed(place) if name is None else None
+        if installed is not None:
+            return installed
+        module = import_dotted(place, cwd)
+        if module is None:
+            raise _nothing_there(target, place, cwd)
+        specs, where = _of_module(module), place
+    if not specs:
+        raise BenchmarkError(
+            f"{where} defines no benchmark; decorate a scorer with @benchmark(name=..., dataset=..., prompt=...)"
+        )
+    return specs if name is None else [_named(specs, name, where)]
+
+
+def _split(target: str) -> tuple[str, str | None]:
+    place, colon, name = target.rpartition(":")
+    # A colon inside a path (a drive letter, a URL) is followed by a slash.
+    if not colon or not place or "/" in name or "\\" in name:
+        return target, None
+    if not name:
+        raise NotFoundError(
+            f"{target!r} names no benchmark after the colon; leave it off to take all of them"
+        )
+    return place, name
+
+
+def _from_file(path: Path, shown: str) -> list[BenchmarkSpec]:
+    if path.is_dir():
+        raise NotFoundError(
+            f"{shown} is a folder; name a benchmark file in it, such as {shown.rstrip('/')}/bench.py"
+        )
+    if not path.is_file():
+        files = [file.name for file in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        near = suggest(path.name, files)
+        raise NotFoundError(f"there is no file {shown}.{near}")
+    if path.suffix != ".py":
+        raise BenchmarkError(f"{shown} is not a Python file; benchmarks are defined in .py files")
+    return _of_module(import_file(path))
+
+
+def _of_module(module: ModuleType) -> list[BenchmarkSpec]:
+    """What the module and its submodules define, then what it imported by name from elsewhere."""
+    specs = defined_in(module)
+    known = {id(spec) for spec in specs}
+    for value in list(vars(module).values()):
+        spec = attached_to(value)
+        if spec is not None and id(spec) not in known:
+            known.add(id(spec))
+            specs.append(spec)
+        elif isinstance(value, ModuleType):
+            for other in _of_neighbour(value, module):
+                if id(other) not in known:
+                    known.add(id(other))
+                    specs.append(other)
+    _refuse_twins(specs, module.__name__)
+    return specs
+
+
+def _of_neighbour(value: ModuleType, module: ModuleType) -> list[BenchmarkSpec]:
+    """A file may gather the benchmarks of its neighbours by importing them."""
+    here, there = getattr(module, "__file__", None), getattr(value, "__file__", None)
+    if here is None or there is None or not Path(there).is_relative_to(Path(here).parent):
+        return []
+    return defined_in(value)
+
+
+def _refuse_twins(specs: list[BenchmarkSpec], where: str) -> None:
+    seen: dict[str, BenchmarkSpec] = {}
+    for spec in specs:
+        twin = seen.setdefault(spec.key, spec)
+        if twin is not spec:
+            raise BenchmarkError(
+                f"{where} brings two benchmarks named {spec.key}: {twin.where} and {spec.where}; rename one"
+            )
+
+
+def _named(specs: list[BenchmarkSpec], name: str, where: str) -> BenchmarkSpec:
+    key = normalise_name(name)
+    for spec in specs:
+        if spec.key == key:
+            return spec
+    keys = [spec.key for spec in specs]
+    near = nearest(key, keys)
+    hint = f" Did you mean {where}:{near}?" if near else ""
+    raise NotFoundError(f"{where} has no benchmark named {name!r}.{hint} It has: {', '.join(keys)}")
+
+
+def _nothing_there(target: str, place: str, cwd: Path) -> NotFoundError:
+    installed = installed_names()
+    files = sorted(file.name for file in cwd.glob("*.py"))
+    near = suggest(place, [*installed, *files, *(file[:-3] for file in files)])
+    known = (
+        f" Installed benchmarks: {', '.join(installed)}." if installed else " No benchmarks are installed."
+    )
+    return NotFoundError(f"{target!r} is neither a file, a module nor an installed benchmark.{near}{known}")

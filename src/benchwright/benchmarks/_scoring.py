@@ -1,0 +1,93 @@
+"""Calling a scorer, and telling scores from what is not a score. Called once per sample and repeat."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from benchwright.benchmarks._spec import BenchmarkSpec
+
+if TYPE_CHECKING:
+    from benchwright.scorers import ScorerInput, Scores
+
+_CONTRACT = 'return a dict such as {"correct": True}: text keys, bool or number values (None: no score)'
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidScores:
+    """What a scorer returned was not a dict of scores."""
+
+    message: str
+    """What it was and what is expected."""
+
+
+def call_scorer(spec: BenchmarkSpec, sample: ScorerInput) -> Any | Awaitable[Any]:
+    """Call the benchmark's scorer the way its signature wants it.
+
+    Returns what it returns, to be read by `scores_of`; for an `async` scorer that is an awaitable of it.
+    Exceptions of the scorer pass through.
+    """
+    if spec.passes_config:
+        return spec.scorer(sample, sample.config)
+    return spec.scorer(sample)
+
+
+def scores_of(result: object) -> Scores | InvalidScores:
+    """The scores in what a scorer returned, as plain bools, numbers, texts and None.
+
+    Scalars of numpy and its kin become Python's own. NaN and the infinities are refused: averaged they would
+    spoil the metric, dropped they would flatter it. An empty dict is legal and contributes to no metric.
+
+    >>> scores_of({"correct": True, "f1": 0.5})
+    {'correct': True, 'f1': 0.5}
+    >>> scores_of(0.5).message
+    'the scorer returned float 0.5; return a dict such as {"correct": True}: text keys, bool or number values (None: no score)'
+    """
+    if not isinstance(result, Mapping):
+        if inspect.isawaitable(result):
+            return InvalidScores("the scorer returned an awaitable that nobody awaited")
+        return InvalidScores(f"the scorer returned {_shown(result)}; {_CONTRACT}")
+    scores: Scores = {}
+    for key, value in result.items():
+        if not isinstance(key, str):
+            return InvalidScores(f"the scorer returned the key {key!r}, which is not text; {_CONTRACT}")
+        plain = _plain(value)
+        if plain is _INVALID:
+            return InvalidScores(f"score {key!r} is {_shown(value)}; {_CONTRACT}")
+        if type(plain) is float and not math.isfinite(plain):
+            return InvalidScores(
+                f"score {key!r} is {plain}, which cannot be averaged; return None for no score"
+            )
+        scores[key] = plain
+    return scores
+
+
+_INVALID: Any = object()
+
+
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind is bool or kind is float or kind is int or kind is str or value is None:
+        return value
+    if isinstance(value, str):
+        return str(value)
+    item = getattr(value, "item", None)  # numpy scalars, 0-d arrays, torch scalars
+    if callable(item):
+        try:
+            value = item()
+        except (TypeError, ValueError, RuntimeError):  # an array of several
+            return _INVALID
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Real) or type(value).__name__ == "Decimal":
+        return float(value)
+    return _INVALID
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return f"{type(value).__name__} {text[:60]}{'…' if len(text) > 60 else ''}"

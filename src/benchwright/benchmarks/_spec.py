@@ -1,0 +1,126 @@
+"""A benchmark as data: what `@benchmark` was told, checked, and how a run of it goes about its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from benchwright.core import UsageError
+from benchwright.datasets import DatasetRef
+
+EndpointType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
+"""How the model is asked."""
+
+ENDPOINT_TYPES: tuple[EndpointType, ...] = get_args(EndpointType)
+"""All of them, in the order in which messages list them."""
+
+Strategy: TypeAlias = Literal["generate", "multi_turn", "choices", "score_only"]
+"""What happens to a row: one question, a conversation, choices ranked by log-probability, or no request."""
+
+ScorerFunction: TypeAlias = Callable[..., Any]
+"""What the user decorated: `(sample)` or `(sample, config)` to a dict of scores, plain or `async`."""
+
+NextTurn: TypeAlias = Callable[..., "str | None"]
+"""`(conversation)` or `(conversation, row)` to the next user turn, or None when the conversation is over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkSpec:
+    """One benchmark, complete and checked. Paths stand as the user wrote them; `base_dir` resolves them."""
+
+    name: str
+    """Display name."""
+    key: str
+    """Normalised name: what users type, and what files and metrics are called."""
+    dataset: DatasetRef
+    """Path, URI, or a callable or iterable that yields rows."""
+    prompt: str
+    """Template text, or the name of a template file. May be empty where no prompt is needed."""
+    scorer: ScorerFunction
+    """The decorated function."""
+    target_field: str = "target"
+    """Column with the expected answer; a row without it has the target `""`."""
+    endpoint_type: EndpointType = "chat"
+    """How the model is asked, unless the run says otherwise."""
+    requirements: tuple[str, ...] = ()
+    """Packages the scorer needs, as pip requirement strings. Checked, never installed."""
+    field_mapping: dict[str, str] | None = None
+    """Columns to rename, source to target; every other parameter speaks of the names after mapping."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """`extra` and further keywords: what scorers see as `sample.config`."""
+    response_field: str | None = None
+    """Column with ready-made responses; set, no model is called."""
+    system_prompt: str | None = None
+    """Template text or file for the system message."""
+    choices: tuple[str, ...] | None = None
+    """Fixed candidate continuations."""
+    choices_field: str | None = None
+    """Column, or dotted path, with the candidates of each row; beats `choices`."""
+    num_fewshot: int = 0
+    """Examples put before each prompt, unless the run says otherwise."""
+    fewshot_dataset: DatasetRef | None = None
+    """Where examples come from."""
+    fewshot_prefix: str = ""
+    """Text before the first example."""
+    fewshot_split: str | None = None
+    """Split of the primary `hf://` dataset to take examples from."""
+    fewshot_template: str | None = None
+    """Template text or file for one example; None: the prompt, a space, and the target."""
+    fewshot_separator: str = "\n\n"
+    """Between examples and before the test prompt."""
+    turns_field: str | None = None
+    """Column with the user turns that follow the prompt (all of them, if the prompt is empty)."""
+    next_turn: NextTurn | None = None
+    """Function that gives the next user turn."""
+    max_turns: int = 10
+    """Most user turns of one conversation, the first included."""
+    base_dir: Path = field(default_factory=Path.cwd)
+    """Folder of the benchmark file; relative paths start here."""
+    source: Path | None = None
+    """The benchmark file, where there is one."""
+    line: int | None = None
+    """Line of the decorator in `source`."""
+    passes_config: bool = False
+    """Whether the scorer takes `(sample, config)`."""
+
+    @property
+    def eval_type(self) -> str:
+        """The evaluation type that `run_eval` and result files use."""
+        return f"byob_{self.key}.{self.key}"
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """`config` under the name of the decorator's parameter."""
+        return self.config
+
+    @property
+    def where(self) -> str:
+        """`file:line` of the definition, for messages; the name alone for what was typed in a shell."""
+        if self.source is None:
+            return f"benchmark {self.name!r}"
+        return f"{self.source.name}:{self.line}" if self.line else self.source.name
+
+
+def strategy_of(spec: BenchmarkSpec, model_type: EndpointType | None = None) -> Strategy:
+    """How rows of this benchmark are handled when the model is of `model_type` (None: as declared).
+
+    Ready-made responses come first, then ranking by log-probability (asked for by the model's type or by the
+    benchmark), then conversations, then plain generation. UsageError for a pair that cannot work.
+    """
+    if spec.response_field is not None:
+        return "score_only"
+    multi_turn = spec.turns_field is not None or spec.next_turn is not None
+    if "completions_logprob" in (model_type, spec.endpoint_type):
+        if spec.choices is None and spec.choices_field is None:
+            raise UsageError(
+                f"completions_logprob ranks choices, and {spec.where} ({spec.name!r}) has none; add choices= or "
+                f"choices_field= to @benchmark, or use --model-type chat"
+            )
+        return "choices"
+    if multi_turn and model_type not in (None, "chat"):
+        raise UsageError(
+            f"benchmark {spec.name!r} is a conversation and needs --model-type chat, not {model_type}"
+        )
+    return "multi_turn" if multi_turn else "generate"
