@@ -1,0 +1,112 @@
+"""Few-shot examples, chosen and rendered: the values that pools produce and prompts consume."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, TypeAlias
+
+from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.benchmarks._template import Template, load_template
+from benchwright.core import Row
+
+FewShotSource: TypeAlias = Literal["fewshot_dataset", "fewshot_split", "outside_rows", "overlapping_rows"]
+"""Where examples come from: a source of their own, rows that are not evaluated, or rows that are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example as it appears in prompts."""
+
+    text: str
+    """What is shown."""
+    prompt: str | None
+    """The main prompt rendered for the example's row, by which a row recognises itself; None if it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FewShot:
+    """The examples of a run."""
+
+    examples: tuple[Example, ...]
+    """In the order in which they are shown."""
+    spares: tuple[Example, ...]
+    """What stands in where an example is the row under test."""
+    source: FewShotSource
+    """Where the examples come from."""
+    overlapping: bool
+    """Whether examples are, or may be, rows that are evaluated too."""
+    warnings: tuple[str, ...] = ()
+    """What the user should know, loudest first."""
+    asked: int = 0
+    """How many examples were asked for."""
+    failed_sources: tuple[str, ...] = ()
+    """Sources that the benchmark names and that could not be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Examples picked from a pool."""
+
+    examples: tuple[Example, ...]
+    """Those to show."""
+    spares: tuple[Example, ...]
+    """The usable rest of the pool."""
+    unusable: int
+    """Rows of the pool that lack a field."""
+
+
+def choose_examples(
+    rows: Sequence[Row], count: int, seed: int, render: Callable[[Row], Example | None]
+) -> Chosen:
+    """Pick `count` rows: all in order if there are no more, else `random.Random(seed).sample`.
+
+    A picked row that cannot be rendered is replaced by the next spare one in the pool's order.
+    """
+    at = range(len(rows))
+    picked = list(at) if len(rows) <= count else Random(seed).sample(at, count)
+    taken = set(picked)
+    rendered = [render(rows[i]) for i in [*picked, *(i for i in at if i not in taken)]]
+    shown, rest = rendered[: len(picked)], rendered[len(picked) :]
+    spares = [example for example in rest if example is not None]
+    filled = [example or (spares.pop(0) if spares else None) for example in shown]
+    return Chosen(
+        tuple(example for example in filled if example is not None), tuple(spares), rendered.count(None)
+    )
+
+
+def example_renderer(spec: BenchmarkSpec, main: Template) -> Callable[[Row], Example | None]:
+    """How one example of this benchmark is written; None for a row that lacks a field.
+
+    With `fewshot_template` that template (Jinja2 if the main prompt is, or by its own looks); otherwise the
+    main prompt, one space and the target as text, with trailing white space removed.
+    """
+    own = example_template(spec, main)
+    target_field = spec.target_field
+
+    def render(row: Row) -> Example | None:
+        try:
+            prompt: str | None = main.render(row)
+        except MissingFieldError:
+            prompt = None
+        if own is not None:
+            try:
+                return Example(own.render(row), prompt)
+            except MissingFieldError:
+                return None
+        target = row.get(target_field)
+        if prompt is None or target is None:  # "None" would be shown as the answer
+            return None
+        return Example(f"{prompt} {target}".rstrip(), prompt)
+
+    return render
+
+
+def example_template(spec: BenchmarkSpec, main: Template) -> Template | None:
+    """The compiled `fewshot_template`, if the benchmark has one."""
+    if spec.fewshot_template is None:
+        return None
+    jinja = True if main.engine == "jinja2" else None
+    return load_template(spec.fewshot_template, spec.base_dir, what="fewshot_template", jinja=jinja)

@@ -1,0 +1,68 @@
+"""Few-shot: from the benchmark's settings and the run's to rendered examples."""
+
+from __future__ import annotations
+
+from benchwright.benchmarks._examples import Chosen, FewShot, choose_examples, example_renderer
+from benchwright.benchmarks._pools import find_pool
+from benchwright.benchmarks._prompts import prompt_template
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.core import UsageError
+
+
+def resolve_fewshot(
+    spec: BenchmarkSpec,
+    *,
+    num_fewshot: int | None = None,
+    seed: int = 42,
+    limit: int | None = None,
+    strict: bool = False,
+) -> FewShot | None:
+    """The examples of a run, or None for zero-shot.
+
+    Args:
+        spec: The benchmark.
+        num_fewshot: The run's own number; 0 forces zero-shot, None takes the benchmark's.
+        seed: Seed of the choice.
+        limit: How many rows the run evaluates; rows beyond it are preferred as examples.
+        strict: Refuse, with BenchmarkError, examples from evaluated rows and named sources that fail.
+
+    The same arguments give the same examples. DatasetError when the dataset cannot be read.
+    """
+    count = spec.num_fewshot if num_fewshot is None else num_fewshot
+    if count < 0:
+        raise UsageError(f"num_fewshot is {count}; give a number from 0 up")
+    if count == 0:
+        return None
+    pool = find_pool(spec, count, limit=limit, strict=strict)
+    chosen = choose_examples(pool.rows, count, seed, example_renderer(spec, prompt_template(spec)))
+    return FewShot(
+        examples=chosen.examples,
+        spares=chosen.spares,
+        source=pool.source,
+        overlapping=pool.overlapping,
+        warnings=(*pool.warnings, *_shortages(chosen, count, pool.overlapping)),
+        asked=count,
+        failed_sources=pool.failed_sources,
+    )
+
+
+def _shortages(chosen: Chosen, count: int, overlapping: bool) -> list[str]:
+    warnings = []
+    if chosen.unusable:
+        rows = "row lacks" if chosen.unusable == 1 else "rows lack"
+        warnings.append(f"{chosen.unusable} {rows} a field that examples need and cannot be one")
+    if len(chosen.examples) < count:
+        warnings.append(f"{count} examples were asked for, {len(chosen.examples)} could be found")
+    if overlapping and _too_few_spares(chosen):
+        warnings.append(
+            "rows that are examples themselves get fewer examples: there is no spare row to put in"
+        )
+    return warnings
+
+
+def _too_few_spares(chosen: Chosen) -> bool:
+    for prompt in {example.prompt for example in chosen.examples}:
+        needed = sum(example.prompt == prompt for example in chosen.examples)
+        if sum(spare.prompt != prompt for spare in chosen.spares) < needed:
+            return True
+    return False

@@ -1,0 +1,63 @@
+"""Reading the parts of a row that a definition names: target, ready-made response, candidate choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.core import Row
+
+
+def target_of(spec: BenchmarkSpec, row: Row) -> Any:
+    """The expected answer; `""` for a row without the target column."""
+    return row.get(spec.target_field, "")
+
+
+def response_of(spec: BenchmarkSpec, row: Row) -> str:
+    """The ready-made response of a score-only benchmark; a null is an empty response.
+
+    Raises MissingFieldError for a row without the column.
+    """
+    field = spec.response_field or ""
+    if field not in row:
+        raise MissingFieldError(field, row)
+    value = row[field]
+    return "" if value is None else str(value)
+
+
+def resolve_choices(spec: BenchmarkSpec, row: Row) -> list[str] | None:
+    """The candidates of a row, or None when it has none.
+
+    `choices_field` is walked as a dotted path through dicts, else looked up as a column of that very name; of a
+    dict its `text` entry is taken; the value must be a non-empty list. Failing that, the fixed `choices`.
+    """
+    if spec.choices_field is not None:
+        found = _walk(row, spec.choices_field)
+        if isinstance(found, Mapping):
+            found = found.get("text")
+        if isinstance(found, list | tuple) and found:
+            return [str(choice) for choice in found]
+    return list(spec.choices) if spec.choices else None
+
+
+def missing_choices(spec: BenchmarkSpec, row: Row) -> MissingFieldError:
+    """Why `resolve_choices` found nothing in a row."""
+    field = spec.choices_field or "choices"
+    if _walk(row, field) is None and "." not in field:
+        return MissingFieldError(field, row)
+    found = _walk(row, field)
+    kind = "nothing" if found is None else type(found).__name__
+    return MissingFieldError(
+        field, reason=f'choices_field "{field}" holds {kind} where a list of candidates is expected'
+    )
+
+
+def _walk(row: Row, path: str) -> Any:
+    value: Any = row
+    for part in path.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return row.get(path)
+        value = value[part]
+    return value

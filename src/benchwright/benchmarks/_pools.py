@@ -1,0 +1,136 @@
+"""Where few-shot examples come from. Knows which rows are evaluated, and keeps away from them if it can.
+
+In this order, the first that has rows:
+
+1. `fewshot_dataset`: its first max(4n, 16) rows;
+2. `fewshot_split`, for `hf://` datasets: the same of that split, all other options of the URI kept;
+3. the last 4n rows outside the evaluated ones, when a limit leaves at least n of them;
+4. the last 4n rows of the dataset, which are evaluated too: said aloud, or refused when `strict`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from benchwright.benchmarks._examples import FewShotSource
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.core import BenchmarkError, BenchwrightError, Row
+from benchwright.datasets import DatasetReader, DatasetRef, open_dataset, parse_hf_uri
+
+_OWN_SOURCE = "give the examples a source of their own with fewshot_dataset="
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Rows that examples may be taken from."""
+
+    rows: list[Row]
+    """The rows, in the order of their source."""
+    source: FewShotSource
+    """Where they come from."""
+    overlapping: bool
+    """Whether they are, or may be, evaluated too."""
+    warnings: tuple[str, ...]
+    """What the user should know about the source."""
+    failed_sources: tuple[str, ...]
+    """Named sources that could not be used."""
+
+
+def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: bool) -> Pool:
+    """The rows to take `count` examples from. BenchmarkError when `strict` and only a leaking pool is left."""
+    warnings: list[str] = []
+    failed: list[str] = []
+    primary = open_dataset(spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping)
+    named: list[tuple[FewShotSource, Callable[[], DatasetRef]]] = []
+    if spec.fewshot_dataset is not None:
+        dataset = spec.fewshot_dataset
+        named.append(("fewshot_dataset", lambda: dataset))
+    if spec.fewshot_split is not None:
+        if isinstance(spec.dataset, str) and _is_hub(spec.dataset):
+            uri, split = spec.dataset, spec.fewshot_split
+            named.append(("fewshot_split", lambda: _other_split(uri, split)))
+        else:
+            warnings.append("fewshot_split is ignored: only hf:// datasets have splits")
+    for source, ref in named:
+        try:
+            rows, overlapping = _from_source(spec, ref(), count, primary)
+        except BenchwrightError as error:
+            rows, overlapping = [], False
+            warnings.append(f"{source} cannot be used: {error}")
+        else:
+            if not rows:
+                warnings.append(f"{source} has no rows")
+        if rows:
+            if overlapping:
+                warnings.insert(0, _overlap(spec, f"{source} reads the very rows that are evaluated", strict))
+            return Pool(rows, source, overlapping, tuple(warnings), tuple(failed))
+        if strict:
+            raise BenchmarkError(
+                f"benchmark {spec.name!r}: {warnings[-1]}; fix it, or run with --num-fewshot 0"
+            )
+        failed.append(source)
+    return _from_primary(spec, primary, count, limit, strict, warnings, failed)
+
+
+def _from_source(
+    spec: BenchmarkSpec, ref: DatasetRef, count: int, primary: DatasetReader
+) -> tuple[list[Row], bool]:
+    reader = open_dataset(
+        ref, base_dir=spec.base_dir, field_mapping=spec.field_mapping, limit=max(4 * count, 16)
+    )
+    rows = [row for batch in reader.batches(on_bad=_ignore) for row in batch.rows]
+    same_file = reader.path is not None and primary.path is not None and reader.path.samefile(primary.path)
+    return rows, same_file or ref is spec.dataset or _reads_same_files(ref, spec.dataset)
+
+
+def _other_split(uri: str, split: str) -> str:
+    """The same data on the hub, another split: filters, files, configuration and the rest stay."""
+    return str(replace(parse_hf_uri(uri), split=split))
+
+
+def _reads_same_files(ref: DatasetRef, dataset: DatasetRef) -> bool:
+    """Whether two hub URIs name the same files: the split is then only a label for the same rows."""
+    if not (_is_hub(ref) and _is_hub(dataset)):
+        return False
+    one, other = parse_hf_uri(str(ref)), parse_hf_uri(str(dataset))
+    same_split = one.split == other.split and one.filters == other.filters
+    same_data = replace(one, split=None, filters=()) == replace(other, split=None, filters=())
+    return same_data and (same_split or one.data_files is not None)
+
+
+def _is_hub(ref: object) -> bool:
+    return isinstance(ref, str) and ref.lower().startswith(("hf://", "huggingface://"))
+
+
+def _from_primary(
+    spec: BenchmarkSpec,
+    primary: DatasetReader,
+    count: int,
+    limit: int | None,
+    strict: bool,
+    warnings: list[str],
+    failed: list[str],
+) -> Pool:
+    if limit is not None:
+        outside = [row for _, row in primary.tail(4 * count, limit, on_bad=_ignore)]
+        if len(outside) >= count:
+            return Pool(outside, "outside_rows", False, tuple(warnings), tuple(failed))
+    rows = [row for _, row in primary.tail(4 * count, on_bad=_ignore)]
+    loud = _overlap(spec, "few-shot examples are taken from rows that are evaluated too", strict)
+    return Pool(rows, "overlapping_rows", True, (loud, *warnings), tuple(failed))
+
+
+def _overlap(spec: BenchmarkSpec, found: str, strict: bool) -> str:
+    if strict:
+        raise BenchmarkError(
+            f"benchmark {spec.name!r}: {found}; {_OWN_SOURCE}, or set a limit that leaves rows over"
+        )
+    return (
+        f"{found}: no row sees itself, but each example gives away another row's answer. "
+        f"Instead, {_OWN_SOURCE}, or set a limit that leaves rows over"
+    )
+
+
+def _ignore(bad: object) -> None:
+    """Bad rows are the scan's to report; a pool does without them."""

@@ -1,0 +1,104 @@
+"""From a row to the text a model gets. Compiled once per run, then called once per sample: the hot path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from benchwright.benchmarks._examples import Example, FewShot
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.benchmarks._template import Template, load_template
+from benchwright.benchmarks._turns import OpeningTurn
+from benchwright.core import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What one row asks."""
+
+    text: str
+    """Few-shot block and rendered prompt, without the system text."""
+    system: str | None = None
+    """Rendered system text."""
+
+    @property
+    def flat(self) -> str:
+        """One text for routes that know no messages: the system text, a newline, the prompt."""
+        return self.text if self.system is None else f"{self.system}\n{self.text}"
+
+
+class PromptBuilder:
+    """Renders rows of one benchmark. Immutable once built; may be shared between threads."""
+
+    __slots__ = ("_block", "_examples", "_prefix", "_render", "_render_system", "_separator", "_shown", "_spares",
+                 "system_template", "template")  # fmt: skip
+
+    def __init__(
+        self,
+        template: Template,
+        system: Template | None,
+        fewshot: FewShot | None,
+        prefix: str,
+        separator: str,
+    ) -> None:
+        self.template = template
+        """The compiled prompt."""
+        self.system_template = system
+        """The compiled system prompt, if there is one."""
+        self._render = template.render
+        self._render_system: Callable[[Row], str] | None = system.render if system is not None else None
+        self._prefix = prefix
+        self._separator = separator
+        self._examples: Sequence[Example] = fewshot.examples if fewshot is not None else ()
+        self._spares: Sequence[Example] = fewshot.spares if fewshot is not None else ()
+        self._block = self._joined(self._examples)
+        # Rows with one of these prompts would find themselves, question and answer, among their examples.
+        self._shown = frozenset(e.prompt for e in self._examples if e.prompt is not None)
+
+    def build(self, row: Row) -> Prompt:
+        """The prompt of one row. Raises MissingFieldError, also when it is the system prompt that lacks a field."""
+        text = self._render(row)
+        if self._block:
+            text = (self._block if text not in self._shown else self._block_without(text)) + text
+        system = self._render_system
+        return Prompt(text, None if system is None else system(row))
+
+    def _block_without(self, prompt: str) -> str:
+        """The block with every example that is this row, or a copy of it, replaced by a spare where there is one."""
+        spares = (spare for spare in self._spares if spare.prompt != prompt)
+        kept = [e if e.prompt != prompt else next(spares, None) for e in self._examples]
+        return self._joined([example for example in kept if example is not None])
+
+    def _joined(self, examples: Sequence[Example]) -> str:
+        if not examples:
+            return ""
+        separator = self._separator
+        return self._prefix + separator.join([example.text for example in examples]) + separator
+
+
+def build_prompts(spec: BenchmarkSpec, fewshot: FewShot | None = None) -> PromptBuilder:
+    """Compile a benchmark's templates, with the examples already resolved (None: zero-shot).
+
+    Raises BenchmarkError for a template that cannot be compiled.
+    """
+    return PromptBuilder(
+        prompt_template(spec),
+        system_template(spec),
+        fewshot,
+        spec.fewshot_prefix,
+        spec.fewshot_separator,
+    )
+
+
+def prompt_template(spec: BenchmarkSpec) -> Template:
+    """The compiled main prompt; with an empty prompt and `turns_field`, the row's first turn."""
+    if not spec.prompt and spec.turns_field is not None:
+        return OpeningTurn(spec.turns_field)
+    return load_template(spec.prompt, spec.base_dir)
+
+
+def system_template(spec: BenchmarkSpec) -> Template | None:
+    """The compiled system prompt, if the benchmark has one."""
+    if spec.system_prompt is None:
+        return None
+    return load_template(spec.system_prompt, spec.base_dir, what="system_prompt")

@@ -1,0 +1,118 @@
+"""From a prompt to a request: bodies exactly as OpenAI-compatible servers take them, encoded once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchwright.benchmarks._prompts import Prompt
+from benchwright.core import JsonObject, JsonValue, ModelRequest, encode_json
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """How the model should generate. None leaves a setting out of the body, and so to the server."""
+
+    model: str
+    """Model name as the server knows it."""
+    temperature: float | None = 0.0
+    """Sampling temperature."""
+    max_tokens: int | None = 4096
+    """Most tokens of one reply."""
+    top_p: float | None = 1.0
+    """Nucleus sampling."""
+    stop: str | list[str] | None = None
+    """Texts that end a reply."""
+    seed: int | None = None
+    """Sampling seed, for servers that take one."""
+    stream: bool = False
+    """Whether the reply is to be streamed."""
+    extra_body: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Further keys of the body; they win over the ones above."""
+
+
+def chat_request(
+    prompt: Prompt, generation: Generation, *, repeat: int = 0, history: Sequence[JsonObject] = ()
+) -> ModelRequest:
+    """A request to the chat route: system message, `history`, and the prompt as the user's turn.
+
+    A history that opens with a system message of its own keeps it, and the prompt's is not added again.
+    """
+    messages: list[JsonValue] = []
+    if prompt.system is not None and not (history and history[0].get("role") == "system"):
+        messages.append({"role": "system", "content": prompt.system})
+    if history:
+        messages += [dict(message) for message in history]
+    messages.append({"role": "user", "content": prompt.text})
+    return _chat(messages, generation, repeat)
+
+
+def conversation_request(
+    conversation: Sequence[JsonObject], generation: Generation, *, repeat: int = 0
+) -> ModelRequest:
+    """A request to the chat route with the messages exactly as they stand."""
+    return _chat([dict(message) for message in conversation], generation, repeat)
+
+
+def open_conversation(prompt: Prompt) -> list[JsonObject]:
+    """The messages a conversation starts with: the system message, if any, and the first user turn."""
+    first: JsonObject = {"role": "user", "content": prompt.text}
+    return [first] if prompt.system is None else [{"role": "system", "content": prompt.system}, first]
+
+
+def completions_request(prompt: Prompt, generation: Generation, *, repeat: int = 0) -> ModelRequest:
+    """A request to the completions route; a system text stands before the prompt, a newline between."""
+    body: JsonObject = {"model": generation.model, "prompt": prompt.flat}
+    _add_settings(body, generation)
+    return ModelRequest("completions", body, encode_json(body), repeat)
+
+
+def choice_request(
+    context: str,
+    choice: str,
+    model: str,
+    *,
+    max_tokens: int = 0,
+    repeat: int = 0,
+    extra_body: Mapping[str, JsonValue] | None = None,
+) -> ModelRequest:
+    """A request that has the server echo context and candidate with log-probabilities.
+
+    `max_tokens` is 0 unless the server is known to refuse that; then 1, and the generated token is dropped by
+    whoever reads the echo.
+    """
+    body: JsonObject = {
+        "model": model,
+        "prompt": context + choice,
+        "max_tokens": max_tokens,
+        "temperature": 0.0,
+        "logprobs": 1,
+        "echo": True,
+    }
+    if extra_body:
+        body.update(extra_body)
+    return ModelRequest("completions", body, encode_json(body), repeat)
+
+
+def _chat(messages: list[JsonValue], generation: Generation, repeat: int) -> ModelRequest:
+    body: JsonObject = {"model": generation.model, "messages": messages}
+    _add_settings(body, generation)
+    return ModelRequest("chat", body, encode_json(body), repeat)
+
+
+def _add_settings(body: JsonObject, generation: Generation) -> None:
+    if generation.temperature is not None:
+        body["temperature"] = generation.temperature
+    if generation.max_tokens is not None:
+        body["max_tokens"] = generation.max_tokens
+    if generation.top_p is not None:
+        body["top_p"] = generation.top_p
+    stop = generation.stop
+    if stop is not None:
+        body["stop"] = stop if isinstance(stop, str) else list(stop)
+    if generation.seed is not None:
+        body["seed"] = generation.seed
+    if generation.stream:
+        body["stream"] = True
+    if generation.extra_body:
+        body.update(generation.extra_body)

@@ -1,0 +1,277 @@
+"""Few-shot examples: which rows, in which order, written how, and never the row under test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchwright.benchmarks import BenchmarkSpec, FewShot, build_prompts, resolve_fewshot
+from benchwright.core import BenchmarkError, UsageError
+from benchwright.datasets import register_fetcher
+
+Rows = list[dict[str, Any]]
+HUNDRED: Rows = [{"q": f"question {i}", "a": f"answer {i}"} for i in range(100)]
+
+
+def spec_of(dataset: Any = HUNDRED, **parameters: Any) -> BenchmarkSpec:
+    settings: dict[str, Any] = {"prompt": "Q: {q}\nA:", "target_field": "a", "base_dir": Path()}
+    return BenchmarkSpec(
+        name="x", key="x", dataset=dataset, scorer=lambda s: {}, **{**settings, **parameters}
+    )
+
+
+def resolved(spec: BenchmarkSpec, **options: Any) -> FewShot:
+    fewshot = resolve_fewshot(spec, **options)
+    assert fewshot is not None
+    return fewshot
+
+
+def row_numbers(fewshot: FewShot) -> list[int]:
+    return [int(example.text.rsplit(" ", 1)[1]) for example in fewshot.examples]
+
+
+def write_rows(path: Path, rows: Rows) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize(("count", "rows"), [(2, [93, 92]), (5, [83, 80, 88, 87, 96])])
+def test_the_documented_rows_are_chosen(count: int, rows: list[int]) -> None:
+    assert row_numbers(resolved(spec_of(num_fewshot=count))) == rows
+    # A limit that leaves enough rows over chooses the same ones, and they are evaluated no more.
+    outside = resolved(spec_of(num_fewshot=count), limit=50)
+    assert row_numbers(outside) == rows
+    assert (outside.source, outside.overlapping, outside.warnings) == ("outside_rows", False, ())
+
+
+def test_the_block_is_prefix_examples_separators_then_the_prompt() -> None:
+    spec = spec_of(num_fewshot=2, fewshot_prefix="Examples:\n", fewshot_separator="\n--\n")
+    prompt = build_prompts(spec, resolved(spec)).build(HUNDRED[0])
+    assert prompt.text == (
+        "Examples:\nQ: question 93\nA: answer 93\n--\nQ: question 92\nA: answer 92\n--\nQ: question 0\nA:"
+    )
+
+
+def test_an_example_template_is_used_as_it_is() -> None:
+    spec = spec_of(num_fewshot=1, fewshot_template="<{q}|{a}>  ")
+    assert resolved(spec).examples[0].text == "<question 96|answer 96>  "
+    by_main_prompt = spec_of(num_fewshot=1, prompt="{# #}{{ q }}", fewshot_template="<{{ q }}>")
+    assert resolved(by_main_prompt).examples[0].text == "<question 96>"
+    by_its_own_looks = spec_of(num_fewshot=1, fewshot_template="{% if q %}<{{ q }}>{% endif %}")
+    assert resolved(by_its_own_looks).examples[0].text == "<question 96>"
+
+
+def test_trailing_white_space_of_a_default_example_is_stripped() -> None:
+    spec = spec_of([{"q": "x", "a": "y \n"}, {"q": "z", "a": ""}], num_fewshot=2)
+    assert [example.text for example in resolved(spec).examples] == ["Q: x\nA: y", "Q: z\nA:"]
+
+
+def test_the_number_comes_from_the_run_zero_included() -> None:
+    assert resolve_fewshot(spec_of(num_fewshot=5), num_fewshot=0) is None
+    assert resolve_fewshot(spec_of()) is None
+    assert row_numbers(resolved(spec_of(), num_fewshot=2)) == [93, 92]
+    with pytest.raises(UsageError, match="num_fewshot is -1"):
+        resolve_fewshot(spec_of(), num_fewshot=-1)
+
+
+def test_the_seed_decides() -> None:
+    assert row_numbers(resolved(spec_of(num_fewshot=2), seed=7)) == row_numbers(
+        resolved(spec_of(num_fewshot=2), seed=7)
+    )
+    assert row_numbers(resolved(spec_of(num_fewshot=2), seed=7)) != [93, 92]
+
+
+def test_evaluated_rows_as_examples_are_said_aloud_or_refused() -> None:
+    fewshot = resolved(spec_of(num_fewshot=2))
+    assert (fewshot.source, fewshot.overlapping) == ("overlapping_rows", True)
+    assert "taken from rows that are evaluated too" in fewshot.warnings[0]
+    assert "fewshot_dataset=" in fewshot.warnings[0]
+    with pytest.raises(BenchmarkError, match="evaluated too; give the examples a source of their own"):
+        resolve_fewshot(spec_of(num_fewshot=2), strict=True)
+    assert resolved(spec_of(num_fewshot=2), limit=90, strict=True).source == "outside_rows"
+
+
+def test_too_few_rows_outside_fall_back_rather_than_change_the_number() -> None:
+    fewshot = resolved(spec_of(num_fewshot=5), limit=97)
+    assert fewshot.source == "overlapping_rows"
+    assert len(fewshot.examples) == 5
+
+
+def test_the_row_under_test_is_replaced_by_a_spare() -> None:
+    spec = spec_of(num_fewshot=2)
+    fewshot = resolved(spec)
+    prompts = build_prompts(spec, fewshot)
+    assert prompts.build(HUNDRED[93]).text == (
+        "Q: question 94\nA: answer 94\n\nQ: question 92\nA: answer 92\n\nQ: question 93\nA:"
+    )
+    assert prompts.build(HUNDRED[92]).text.count("question 92") == 1
+
+
+def test_copies_of_the_row_under_test_count_as_itself() -> None:
+    rows: Rows = [{"q": "same", "a": 1}] * 4 + [{"q": "other", "a": 2}]
+    spec = spec_of(rows, num_fewshot=2, prompt="{q}:")
+    prompts = build_prompts(spec, resolved(spec))
+    assert prompts.build(rows[0]).text == "other: 2\n\nsame:"
+    assert prompts.build(rows[4]).text == "same: 1\n\nsame: 1\n\nother:"
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.integers(1, 5), st.integers(0, 3))
+def test_no_row_ever_sees_itself(values: list[int], count: int, seed: int) -> None:
+    rows: Rows = [{"q": f"<{value}>", "a": f"[{value}]"} for value in values]
+    spec = spec_of(rows, num_fewshot=count, prompt="{q}")
+    prompts = build_prompts(spec, resolved(spec, seed=seed))
+    for row in rows:
+        text = prompts.build(row).text
+        assert text.endswith(row["q"])
+        assert text.count(row["q"]) == 1
+        assert row["a"] not in text
+
+
+def test_shortages_are_told() -> None:
+    fewshot = resolved(spec_of(HUNDRED[:3], num_fewshot=5))
+    assert row_numbers(fewshot) == [0, 1, 2]
+    assert "5 examples were asked for, 3 could be found" in fewshot.warnings
+    assert (
+        "rows that are examples themselves get fewer examples: there is no spare row to put in"
+        in fewshot.warnings
+    )
+
+
+def test_rows_that_lack_a_field_are_replaced_and_told() -> None:
+    rows = [dict(row) for row in HUNDRED]
+    del rows[93]["a"]
+    rows[95] = {"q": "no answer", "a": None}
+    fewshot = resolved(spec_of(rows, num_fewshot=2))
+    assert row_numbers(fewshot) == [94, 92]
+    assert "2 rows lack a field that examples need and cannot be one" in fewshot.warnings
+
+
+def test_no_usable_example_gives_no_block_and_no_prefix() -> None:
+    spec = spec_of([{"q": "x"}, {"q": "y"}], num_fewshot=2, fewshot_prefix="Examples:")
+    assert build_prompts(spec, resolved(spec)).build({"q": "x"}).text == "Q: x\nA:"
+    assert resolved(spec_of([], num_fewshot=2)).examples == ()
+
+
+def test_a_source_of_its_own_is_taken_from_the_benchmark_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows: Rows = [{"question": f"pool {i}", "a": i} for i in range(50)]
+    write_rows(tmp_path / "pool.jsonl", rows)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    spec = spec_of(
+        num_fewshot=2, fewshot_dataset="pool.jsonl", base_dir=tmp_path, field_mapping={"question": "q"}
+    )
+    fewshot = resolved(spec)
+    assert (fewshot.source, fewshot.overlapping, fewshot.warnings) == ("fewshot_dataset", False, ())
+    # Of the first max(4n, 16) rows.
+    assert row_numbers(fewshot) == [3, 0]
+    assert len(fewshot.examples) + len(fewshot.spares) == 16
+
+
+def test_rows_of_an_own_source_are_recognised_too(tmp_path: Path) -> None:
+    write_rows(tmp_path / "pool.jsonl", HUNDRED[:3])
+    spec = spec_of(num_fewshot=2, fewshot_dataset="pool.jsonl", base_dir=tmp_path)
+    fewshot = resolved(spec)
+    prompts = build_prompts(spec, fewshot)
+    for row in HUNDRED[:3]:
+        assert prompts.build(row).text.count(row["q"]) == 1
+        assert row["a"] not in prompts.build(row).text
+
+
+def test_an_own_source_that_is_the_dataset_itself_is_no_own_source(tmp_path: Path) -> None:
+    write_rows(tmp_path / "d.jsonl", HUNDRED)
+    spec = spec_of("d.jsonl", num_fewshot=2, fewshot_dataset="./d.jsonl", base_dir=tmp_path)
+    fewshot = resolved(spec)
+    assert fewshot.overlapping
+    assert "reads the very rows that are evaluated" in fewshot.warnings[0]
+    with pytest.raises(BenchmarkError, match="very rows that are evaluated"):
+        resolve_fewshot(spec, strict=True)
+
+
+def test_a_source_that_fails_is_marked_and_told(tmp_path: Path) -> None:
+    spec = spec_of(num_fewshot=2, fewshot_dataset="lost.jsonl", base_dir=tmp_path)
+    fewshot = resolved(spec)
+    assert (fewshot.source, fewshot.failed_sources) == ("overlapping_rows", ("fewshot_dataset",))
+    assert any(text.startswith("fewshot_dataset cannot be used: ") for text in fewshot.warnings)
+    with pytest.raises(BenchmarkError, match="fewshot_dataset cannot be used"):
+        resolve_fewshot(spec, strict=True)
+    (tmp_path / "empty.jsonl").write_text("")
+    empty = resolved(replace(spec, fewshot_dataset="empty.jsonl"))
+    assert "fewshot_dataset has no rows" in empty.warnings
+
+
+def test_a_split_of_a_local_file_is_ignored_with_a_word() -> None:
+    fewshot = resolved(spec_of(num_fewshot=2, fewshot_split="dev"))
+    assert "fewshot_split is ignored: only hf:// datasets have splits" in fewshot.warnings
+
+
+@dataclass
+class Found:
+    path: Path
+    format: str = "jsonl"
+
+
+class Hub:
+    """A stand-in for the hub: any hf:// URI is a file named in a table."""
+
+    def __init__(self, files: dict[str, Path]) -> None:
+        self.files = files
+        self.asked: list[str] = []
+
+    def supports(self, uri: str) -> bool:
+        return uri.startswith("hf://fewshot-test/")
+
+    def fetch(self, uri: str, cache_dir: Path | None = None) -> Found:
+        self.asked.append(uri)
+        split = uri.partition("split=")[2].partition("&")[0]
+        return Found(self.files[split])
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    files = {"test": tmp_path / "test.jsonl", "dev": tmp_path / "dev.jsonl"}
+    write_rows(files["test"], HUNDRED)
+    write_rows(files["dev"], [{"q": f"dev {i}", "a": i} for i in range(20)])
+    stand_in = Hub(files)
+    register_fetcher(stand_in)
+    yield stand_in
+    stand_in.supports = lambda uri: False  # type: ignore[method-assign]
+
+
+def test_a_split_keeps_all_other_options_of_the_uri(hub: Hub) -> None:
+    uri = "hf://fewshot-test/d/cfg?split=test&filter_field=lang&filter_value=hi&trust_remote_code=true&revision=abc"
+    fewshot = resolved(spec_of(uri, num_fewshot=2, fewshot_split="dev"))
+    assert (fewshot.source, fewshot.overlapping) == ("fewshot_split", False)
+    asked = next(uri for uri in hub.asked if "split=dev" in uri)
+    for part in (
+        "config=cfg",
+        "filter_field=lang",
+        "filter_value=hi",
+        "trust_remote_code=true",
+        "revision=abc",
+    ):
+        assert part in asked
+    assert "split=test" not in asked
+
+
+@pytest.mark.parametrize(
+    ("query", "split"), [("split=test&data_files=a.json", "dev"), ("split=test", "test")]
+)
+def test_a_split_that_reads_the_same_rows_is_overlapping(hub: Hub, query: str, split: str) -> None:
+    fewshot = resolved(spec_of(f"hf://fewshot-test/d?{query}", num_fewshot=2, fewshot_split=split))
+    assert fewshot.source == "fewshot_split"
+    assert fewshot.overlapping
+
+
+def test_a_split_that_fails_falls_on_with_a_word(hub: Hub) -> None:
+    fewshot = resolved(spec_of("hf://fewshot-test/d?split=test", num_fewshot=2, fewshot_split="nope"))
+    assert (fewshot.source, fewshot.failed_sources) == ("overlapping_rows", ("fewshot_split",))
+    assert any("fewshot_split cannot be used" in text for text in fewshot.warnings)
