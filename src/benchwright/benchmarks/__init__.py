@@ -1,0 +1,74 @@
+"""Benchmarks: how users define them, how rows become prompts and requests, and what can be checked beforehand.
+
+Describes and never performs: no model is called here. The engine runs what this room defines.
+"""
+
+from benchwright.benchmarks._check import CheckReport, SamplePrompt, check_benchmark, estimate_tokens
+from benchwright.benchmarks._decorators import benchmark, scorer
+from benchwright.benchmarks._examples import Example, FewShot, FewShotSource
+from benchwright.benchmarks._fewshot import resolve_fewshot
+from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
+from benchwright.benchmarks._gold import GoldCheck, check_gold
+from benchwright.benchmarks._installed import InstalledBenchmark, installed_benchmarks
+from benchwright.benchmarks._loading import load_benchmarks
+from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
+from benchwright.benchmarks._requests import (
+    Generation,
+    chat_request,
+    choice_request,
+    completions_request,
+    conversation_request,
+    open_conversation,
+)
+from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
+from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
+from benchwright.benchmarks._spec import ENDPOINT_TYPES, BenchmarkSpec, EndpointType, Strategy, strategy_of
+from benchwright.benchmarks._template import Template, compile_template, load_template
+from benchwright.benchmarks._turns import next_user_turn
+
+__all__ = [
+    "ENDPOINT_TYPES",
+    "BenchmarkSpec",
+    "CheckReport",
+    "EndpointType",
+    "Example",
+    "FewShot",
+    "FewShotSource",
+    "Generation",
+    "GoldCheck",
+    "InstalledBenchmark",
+    "InvalidScores",
+    "MissingFieldError",
+    "Prompt",
+    "PromptBuilder",
+    "RowScan",
+    "SamplePrompt",
+    "ScannedRow",
+    "Strategy",
+    "Template",
+    "benchmark",
+    "build_prompts",
+    "call_scorer",
+    "chat_request",
+    "check_benchmark",
+    "check_gold",
+    "choice_request",
+    "compile_template",
+    "completions_request",
+    "conversation_request",
+    "estimate_tokens",
+    "installed_benchmarks",
+    "load_benchmarks",
+    "load_template",
+    "next_user_turn",
+    "open_conversation",
+    "resolve_choices",
+    "resolve_fewshot",
+    "response_of",
+    "scan_rows",
+    "scorer",
+    "scores_of",
+    "strategy_of",
+    "target_of",
+]

@@ -1,0 +1,236 @@
+"""Everything that can be found out about a benchmark without spending a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from benchwright.benchmarks._definition import doubts
+from benchwright.benchmarks._examples import FewShot, example_template
+from benchwright.benchmarks._fewshot import resolve_fewshot
+from benchwright.benchmarks._fields import target_of
+from benchwright.benchmarks._gold import GoldCheck, check_gold
+from benchwright.benchmarks._missing import describe_missing
+from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
+from benchwright.benchmarks._requests import open_conversation
+from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
+from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType, Strategy, strategy_of
+from benchwright.core import BadRow, BenchwrightError, JsonObject
+from benchwright.datasets import open_dataset
+
+CHARS_PER_TOKEN = 4
+"""The usual rule of thumb for English; other languages and code differ by a factor of two and more."""
+
+SAMPLES = 2
+"""How many rendered rows a report shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePrompt:
+    """One row as the model would get it."""
+
+    line: int
+    """Where the row stands."""
+    messages: tuple[JsonObject, ...]
+    """System and user message."""
+    choices: tuple[str, ...]
+    """Candidates, where they are ranked."""
+    target: str
+    """The expected answer as text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """What a check found."""
+
+    name: str
+    """Display name of the benchmark."""
+    key: str
+    """Its normalised name."""
+    dataset: str
+    """The dataset as the user wrote it."""
+    strategy: Strategy | None = None
+    """How rows would be handled; None when that could not be decided."""
+    errors: tuple[str, ...] = ()
+    """What makes a run impossible or senseless."""
+    warnings: tuple[str, ...] = ()
+    """What the user should know."""
+    rows: int = 0
+    """Rows that can be asked."""
+    bad_rows: tuple[BadRow, ...] = ()
+    """Rows that cannot, up to a limit."""
+    bad_total: int = 0
+    """How many cannot."""
+    requests: int = 0
+    """Requests of one repeat (for `next_turn` conversations: at least)."""
+    prompt_tokens_estimate: int = 0
+    """Prompt tokens of one repeat, estimated at four characters a token."""
+    template_fields: tuple[str, ...] = ()
+    """Fields that the prompt and system prompt read."""
+    dataset_fields: tuple[str, ...] = ()
+    """Fields that rows have, after mapping."""
+    unused_fields: tuple[str, ...] = ()
+    """Fields of rows that the definition names nowhere; scorers may still read them."""
+    fewshot: FewShot | None = None
+    """The examples, their source, and whether they overlap with evaluated rows."""
+    gold: GoldCheck | None = None
+    """Whether gold answers score as right."""
+    samples: tuple[SamplePrompt, ...] = ()
+    """The first rows, rendered."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether a run may start: no errors and no bad rows."""
+        return not self.errors and self.bad_total == 0
+
+
+def check_benchmark(
+    spec: BenchmarkSpec,
+    *,
+    limit: int | None = None,
+    num_fewshot: int | None = None,
+    seed: int = 42,
+    max_listed: int = 20,
+    fewshot_strict: bool = False,
+    model_type: EndpointType | None = None,
+) -> CheckReport:
+    """Render every row, try the gold answers, look for leaks. Raises nothing that belongs into the report.
+
+    Args:
+        spec: The benchmark.
+        limit: How many rows the run would evaluate; None for all.
+        num_fewshot: The run's own number of examples.
+        seed: Seed of the choice of examples.
+        max_listed: How many bad rows are listed; all are counted.
+        fewshot_strict: Whether examples from evaluated rows are an error rather than a warning.
+        model_type: The model's type, where the run decides it.
+    """
+    report = CheckReport(name=spec.name, key=spec.key, dataset=_dataset_name(spec))
+    warnings: list[str] = []
+    strategy: Strategy | None = None
+    try:
+        strategy = strategy_of(spec, model_type)
+        warnings += doubts(spec)
+        reader = open_dataset(
+            spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, limit=limit
+        )
+        fewshot = None
+        if strategy != "score_only":
+            fewshot = resolve_fewshot(
+                spec, num_fewshot=num_fewshot, seed=seed, limit=limit, strict=fewshot_strict
+            )
+        prompts = build_prompts(spec, fewshot)
+        scan = scan_rows(spec, reader, prompts, max_listed, strategy=strategy)
+    except BenchwrightError as error:
+        return replace(report, strategy=strategy, errors=(str(error),), warnings=tuple(warnings))
+    gold = check_gold(spec, scan.first, strategy, source=reader.name)
+    if fewshot is not None:
+        warnings += fewshot.warnings
+    warnings += _about_rows(spec, scan, strategy)
+    warnings += _about_gold(gold)
+    fields = _template_fields(prompts)
+    return replace(
+        report,
+        strategy=strategy,
+        errors=tuple(_errors(spec, scan, prompts, strategy)),
+        warnings=tuple(warnings),
+        rows=scan.rows,
+        bad_rows=scan.bad_rows,
+        bad_total=scan.bad_total,
+        requests=scan.requests,
+        prompt_tokens_estimate=estimate_tokens(scan.prompt_chars),
+        template_fields=fields,
+        dataset_fields=scan.columns,
+        unused_fields=tuple(c for c in scan.columns if c not in _named_fields(spec, prompts)),
+        fewshot=fewshot,
+        gold=gold,
+        samples=tuple(_sample(spec, row) for row in scan.first[:SAMPLES]),
+    )
+
+
+def estimate_tokens(chars: int) -> int:
+    """Tokens in so many characters, by rule of thumb: an estimate, and to be shown as one."""
+    return -(-chars // CHARS_PER_TOKEN)
+
+
+def _dataset_name(spec: BenchmarkSpec) -> str:
+    try:
+        return open_dataset(spec.dataset, base_dir=spec.base_dir).name
+    except BenchwrightError:
+        return str(spec.dataset)
+
+
+def _errors(spec: BenchmarkSpec, scan: RowScan, prompts: PromptBuilder, strategy: Strategy) -> Iterator[str]:
+    if not scan.rows and not scan.bad_total:
+        yield "the dataset has no rows"
+        return
+    if strategy == "score_only":
+        return
+    for what, template in (("prompt", prompts.template), ("system_prompt", prompts.system_template)):
+        if template is None:
+            continue
+        for field in sorted(template.fields.difference(scan.columns)):
+            if template.engine == "format" or scan.missing_fields.get(field):
+                yield f"{what}: {describe_missing(field, scan.columns, of='no row has it, only')}"
+
+
+def _about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy) -> Iterator[str]:
+    if scan.rows and scan.missing_targets == scan.rows:
+        yield f"no row has a target: {describe_missing(spec.target_field, scan.columns, of='the rows have')}"
+    elif scan.missing_targets:
+        yield f'{_rows(scan.missing_targets)} without a target in "{spec.target_field}"; it is taken as empty'
+    for field, count in sorted(scan.null_fields.items()):
+        yield f'field "{field}" is null in {_rows(count)} and reads as "None" in the prompt'
+    if scan.repeated_prompts:
+        again = _rows(scan.repeated_prompts, "repeats", "repeat")
+        yield f"{again} what an earlier row asks, word for word"
+    if scan.repeated_ids:
+        yield f"{_rows(scan.repeated_ids, 'repeats', 'repeat')} the id of an earlier row"
+    if strategy == "multi_turn" and spec.prompt and spec.turns_field:
+        first = next(iter(scan.first), None)
+        turns = first.row.get(spec.turns_field) if first is not None else None
+        if first is not None and turns and turns[0] == first.prompt.text:
+            yield (
+                f'"{spec.turns_field}" begins with the prompt itself, which is then asked twice; leave the prompt '
+                f'empty (prompt="") when the column holds every turn'
+            )
+
+
+def _about_gold(gold: GoldCheck) -> Iterator[str]:
+    wrong = gold.checked - gold.right
+    if wrong:
+        yield (
+            f"{wrong} of {gold.checked} gold answers do not score as right ({gold.key}): "
+            + "; ".join(gold.wrong)
+            + (" …" if wrong > len(gold.wrong) else "")
+        )
+    if gold.failed:
+        yield (
+            f"the scorer fails on the gold answers of {_rows(gold.failed)}: "
+            + "; ".join(gold.failures)
+            + (" …" if gold.failed > len(gold.failures) else "")
+        )
+
+
+def _template_fields(prompts: PromptBuilder) -> tuple[str, ...]:
+    system = prompts.system_template.fields if prompts.system_template is not None else frozenset[str]()
+    return tuple(sorted(prompts.template.fields | system))
+
+
+def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
+    examples = example_template(spec, prompts.template)
+    named = {*_template_fields(prompts), spec.target_field, "id"}
+    named |= examples.fields if examples is not None else frozenset()
+    if spec.choices_field is not None:
+        named |= {spec.choices_field, spec.choices_field.split(".")[0]}
+    return named | {field for field in (spec.response_field, spec.turns_field) if field is not None}
+
+
+def _sample(spec: BenchmarkSpec, scanned: ScannedRow) -> SamplePrompt:
+    messages: Sequence[JsonObject] = open_conversation(scanned.prompt)
+    return SamplePrompt(scanned.line, tuple(messages), scanned.choices, str(target_of(spec, scanned.row)))
+
+
+def _rows(count: int, one: str = "", many: str = "") -> str:
+    """So many rows, with the verb that goes with the number."""
+    return f"1 row {one}".strip() if count == 1 else f"{count} rows {many}".strip()

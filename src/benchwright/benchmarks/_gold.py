@@ -1,0 +1,178 @@
+"""Proof that gold answers score as right: the scorer is run on the target itself, without any model."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchwright.benchmarks._fields import target_of
+from benchwright.benchmarks._scan import ScannedRow
+from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
+from benchwright.benchmarks._spec import BenchmarkSpec, Strategy
+from benchwright.core import encode_json
+
+if TYPE_CHECKING:
+    from benchwright.scorers import Scores
+
+LISTED = 5
+"""How many wrong or failing rows a gold check lists."""
+
+BUDGET_S = 10.0
+"""A scorer that is slow (it may run code) is not waited for longer than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCheck:
+    """What the scorer made of the gold answers."""
+
+    checked: int = 0
+    """Rows whose target was scored as if the model had answered it."""
+    right: int = 0
+    """How many of them came out right."""
+    key: str | None = None
+    """The score that says right or wrong; None when the scorer gives no such score."""
+    wrong: tuple[str, ...] = ()
+    """Rows that came out wrong, with what was tried; the first few."""
+    failed: int = 0
+    """Rows on which the scorer raised or returned no scores."""
+    failures: tuple[str, ...] = ()
+    """What it raised; the first few."""
+    skipped: str | None = None
+    """Why nothing, or no more, was checked."""
+
+
+def check_gold(
+    spec: BenchmarkSpec,
+    rows: Sequence[ScannedRow],
+    strategy: Strategy,
+    *,
+    source: str = "row",
+    clock: Callable[[], float] = time.monotonic,
+) -> GoldCheck:
+    """Score the target of each row as the model's answer.
+
+    A target is tried in the spellings a model would use (an index also as a letter, a list item by item); the
+    row is right if one of them is. Where candidates are ranked, it is right if some candidate, being the most
+    likely, wins. Scorers that need a judge are skipped: a judge costs a request.
+    """
+    from benchwright.scorers import JudgeFailedError
+
+    checked = right = failed = 0
+    key: str | None = None
+    wrong: list[str] = []
+    failures: list[str] = []
+    skipped: str | None = None
+    deadline = clock() + BUDGET_S
+    for scanned in rows:
+        target = target_of(spec, scanned.row)
+        if target is None or target == "":
+            continue
+        if clock() > deadline:
+            skipped = f"stopped after {checked} rows: the scorer takes long"
+            break
+        try:
+            found_key, is_right = _verdict(spec, scanned, target, strategy)
+        except JudgeFailedError:
+            return GoldCheck(skipped="the scorer asks a judge, which costs requests")
+        except Exception as error:
+            failed += 1
+            failures.append(f"{source}:{scanned.line}: {type(error).__name__}: {error}")
+            continue
+        if found_key is None:
+            continue
+        key = key or found_key
+        checked += 1
+        right += is_right
+        if not is_right:
+            wrong.append(f"{source}:{scanned.line}: target {_short(target)} gives {found_key} = false")
+    if not checked and not failed and skipped is None:
+        skipped = "no row has a target, or the scorer gives no right-or-wrong score"
+    return GoldCheck(checked, right, key, tuple(wrong[:LISTED]), failed, tuple(failures[:LISTED]), skipped)
+
+
+def _verdict(
+    spec: BenchmarkSpec, scanned: ScannedRow, target: Any, strategy: Strategy
+) -> tuple[str | None, bool]:
+    from benchwright.scorers import ScorerInput
+
+    tries = _ranked(scanned) if strategy == "choices" else _answered(scanned, target)
+    key = None
+    for response, metadata in tries:
+        sample = ScorerInput(response, target, metadata, config=spec.config)
+        if strategy == "multi_turn":
+            sample.conversation = [
+                {"role": "user", "content": scanned.prompt.text},
+                {"role": "assistant", "content": response},
+            ]
+            sample.turn_index = 0
+        scores = scores_of(_finished(call_scorer(spec, sample)))
+        if isinstance(scores, InvalidScores):
+            raise TypeError(scores.message)
+        key = _deciding_key(scores)
+        if key is None:
+            return None, False
+        if scores[key]:
+            return key, True
+    return key, False
+
+
+def _answered(scanned: ScannedRow, target: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    for response in _spellings(target):
+        yield response, dict(scanned.row)
+
+
+def _ranked(scanned: ScannedRow) -> Iterator[tuple[str, dict[str, Any]]]:
+    choices = list(scanned.choices)
+    for best, choice in enumerate(choices):
+        wins = [at == best for at in range(len(choices))]
+        yield (
+            choice,
+            {
+                **scanned.row,
+                "_choices": choices,
+                "_choices_logprobs": [0.0 if won else -1000.0 for won in wins],
+                "_choices_is_greedy": wins,
+            },
+        )
+
+
+def _spellings(target: Any) -> Iterator[str]:
+    yield str(target)
+    if isinstance(target, list | tuple):
+        for item in target:
+            yield str(item)
+    if isinstance(target, list | tuple | dict):
+        yield encode_json(target).decode()
+    elif isinstance(target, int) or (isinstance(target, str) and target.strip().isdecimal()):
+        index = int(target)
+        if 0 <= index < 26:
+            yield chr(ord("A") + index)
+
+
+def _deciding_key(scores: Scores) -> str | None:
+    for key in ("correct", "acc"):
+        if isinstance(scores.get(key), bool | int | float):
+            return key
+    return next((key for key, value in scores.items() if isinstance(value, bool)), None)
+
+
+def _finished(result: Any) -> Any:
+    """The value of a scorer's result; an `async` scorer is run to its end in a thread with a loop of its own."""
+    if not inspect.isawaitable(result):
+        return result
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def value() -> Any:
+        return await result
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(value())).result()
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return f"{text[:60]}…" if len(text) > 60 else text

@@ -1,0 +1,216 @@
+"""One streaming pass over all rows: would each of them make a request? Reads data, sends nothing.
+
+The same pass serves `check` and, before the first request of a run, the engine. It costs a few microseconds a
+row beyond reading the data, and memory only for what it lists.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from benchwright.benchmarks._fields import missing_choices, resolve_choices, response_of
+from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._prompts import Prompt, PromptBuilder
+from benchwright.benchmarks._spec import BenchmarkSpec, Strategy, strategy_of
+from benchwright.benchmarks._turns import user_turns
+from benchwright.core import BadRow, Row
+from benchwright.datasets import DatasetReader
+
+KEPT_ROWS = 50
+"""How many of the first usable rows a scan keeps for whoever looks closer."""
+
+WATCHED_ROWS = 500_000
+"""Repetition is looked for among this many rows: their hashes take some 40 MB, and memory stays bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedRow:
+    """One row that can be asked."""
+
+    index: int
+    """Position among the good rows of the dataset."""
+    line: int
+    """Where it stands in its file."""
+    row: Row
+    """The row itself."""
+    prompt: Prompt
+    """What it asks."""
+    choices: tuple[str, ...] = ()
+    """Its candidates, where candidates are ranked."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowScan:
+    """What a pass over all rows found."""
+
+    rows: int
+    """Rows that can be asked."""
+    bad_rows: tuple[BadRow, ...]
+    """Rows that cannot, up to a limit."""
+    bad_total: int
+    """How many cannot, those beyond the limit included."""
+    requests: int
+    """Requests that one repeat of all rows makes (for `next_turn` conversations: at least)."""
+    prompt_chars: int
+    """Characters sent by those requests."""
+    columns: tuple[str, ...]
+    """Every field that occurs, in order of first appearance."""
+    missing_fields: Mapping[str, int]
+    """Fields at fault, and in how many rows."""
+    null_fields: Mapping[str, int]
+    """Fields the prompt shows that are null (they read as "None"), and in how many rows."""
+    missing_targets: int
+    """Rows whose target column is absent or null."""
+    repeated_prompts: int
+    """Rows that ask exactly what an earlier row asked."""
+    repeated_ids: int
+    """Rows whose `id` an earlier row has."""
+    first: tuple[ScannedRow, ...]
+    """The first rows that can be asked."""
+
+
+class _Asked(NamedTuple):
+    prompt: Prompt
+    requests: int
+    chars: int
+    identity: Hashable
+    choices: tuple[str, ...] = ()
+
+
+def scan_rows(
+    spec: BenchmarkSpec,
+    reader: DatasetReader,
+    prompts: PromptBuilder,
+    max_listed: int = 20,
+    *,
+    strategy: Strategy | None = None,
+) -> RowScan:
+    """Render every row and count what is wrong. `strategy` defaults to the benchmark's own.
+
+    Rows the reader cannot parse and rows that lack a field are both listed with file, line and cure. Data that
+    cannot be read to its end raises DatasetError.
+    """
+    ask = _asker(spec, prompts, strategy or strategy_of(spec))
+    shown_fields = _shown_fields(prompts)
+    target_field, name = spec.target_field, reader.name
+    bad: list[BadRow] = []
+    unreadable = index = rows = requests = chars = no_target = again = same_id = 0
+    columns: dict[str, None] = {}
+    missing: Counter[str] = Counter()
+    nulls: Counter[str] = Counter()
+    seen: set[int] = set()
+    ids: set[Hashable] = set()
+    first: list[ScannedRow] = []
+
+    def unreadable_row(row: BadRow) -> None:
+        nonlocal unreadable
+        unreadable += 1
+        if len(bad) < max_listed:
+            bad.append(row)
+
+    for batch in reader.batches(on_bad=unreadable_row):
+        for row, line in zip(batch.rows, batch.lines, strict=True):
+            index += 1
+            if not row.keys() <= columns.keys():
+                columns.update(dict.fromkeys(row))
+            try:
+                asked = ask(row)
+            except MissingFieldError as error:
+                missing[error.field] += 1
+                if len(bad) < max_listed:
+                    bad.append(BadRow(name, line, error.message, error.field))
+                continue
+            rows += 1
+            requests += asked.requests
+            chars += asked.chars
+            if row.get(target_field) is None:
+                no_target += 1
+            for field in shown_fields:
+                if row.get(field) is None:
+                    nulls[field] += 1
+            if index <= WATCHED_ROWS:
+                again += _seen_before(hash(asked.identity), seen)
+                same_id += _seen_before(row.get("id"), ids)
+            if len(first) < KEPT_ROWS:
+                first.append(ScannedRow(index - 1, line, row, asked.prompt, asked.choices))
+    return RowScan(
+        rows=rows,
+        bad_rows=tuple(sorted(bad, key=lambda b: b.line)),
+        bad_total=unreadable + missing.total(),
+        requests=requests,
+        prompt_chars=chars,
+        columns=tuple(columns),
+        missing_fields=dict(missing),
+        null_fields=dict(nulls),
+        missing_targets=no_target,
+        repeated_prompts=again,
+        repeated_ids=same_id,
+        first=tuple(first),
+    )
+
+
+def _seen_before(value: object, seen: set[Hashable] | set[int]) -> bool:
+    if value is None:
+        return False
+    try:
+        before = len(seen)
+        seen.add(value)  # type: ignore[arg-type]  # what is not hashable is told by the TypeError
+        return len(seen) == before
+    except TypeError:
+        return False
+
+
+def _shown_fields(prompts: PromptBuilder) -> tuple[str, ...]:
+    """Fields that a template prints as they are; Jinja2 may test for null, so only `{field}` counts."""
+    templates = [prompts.template, prompts.system_template]
+    return tuple({field for t in templates if t is not None and t.engine == "format" for field in t.fields})
+
+
+def _asker(spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy) -> Callable[[Row], _Asked]:
+    build = prompts.build
+    if strategy == "choices":
+        return lambda row: _ask_choices(spec, build(row), row)
+    if strategy == "score_only":
+        return lambda row: _ask_nothing(spec, prompts, row)
+    field = spec.turns_field
+    if field is not None:
+        return lambda row: _ask_turns(spec, build(row), user_turns(row, field))
+
+    def ask(row: Row) -> _Asked:
+        prompt = build(row)
+        text, system = prompt.text, prompt.system
+        return _Asked(prompt, 1, len(text) + (len(system) if system else 0), text)
+
+    return ask
+
+
+def _ask_choices(spec: BenchmarkSpec, prompt: Prompt, row: Row) -> _Asked:
+    choices = resolve_choices(spec, row)
+    if choices is None:
+        raise missing_choices(spec, row)
+    chars = len(prompt.flat) * len(choices) + sum(map(len, choices))
+    found = tuple(choices)
+    return _Asked(prompt, len(found), chars, (prompt.text, found), found)
+
+
+def _ask_nothing(spec: BenchmarkSpec, prompts: PromptBuilder, row: Row) -> _Asked:
+    response = response_of(spec, row)
+    try:
+        prompt = prompts.build(row)
+    except MissingFieldError:  # nobody is asked: the prompt is only for the record
+        prompt = Prompt("")
+    return _Asked(prompt, 0, 0, (prompt.text, response))
+
+
+def _ask_turns(spec: BenchmarkSpec, prompt: Prompt, turns: list[str]) -> _Asked:
+    later = turns if spec.prompt else turns[1:]
+    later = later[: spec.max_turns - 1]
+    # Each request sends all user turns before it again; the model's replies are not known yet.
+    sent = length = len(prompt.text) + len(prompt.system or "")
+    for turn in later:
+        length += len(turn)
+        sent += length
+    return _Asked(prompt, 1 + len(later), sent, (prompt.text, *later))

@@ -1,0 +1,310 @@
+"""Checks before a run: every bad row with its line, gold answers, leaks, fields, estimates; no request spent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwright.benchmarks import (
+    BenchmarkSpec,
+    CheckReport,
+    build_prompts,
+    check_benchmark,
+    check_gold,
+    scan_rows,
+)
+from benchwright.datasets import open_dataset
+from benchwright.scorers import (
+    ScorerInput,
+    exact_match,
+    f1_token,
+    judge_score,
+    mcq_letter_extract,
+    multiple_choice_acc,
+)
+
+
+def spec_of(dataset: Any, scorer: Any = exact_match, **parameters: Any) -> BenchmarkSpec:
+    settings: dict[str, Any] = {"prompt": "Q: {question}", "target_field": "answer", "base_dir": Path()}
+    return BenchmarkSpec(name="X y", key="x_y", dataset=dataset, scorer=scorer, **{**settings, **parameters})
+
+
+def check(
+    dataset: Any, scorer: Any = exact_match, options: dict[str, Any] | None = None, **parameters: Any
+) -> CheckReport:
+    return check_benchmark(spec_of(dataset, scorer, **parameters), **(options or {}))
+
+
+def rows_of(count: int) -> list[dict[str, Any]]:
+    return [{"id": i, "question": f"what is {i}?", "answer": str(i)} for i in range(count)]
+
+
+def test_a_sound_benchmark_is_sound() -> None:
+    report = check(rows_of(10), system_prompt="Be brief.")
+    assert report.ok
+    assert (report.errors, report.warnings, report.bad_rows) == ((), (), ())
+    assert (report.rows, report.requests, report.strategy) == (10, 10, "generate")
+    assert report.prompt_tokens_estimate == -(-(10 * (len("Q: what is 0?") + len("Be brief."))) // 4)
+    assert (report.template_fields, report.dataset_fields) == (("question",), ("id", "question", "answer"))
+    assert report.unused_fields == ()
+    assert report.gold is not None
+    assert (report.gold.checked, report.gold.right, report.gold.key) == (10, 10, "correct")
+    assert report.samples[0].messages == (
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Q: what is 0?"},
+    )
+    assert report.samples[1].target == "1"
+
+
+def test_every_bad_row_is_found_with_file_line_and_cure(tmp_path: Path) -> None:
+    lines = [json.dumps(row) for row in rows_of(5)]
+    lines[1] = json.dumps({"id": 1, "questoin": "?"})
+    lines[3] = "not json"
+    (tmp_path / "qa.jsonl").write_text("\n".join(lines))
+    report = check("qa.jsonl", base_dir=tmp_path)
+    assert not report.ok
+    assert (report.rows, report.bad_total) == (3, 2)
+    assert [bad.line for bad in report.bad_rows] == [2, 4]
+    assert str(report.bad_rows[0]) == (
+        'qa.jsonl:2: field "question" is missing; the row has: id, questoin. Did you mean "questoin"? '
+        'Map it with field_mapping={"questoin": "question"}'
+    )
+    assert report.bad_rows[0].field == "question"
+
+
+def test_listing_is_limited_and_counting_is_not() -> None:
+    report = check([{"x": i} for i in range(100)], options={"max_listed": 3})
+    assert (len(report.bad_rows), report.bad_total, report.rows) == (3, 100, 0)
+
+
+def test_a_field_that_no_row_has_is_one_error_with_near_names() -> None:
+    report = check([{"questoin": "a", "answer": "b"}], system_prompt="{lang}")
+    assert report.errors == (
+        'prompt: field "question" is missing; no row has it, only: questoin, answer. Did you mean "questoin"? '
+        'Map it with field_mapping={"questoin": "question"}',
+        'system_prompt: field "lang" is missing; no row has it, only: questoin, answer',
+    )
+
+
+def test_only_the_rows_of_a_limit_are_looked_at() -> None:
+    rows = [*rows_of(3), {"broken": 1}]
+    assert check(rows, options={"limit": 3}).ok
+    assert not check(rows).ok
+
+
+def test_what_cannot_be_opened_or_compiled_is_an_error_in_the_report(tmp_path: Path) -> None:
+    assert "lost.jsonl" in check("lost.jsonl", base_dir=tmp_path).errors[0]
+    assert "names no field" in check(rows_of(1), prompt="{}").errors[0]
+    assert check([]).errors == ("the dataset has no rows",)
+    report = check(rows_of(1), options={"model_type": "completions_logprob"})
+    assert "ranks choices" in report.errors[0]
+
+
+def test_doubtful_data_is_told() -> None:
+    rows = [
+        *rows_of(3),
+        {"id": 0, "question": "what is 1?", "answer": None},
+        {"question": None, "answer": "x"},
+    ]
+    report = check(rows)
+    assert report.ok
+    assert report.warnings == (
+        '1 row without a target in "answer"; it is taken as empty',
+        'field "question" is null in 1 row and reads as "None" in the prompt',
+        "1 row repeats what an earlier row asks, word for word",
+        "1 row repeats the id of an earlier row",
+    )
+
+
+def test_a_target_column_that_is_nowhere_is_told() -> None:
+    (warning,) = check([{"question": "a", "anwser": "b"}]).warnings
+    assert warning.startswith(
+        'no row has a target: field "answer" is missing; the rows have: question, anwser. Did'
+    )
+
+
+def test_a_doubtful_definition_is_told(tmp_path: Path) -> None:
+    report = check(
+        rows_of(2),
+        prompt="prompt.txt",
+        base_dir=tmp_path,
+        choices=("a",),
+        choices_field="c",
+        config={"num_fewshots": 3, "judge": {}},
+        requirements=("pytest>=1", "surely-not-installed>=2"),
+        fewshot_template="constant",
+    )
+    told = "\n".join(report.warnings)
+    assert "prompt 'prompt.txt' looks like a file, but there is none" in told
+    assert "choices and choices_field are both set" in told
+    assert (
+        "'num_fewshots' is no parameter of @benchmark and went to sample.config; did you mean 'num_fewshot'?"
+        in told
+    )
+    assert "required packages are not installed: surely-not-installed>=2" in told
+    assert "fewshot_template shows no field" in told
+
+
+def test_gold_answers_that_do_not_score_are_listed() -> None:
+    def never(sample: ScorerInput) -> dict[str, bool]:
+        return {"correct": sample.target == "1"}
+
+    report = check(rows_of(8), never)
+    assert report.ok
+    assert report.gold is not None
+    assert (report.gold.checked, report.gold.right, len(report.gold.wrong)) == (8, 1, 5)
+    assert report.warnings[0].startswith(
+        "7 of 8 gold answers do not score as right (correct): <list>:1: target '0' gives correct = false; <list>:3"
+    )
+
+
+def test_gold_is_tried_in_the_spellings_of_a_model() -> None:
+    letters = [{"question": "?", "answer": i} for i in range(4)]
+    gold = check(letters, mcq_letter_extract).gold
+    assert gold is not None
+    assert gold.checked == gold.right == 4
+
+    def any_item(sample: ScorerInput) -> dict[str, bool]:
+        return {"correct": sample.response in sample.target}
+
+    gold = check([{"question": "?", "answer": ["Paris", "paris, France"]}], any_item).gold
+    assert gold is not None
+    assert gold.right == 1
+
+
+def test_a_scorer_that_fails_on_gold_is_told_with_its_words() -> None:
+    report = check([{"question": "?", "answer": 5}], lambda sample: sample.target.strip())
+    assert report.gold is not None
+    assert report.gold.failed == 1
+    assert report.warnings == (
+        "the scorer fails on the gold answers of 1 row: <list>:1: AttributeError: 'int' object has no attribute 'strip'",
+    )
+    not_a_dict = check(rows_of(1), lambda sample: 0.5)
+    assert "the scorer returned float 0.5; return a dict such as" in not_a_dict.warnings[0]
+
+
+def test_scores_without_right_or_wrong_are_not_judged() -> None:
+    gold = check(rows_of(3), f1_token).gold
+    assert gold is not None
+    assert (gold.checked, gold.skipped) == (
+        0,
+        "no row has a target, or the scorer gives no right-or-wrong score",
+    )
+
+
+def test_judges_are_not_asked() -> None:
+    report = check(rows_of(3), judge_score, config={"judge": {"url": "http://x/v1", "model_id": "m"}})
+    assert report.gold is not None
+    assert report.gold.skipped == "the scorer asks a judge, which costs requests"
+
+
+def test_async_and_two_argument_scorers_are_tried_as_well() -> None:
+    async def later(sample: ScorerInput, config: dict[str, Any]) -> dict[str, bool]:
+        return {"correct": sample.response == sample.target and config["on"]}
+
+    gold = check(rows_of(3), later, config={"on": True}, passes_config=True).gold
+    assert gold is not None
+    assert gold.right == 3
+
+
+def test_a_slow_scorer_is_not_waited_for() -> None:
+    spec = spec_of(rows_of(20))
+    scan = scan_rows(spec, open_dataset(spec.dataset), build_prompts(spec))
+    seconds = iter(range(0, 100, 4))
+    gold = check_gold(spec, scan.first, "generate", clock=lambda: next(seconds))
+    assert gold.checked == 2
+    assert gold.skipped == "stopped after 2 rows: the scorer takes long"
+
+
+def test_choices_are_checked_row_by_row() -> None:
+    rows = [
+        {"question": "a", "options": [" x", " y"], "answer": 1},
+        {"question": "b", "options": {"text": [" x"]}, "answer": "E"},
+        {"question": "c", "options": "x or y", "answer": 0},
+    ]
+    parameters: dict[str, Any] = {"endpoint_type": "completions_logprob", "choices_field": "options"}
+    report = check(rows, multiple_choice_acc, **parameters)
+    assert (report.strategy, report.rows, report.requests) == ("choices", 2, 3)
+    assert [str(bad) for bad in report.bad_rows] == [
+        '<list>:3: choices_field "options" holds str where a list of candidates is expected'
+    ]
+    assert report.samples[0].choices == (" x", " y")
+    assert report.gold is not None
+    assert (report.gold.checked, report.gold.right) == (2, 1)
+    assert "<list>:2: target 'E' gives acc = false" in report.warnings[-1]
+    missing = check([{"question": "a"}], multiple_choice_acc, **parameters)
+    assert 'field "options" is missing' in str(missing.bad_rows[0])
+
+
+def test_ready_made_responses_need_no_prompt_fields() -> None:
+    rows = [{"reply": "1", "answer": "1"}, {"answer": "2"}]
+    report = check(rows, response_field="reply")
+    assert (report.strategy, report.rows, report.requests, report.prompt_tokens_estimate) == (
+        "score_only",
+        1,
+        0,
+        0,
+    )
+    assert 'field "reply" is missing' in str(report.bad_rows[0])
+    assert report.errors == ()
+
+
+def test_conversations_are_measured_turn_by_turn() -> None:
+    row = {"question": "abcd", "turns": ["efgh", "ij"], "answer": "x"}
+    report = check([row], prompt="{question}", turns_field="turns")
+    assert (report.strategy, report.requests) == ("multi_turn", 3)
+    assert report.prompt_tokens_estimate == (4 + 8 + 10 + 3) // 4
+    doubled = check([{**row, "turns": ["abcd", "x"]}], prompt="{question}", turns_field="turns")
+    assert "begins with the prompt itself" in doubled.warnings[-1]
+    broken = check([{**row, "turns": None}], prompt="{question}", turns_field="turns")
+    assert "a list of turns is expected" in str(broken.bad_rows[0])
+
+
+def test_few_shot_source_and_overlap_are_reported() -> None:
+    report = check(rows_of(20), num_fewshot=2)
+    assert report.fewshot is not None
+    assert (report.fewshot.source, report.fewshot.overlapping) == ("overlapping_rows", True)
+    assert "evaluated too" in report.warnings[0]
+    assert report.samples[0].messages[0]["content"].count("Q:") == 3  # type: ignore[union-attr]
+    strict = check(rows_of(20), num_fewshot=2, options={"fewshot_strict": True})
+    assert "source of their own" in strict.errors[0]
+    outside = check(rows_of(20), num_fewshot=2, options={"limit": 5, "fewshot_strict": True})
+    assert outside.ok
+    assert check(rows_of(20), num_fewshot=2, options={"num_fewshot": 0}).fewshot is None
+
+
+def test_jinja_fields_with_a_default_are_not_demanded() -> None:
+    report = check(rows_of(2), prompt="{# #}{{ hint | default('') }}{{ question }}")
+    assert report.ok
+    assert report.template_fields == ("hint", "question")
+
+
+def test_the_scan_counts_in_one_pass() -> None:
+    spec = spec_of([])
+    rows = [*rows_of(60), {"other": 1}]
+    scan = scan_rows(spec, open_dataset(rows), build_prompts(spec))
+    assert (scan.rows, scan.bad_total, scan.missing_fields) == (60, 1, {"question": 1})
+    assert scan.columns == ("id", "question", "answer", "other")
+    assert len(scan.first) == 50
+    assert (scan.first[7].index, scan.first[7].line, scan.first[7].row["id"]) == (7, 8, 7)
+
+
+def test_rows_whose_ids_cannot_be_compared_are_left_alone() -> None:
+    rows = [{"id": [1], "question": "a", "answer": "b"}, {"id": [1], "question": "c", "answer": "d"}]
+    assert check(rows).warnings == ()
+
+
+@pytest.mark.parametrize("scorer", [exact_match, mcq_letter_extract])
+def test_the_rows_given_to_scorers_are_copies(scorer: Any) -> None:
+    rows = rows_of(3)
+
+    def meddling(sample: ScorerInput) -> Any:
+        result = scorer(sample)
+        sample.metadata.clear()
+        return result
+
+    check(rows, meddling)
+    assert rows == rows_of(3)
