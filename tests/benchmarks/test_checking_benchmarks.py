@@ -292,6 +292,17 @@ def test_the_scan_counts_in_one_pass() -> None:
     assert (scan.first[7].index, scan.first[7].line, scan.first[7].row["id"]) == (7, 8, 7)
 
 
+def test_unreadable_rows_are_handed_on_whether_listed_or_not() -> None:
+    spec = spec_of([])
+    told: list[int] = []
+    rows: Any = [*rows_of(2), "no row", 5, {"other": 1}]
+    scan = scan_rows(
+        spec, open_dataset(rows), build_prompts(spec), 1, on_unreadable=lambda bad: told.append(bad.line)
+    )
+    assert told == [3, 4]
+    assert (scan.rows, scan.bad_total, len(scan.bad_rows)) == (2, 3, 1)
+
+
 def test_rows_whose_ids_cannot_be_compared_are_left_alone() -> None:
     rows = [{"id": [1], "question": "a", "answer": "b"}, {"id": [1], "question": "c", "answer": "d"}]
     assert check(rows).warnings == ()

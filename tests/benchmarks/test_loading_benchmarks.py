@@ -222,6 +222,7 @@ def test_installed_benchmarks_are_found_and_broken_ones_named(
     assert [spec.key for spec in found["packed"].specs] == ["p1", "p2"]
     assert [spec.key for spec in found["single"].specs] == ["p2"]
     assert (found["packed"].package, found["packed"].version) == ("good_pack", "1.0")
+    assert (found["packed"].description, found["lost"].description) == ("p1, p2", "")
     assert "'lost' of bad_pack 1.0" in (found["lost"].problem or "")
     assert "defines no benchmark" in (found["void"].problem or "")
     assert all(not item.specs and item.problem is None for item in installed_benchmarks(load=False))

@@ -32,6 +32,11 @@ class InstalledBenchmark:
     problem: str | None = None
     """Why it cannot be used, if it cannot."""
 
+    @property
+    def description(self) -> str:
+        """Display names of its benchmarks; empty when they are not known."""
+        return ", ".join(spec.name for spec in self.specs)
+
 
 def installed_benchmarks(*, load: bool = True) -> list[InstalledBenchmark]:
     """Every installed benchmark, by name. A broken one says so in `problem` and stops no other.

@@ -87,10 +87,19 @@ def scan_rows(
     max_listed: int = 20,
     *,
     strategy: Strategy | None = None,
+    on_unreadable: Callable[[BadRow], None] | None = None,
 ) -> RowScan:
-    """Render every row and count what is wrong. `strategy` defaults to the benchmark's own.
+    """Render every row and count what is wrong.
 
-    Rows the reader cannot parse and rows that lack a field are both listed with file, line and cure. Data that
+    Args:
+        spec: The benchmark.
+        reader: Its dataset, limited as the run limits it.
+        prompts: Its compiled prompts, examples included.
+        max_listed: How many bad rows are listed; all are counted.
+        strategy: How rows are handled, where the run decides it; None for the benchmark's own.
+        on_unreadable: Told of each row that the reader could not parse, listed or not.
+
+    Rows that cannot be parsed and rows that lack a field are both listed with file, line and cure. Data that
     cannot be read to its end raises DatasetError.
     """
     ask = _asker(spec, prompts, strategy or strategy_of(spec))
@@ -108,6 +117,8 @@ def scan_rows(
     def unreadable_row(row: BadRow) -> None:
         nonlocal unreadable
         unreadable += 1
+        if on_unreadable is not None:
+            on_unreadable(row)
         if len(bad) < max_listed:
             bad.append(row)
 
