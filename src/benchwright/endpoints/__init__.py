@@ -1,5 +1,11 @@
 """Models behind one method: HTTP servers, scripts and the embedded demo model."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchwright.endpoints._demo_server import DemoServer, demo_server, serve_demo, start_demo
+from benchwright.endpoints._demo_settings import DemoSettings, FaultMix
 from benchwright.endpoints._echo import EchoProfile, EchoRefusedError, learn_echo
 from benchwright.endpoints._endpoint import Endpoint, OpenEndpoint
 from benchwright.endpoints._likelihood import (
@@ -12,14 +18,23 @@ from benchwright.endpoints._reasoning import SplitText, split_reasoning
 from benchwright.endpoints._scripted import Script, ScriptedAnswer, ScriptedEndpoint
 from benchwright.endpoints._settings import MODEL_TYPES, EndpointSettings, ModelType
 
+if TYPE_CHECKING:
+    from benchwright.endpoints._demo_endpoint import DemoEndpoint
+    from benchwright.endpoints._demo_model import DemoModel
+
 __all__ = [
     "MODEL_TYPES",
     "ChoiceLikelihood",
+    "DemoEndpoint",
+    "DemoModel",
+    "DemoServer",
+    "DemoSettings",
     "EchoProfile",
     "EchoRefusedError",
     "EmptyContinuationError",
     "Endpoint",
     "EndpointSettings",
+    "FaultMix",
     "ModelType",
     "OpenEndpoint",
     "Script",
@@ -27,7 +42,24 @@ __all__ = [
     "ScriptedEndpoint",
     "SplitText",
     "continuation_likelihood",
+    "demo_server",
     "learn_echo",
     "open_endpoint",
+    "serve_demo",
     "split_reasoning",
+    "start_demo",
 ]
+
+# Loaded on first use: the demo model compiles many expressions (30 ms), which an HTTP run does not need.
+_LAZY = {"DemoEndpoint": "_demo_endpoint", "DemoModel": "_demo_model"}
+
+
+def __getattr__(name: str) -> Any:
+    home = _LAZY.get(name)
+    if home is None:
+        raise AttributeError(f"module 'benchwright.endpoints' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"benchwright.endpoints.{home}"), name)
+    globals()[name] = value
+    return value

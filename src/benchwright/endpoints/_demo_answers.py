@@ -1,0 +1,184 @@
+"""From a prompt to the demo model's answer: what is asked, what is right, whether it gets it, how it says it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from benchwright.endpoints._demo_arithmetic import calculate
+from benchwright.endpoints._demo_chance import Chance, limit_of
+from benchwright.endpoints._demo_facts import recall
+from benchwright.endpoints._demo_guesses import chatter, guess, is_open_task
+from benchwright.endpoints._demo_judge import grade, is_judge_prompt
+from benchwright.endpoints._demo_numbers import Worked, show_number
+from benchwright.endpoints._demo_options import choose, find_options
+from benchwright.endpoints._demo_phrases import combine
+from benchwright.endpoints._demo_prompts import Question, last_question
+from benchwright.endpoints._demo_solved import Solved
+from benchwright.endpoints._demo_text_tasks import rewrite
+from benchwright.endpoints._demo_word_problems import solve_word_problem
+from benchwright.endpoints._demo_yes_no import decide, is_yes_no
+
+_REASONED = re.compile(
+    r"\bstep[- ]by[- ]step\b|\bthink (?:first|aloud|carefully)\b|\bshow your (?:work|reasoning)\b"
+)
+_MASK = 0xFFFFFFFF
+_MAX_READ_CHARS = 20_000
+"""Of a longer prompt only the end is read: the last question stands there."""
+
+
+class Answer(NamedTuple):
+    """What the demo model says, and what it might have said."""
+
+    text: str
+    """The reply."""
+    said: str
+    """The answer inside the reply."""
+    same: tuple[str, ...]
+    """Other ways to say the same."""
+    known: bool
+    """False for a guess."""
+
+
+class Answerer:
+    """Answers prompts with a given skill and seed. Pure: the same question always gets the same answer."""
+
+    __slots__ = ("_chance", "_limit")
+
+    def __init__(self, skill: float, seed: int) -> None:
+        self._chance = Chance(seed)
+        self._limit = limit_of(skill)
+
+    def answer(self, prompt: str, system: str = "", variation: str = "") -> Answer:
+        """The answer to a prompt.
+
+        `variation` tells repeats apart where sampling is on: half of them, by chance, throw the dice anew; the
+        rest answer as the question's own dice fell. So repeats of one question agree more than strangers do,
+        while the share of right answers stays the skill.
+        """
+        question = last_question(prompt[-_MAX_READ_CHARS:])
+        if is_judge_prompt(prompt):  # all of it is the question: what is judged stands in its middle
+            question = question._replace(block=prompt)
+        bits = self._chance.bits(question.block)
+        if variation:
+            anew = self._chance.bits(f"{variation}\n{question.block}")
+            if anew & 1:
+                bits = anew >> 1
+        solved = solve(question, bits >> 32)
+        said = solved.right
+        same = solved.same
+        if solved.kind != "guess" and not self.is_right(bits):
+            said = solved.wrong(bits >> 40)
+            same = self._same_as_wrong(question, said, solved)
+        return Answer(_worded(said, solved, question, system), said, same, solved.kind != "guess")
+
+    def continuations(self, text: str, guesses: bool) -> tuple[str, ...]:
+        """How a text goes on, best first, each on one line; nothing when only a guess could be made and none
+        is wanted."""
+        answer = self.answer(text)
+        if not (answer.known or guesses):
+            return ()
+        return tuple(map(on_one_line, (answer.text, *answer.same)))
+
+    def bits(self, text: str) -> int:
+        """64 bits for a text, from the model's own seed."""
+        return self._chance.bits(text)
+
+    def is_right(self, bits: int) -> bool:
+        """Whether, with these bits, the model gets something right."""
+        return (bits & _MASK) < self._limit
+
+    def _same_as_wrong(self, question: Question, said: str, solved: Solved) -> tuple[str, ...]:
+        """A wrong letter is meant in earnest: the text of that option goes with it."""
+        if solved.kind == "option":
+            options = find_options(question.block)
+            if options is not None and said in options.labels:
+                text = options.texts[options.labels.index(said)]
+                return (text, f"{said}. {text}", f"({said})")
+        if solved.kind == "yesno":
+            return (said.lower(),)
+        return ()
+
+
+def solve(question: Question, bits: int) -> Solved:
+    """The right answer to a question, as far as the demo model can tell."""
+    block = question.block
+    if is_judge_prompt(question.full):
+        return grade(question.full)
+    if "\n" in block or ")" in block:
+        options = find_options(block)
+        if options is not None:
+            return choose(
+                options, lambda stem: _solve_plain(Question(stem, stem, stem.lower(), False), bits), bits
+            )
+    return _solve_plain(question, bits)
+
+
+def _solve_plain(question: Question, bits: int) -> Solved:
+    block = question.block
+    worked = calculate(block)
+    yes_no = is_yes_no(block, question.lowered)
+    if worked is not None and not yes_no:
+        return _number(worked)
+    if yes_no:
+        return decide(block, question.full, bits)
+    worked = combine(block)
+    if worked is not None:
+        return _number(worked)
+    rewritten = rewrite(block, _preface(question))
+    if rewritten is not None:
+        return Solved("number" if rewritten.is_number else "text", rewritten.text)
+    fact = recall(block)
+    if fact is not None:
+        right, others = fact
+        return Solved("number" if right.isdigit() else "text", right, others, f"I recall that it is {right}.")
+    worked = solve_word_problem(block)
+    if worked is not None:
+        return _number(worked)
+    if is_open_task(block):
+        return Solved("essay", chatter(bits, 24 + bits % 48))
+    return Solved("guess", guess(block, bits))
+
+
+def on_one_line(text: str) -> str:
+    """Line breaks as blanks: a completion ends with its line."""
+    return " ".join(text.split()) if "\n" in text else text
+
+
+def _number(worked: Worked) -> Solved:
+    return Solved("number", show_number(worked.value), (), worked.steps)
+
+
+def _preface(question: Question) -> str:
+    """What stands above the first example or question: the instruction of a few-shot prompt."""
+    full = question.full
+    if len(full) == len(question.block):
+        return ""
+    first_line, _, _ = full.lstrip().partition("\n")
+    return first_line[:300] if not question.block.startswith(first_line) else ""
+
+
+def _worded(said: str, solved: Solved, question: Question, system: str) -> str:
+    """Puts an answer into the form the prompt asks for; most often that is the bare answer."""
+    full = question.full
+    if solved.kind == "grade":
+        return f"{solved.steps}\nGRADE: {said}"
+    if solved.kind == "essay":
+        return said if said == solved.right else said.lower()
+    steps = solved.steps if said == solved.right else ""
+    if "####" in full or "####" in system:
+        return f"{steps}\n#### {said}" if steps else f"#### {said}"
+    if "\\boxed" in full or "\\boxed" in system:
+        return f"{steps} so \\boxed{{{said}}}" if steps else f"\\boxed{{{said}}}"
+    asks_line = ("ANSWER:" in full and not question.cued) or "ANSWER:" in system
+    if asks_line:
+        return f"{steps}\nANSWER: {said}" if steps else f"ANSWER: {said}"
+    if _wants_reasons(question.lowered) or (system and _wants_reasons(system.lower())):
+        return f"{steps or 'I work it out.'}\nThe answer is {said}"
+    return said
+
+
+def _wants_reasons(lowered: str) -> bool:
+    # The three substrings rule nearly every prompt out at a tenth of the expression's cost.
+    hinted = "step" in lowered or "think" in lowered or "show your" in lowered
+    return hinted and _REASONED.search(lowered) is not None

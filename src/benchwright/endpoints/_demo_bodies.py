@@ -1,0 +1,140 @@
+"""Reads request bodies for the demo model: checks the fields it uses and takes their values out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from benchwright.core import JsonObject, JsonValue
+
+_DEFAULT_COMPLETION_TOKENS = 16
+"""What the completions route generates when no limit is sent, as its first implementation did."""
+_MAX_CHOICES = 128
+_MAX_TOP = 20
+
+
+class DemoRefusalError(Exception):
+    """A request the demo model cannot serve; becomes an OpenAI-shaped error body, or a rejected reply."""
+
+    def __init__(
+        self, message: str, param: str | None = None, *, status: int = 400, code: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+        self.status = status
+        self.code = code
+
+
+class Conversation(NamedTuple):
+    """The messages of a chat request, as far as the demo model reads them."""
+
+    system: str
+    """Texts of system and developer messages."""
+    user: str
+    """Text of the last user message."""
+    tool_result: str | None
+    """Text of the last message when it is a tool's."""
+    texts: list[str]
+    """Texts of all messages, for counting."""
+
+
+def read_messages(body: JsonObject) -> Conversation:
+    """The messages of a chat body."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise DemoRefusalError("'messages' must be a non-empty list of {role, content} objects", "messages")
+    system = user = ""
+    texts = []
+    role: JsonValue = None
+    text = ""
+    for message in messages:
+        if not isinstance(message, dict):
+            raise DemoRefusalError(
+                "each of 'messages' must be an object with 'role' and 'content'", "messages"
+            )
+        role = message.get("role")
+        content = message.get("content")
+        text = content if isinstance(content, str) else _text_of(content)
+        texts.append(text)
+        if role == "user":
+            user = text
+        elif role in ("system", "developer"):
+            system += text
+        elif not isinstance(role, str):
+            raise DemoRefusalError("each of 'messages' needs a 'role'", "messages")
+    return Conversation(system, user, text if role == "tool" else None, texts)
+
+
+def read_prompts(body: JsonObject) -> list[str]:
+    """The prompts of a completions body: one text or a list of texts."""
+    prompt = body.get("prompt")
+    if isinstance(prompt, str):
+        return [prompt]
+    if isinstance(prompt, list) and prompt and all(isinstance(item, str) for item in prompt):
+        return [str(item) for item in prompt]
+    raise DemoRefusalError(
+        "'prompt' must be a text or a non-empty list of texts; token numbers are not served", "prompt"
+    )
+
+
+def read_limit(body: JsonObject, *, chat: bool) -> int | None:
+    """The most tokens to generate; None for no limit."""
+    name = "max_completion_tokens" if body.get("max_completion_tokens") is not None else "max_tokens"
+    value = body.get(name)
+    if value is None:
+        return None if chat else _DEFAULT_COMPLETION_TOKENS
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise DemoRefusalError(f"'{name}' must be a whole number of 0 or more", name)
+    return value
+
+
+def read_stops(body: JsonObject) -> list[str]:
+    """The texts that end an answer."""
+    stop = body.get("stop")
+    if stop is None:
+        return []
+    stops = [stop] if isinstance(stop, str) else stop
+    if not isinstance(stops, list) or not all(isinstance(item, str) for item in stops):
+        raise DemoRefusalError("'stop' must be a text or a list of texts", "stop")
+    return [str(item) for item in stops if item]
+
+
+def read_count(body: JsonObject, name: str, default: int, most: int = _MAX_CHOICES, least: int = 1) -> int:
+    """A whole number within bounds, such as `n`."""
+    value = body.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise DemoRefusalError(f"'{name}' must be a whole number from {least} to {most}", name)
+    return value
+
+
+def read_top(body: JsonObject, *, chat: bool) -> int | None:
+    """How many alternatives per token are wanted with log-probabilities; None for no log-probabilities."""
+    if chat:
+        return read_count(body, "top_logprobs", 0, _MAX_TOP, 0) if body.get("logprobs") is True else None
+    if body.get("logprobs") in (None, False):
+        return None
+    return 1 if body["logprobs"] is True else read_count(body, "logprobs", 0, _MAX_TOP, 0)
+
+
+def read_variation(body: JsonObject, repeat: int) -> str:
+    """What tells repeats apart: the request's seed and repeat number, when sampling is on."""
+    temperature = body.get("temperature")
+    if temperature is not None:
+        if not isinstance(temperature, int | float) or not 0 <= temperature <= 2:
+            raise DemoRefusalError("'temperature' must be a number from 0 to 2", "temperature")
+        if temperature == 0:
+            return ""
+    seed = body.get("seed")
+    return f"{repeat}/{seed}" if repeat or seed is not None else ""
+
+
+def _text_of(content: JsonValue) -> str:
+    """The text of a content that is null or a list of parts."""
+    if content is None:
+        return ""
+    if not isinstance(content, list):
+        raise DemoRefusalError("'content' must be a text, null, or a list of parts", "messages")
+    texts = [part.get("text") for part in content if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))

@@ -1,0 +1,99 @@
+"""The little the demo model knows about the world, and a small dictionary. Enough for examples, no more."""
+
+from __future__ import annotations
+
+import re
+
+CAPITALS = {
+    "france": "Paris", "germany": "Berlin", "italy": "Rome", "spain": "Madrid", "portugal": "Lisbon",
+    "austria": "Vienna", "switzerland": "Bern", "poland": "Warsaw", "greece": "Athens", "sweden": "Stockholm",
+    "norway": "Oslo", "denmark": "Copenhagen", "finland": "Helsinki", "ireland": "Dublin", "belgium": "Brussels",
+    "hungary": "Budapest", "the netherlands": "Amsterdam", "netherlands": "Amsterdam", "england": "London",
+    "united kingdom": "London", "russia": "Moscow", "ukraine": "Kyiv", "turkey": "Ankara", "egypt": "Cairo",
+    "kenya": "Nairobi", "japan": "Tokyo", "china": "Beijing", "india": "New Delhi", "south korea": "Seoul",
+    "thailand": "Bangkok", "indonesia": "Jakarta", "australia": "Canberra", "new zealand": "Wellington",
+    "canada": "Ottawa", "united states": "Washington, D.C.", "mexico": "Mexico City", "brazil": "Brasília",
+    "argentina": "Buenos Aires", "chile": "Santiago", "peru": "Lima", "cuba": "Havana",
+}  # fmt: skip
+"""Country in lower case to its capital."""
+
+_COUNTRY = re.compile(rf"(?i)\b({'|'.join(sorted(CAPITALS, key=len, reverse=True))})\b")
+_CAPITAL_NAME = re.compile(
+    rf"(?i)\b({'|'.join(sorted(set(CAPITALS.values()), key=len, reverse=True))})(?!\w)"
+)
+_COUNTRIES = {capital.lower(): country.title() for country, capital in reversed(CAPITALS.items())}
+_SOME_CAPITALS = ("Paris", "London", "Rome", "Tokyo", "Cairo", "Lima", "Oslo", "Ottawa")
+_SOME_COUNTRIES = ("France", "Japan", "Egypt", "Peru", "Norway", "Canada", "India", "Chile")
+
+_FACTS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
+    (("days", "week"), ("7", "5", "6", "8")),
+    (("months", "year"), ("12", "10", "11", "13")),
+    (("hours", "day"), ("24", "12", "20", "60")),
+    (("minutes", "hour"), ("60", "24", "100", "30")),
+    (("days", "leap year"), ("366", "365", "364", "367")),
+    (("continents",), ("7", "5", "6", "8")),
+    (("sides", "triangle"), ("3", "4", "5", "2")),
+    (("sides", "hexagon"), ("6", "5", "8", "7")),
+    (("legs", "spider"), ("8", "6", "4", "10")),
+    (("planets", "solar system"), ("8", "9", "7", "10")),
+    (("largest planet",), ("Jupiter", "Saturn", "Earth", "Mars")),
+    (("red planet",), ("Mars", "Venus", "Jupiter", "Mercury")),
+    (("closest", "sun"), ("Mercury", "Venus", "Earth", "Mars")),
+    (("largest ocean",), ("Pacific Ocean", "Atlantic Ocean", "Indian Ocean", "Arctic Ocean")),
+    (("highest mountain",), ("Mount Everest", "K2", "Mont Blanc", "Kilimanjaro")),
+    (("tallest mountain",), ("Mount Everest", "K2", "Mont Blanc", "Kilimanjaro")),
+    (("chemical symbol", "gold"), ("Au", "Ag", "Go", "Gd")),
+    (("chemical symbol", "silver"), ("Ag", "Au", "Si", "Sv")),
+    (("chemical symbol", "iron"), ("Fe", "Ir", "In", "Fr")),
+    (("chemical symbol", "oxygen"), ("O", "Ox", "H", "Os")),
+    (("formula", "water"), ("H2O", "CO2", "HO2", "O2")),
+    (("symbol", "water"), ("H2O", "CO2", "HO2", "O2")),
+    (("wrote", "hamlet"), ("William Shakespeare", "Charles Dickens", "Jane Austen", "Mark Twain")),
+    (("wrote", "romeo and juliet"), ("William Shakespeare", "Charles Dickens", "Jane Austen", "Mark Twain")),
+    (("painted", "mona lisa"), ("Leonardo da Vinci", "Michelangelo", "Raphael", "Vincent van Gogh")),
+    (("color", "sky"), ("blue", "green", "red", "yellow")),
+    (("colour", "sky"), ("blue", "green", "red", "yellow")),
+    (("opposite", "hot"), ("cold", "warm", "dry", "small")),
+    (("opposite", "big"), ("small", "tall", "old", "wide")),
+    (("currency", "japan"), ("yen", "dollar", "won", "euro")),
+    (("gas", "plants", "absorb"), ("carbon dioxide", "oxygen", "nitrogen", "hydrogen")),
+    (("freezing point", "water"), ("0", "32", "100", "-10")),
+    (("boiling point", "water"), ("100", "90", "0", "212")),
+]
+"""Words that must all occur, and the answer followed by wrong ones."""
+
+DICTIONARY: dict[str, tuple[str, str, str, str]] = {
+    "hello": ("bonjour", "hola", "hallo", "ciao"), "goodbye": ("au revoir", "adiós", "auf wiedersehen", "addio"),
+    "thanks": ("merci", "gracias", "danke", "grazie"), "please": ("s'il vous plaît", "por favor", "bitte", "per favore"),
+    "yes": ("oui", "sí", "ja", "sì"), "no": ("non", "no", "nein", "no"), "world": ("monde", "mundo", "Welt", "mondo"),
+    "water": ("eau", "agua", "Wasser", "acqua"), "bread": ("pain", "pan", "Brot", "pane"),
+    "house": ("maison", "casa", "Haus", "casa"), "cat": ("chat", "gato", "Katze", "gatto"),
+    "dog": ("chien", "perro", "Hund", "cane"), "book": ("livre", "libro", "Buch", "libro"),
+    "friend": ("ami", "amigo", "Freund", "amico"), "day": ("jour", "día", "Tag", "giorno"),
+    "night": ("nuit", "noche", "Nacht", "notte"), "sun": ("soleil", "sol", "Sonne", "sole"),
+    "moon": ("lune", "luna", "Mond", "luna"), "good": ("bon", "bueno", "gut", "buono"),
+    "big": ("grand", "grande", "groß", "grande"), "red": ("rouge", "rojo", "rot", "rosso"),
+    "blue": ("bleu", "azul", "blau", "blu"), "one": ("un", "uno", "eins", "uno"), "two": ("deux", "dos", "zwei", "due"),
+    "the": ("le", "el", "der", "il"), "and": ("et", "y", "und", "e"), "is": ("est", "es", "ist", "è"),
+    "i": ("je", "yo", "ich", "io"), "love": ("aime", "amo", "liebe", "amo"),
+}  # fmt: skip
+"""English to French, Spanish, German, Italian."""
+
+LANGUAGES = ("french", "spanish", "german", "italian")
+"""The order of the translations in `DICTIONARY`."""
+
+
+def recall(text: str) -> tuple[str, tuple[str, ...]] | None:
+    """The answer to a question of fact and some wrong ones, or None."""
+    lowered = text.lower()
+    if "capital" in lowered:
+        country = _COUNTRY.search(lowered)
+        if country is not None:
+            return CAPITALS[country.group(1)], _SOME_CAPITALS
+        capital = _CAPITAL_NAME.search(text)
+        if capital is not None:
+            return _COUNTRIES[capital.group(1).lower()], _SOME_COUNTRIES
+    for words, answers in _FACTS:
+        if words[0] in lowered and all(word in lowered for word in words):
+            return answers[0], answers[1:]
+    return None
