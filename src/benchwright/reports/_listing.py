@@ -1,0 +1,61 @@
+"""Lists on the terminal: runs of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from benchwright.core import RunSummary
+from benchwright.reports._text import duration, local_time, printable
+from benchwright.store import RunRecord
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_STYLES = {"completed": "green", "failed": "red", "interrupted": "yellow", "running": "cyan"}
+
+
+def run_table(runs: Sequence[RunRecord]) -> Table:
+    """Runs as a table, in the order given; a rich renderable."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("run", justify="right")
+    for heading in ("benchmark", "model", "status"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("samples", justify="right")
+    table.add_column("result", overflow="fold")
+    table.add_column("started", no_wrap=True)
+    table.add_column("took", justify="right", no_wrap=True)
+    for run in runs:
+        summary = None if run.summary is None else RunSummary.from_json(run.summary)
+        cells = [printable(run.name), printable(run.model)]
+        table.add_row(
+            str(run.id),
+            *(Text(cell) for cell in cells),
+            Text(_status(run, summary), _STYLES.get(run.status, "")),
+            "–" if summary is None else f"{summary.evaluated:,}",
+            Text(_headline(summary)),
+            local_time(run.created_at),
+            duration(None if run.finished_at is None else run.finished_at - run.created_at),
+        )
+    return table
+
+
+def _status(run: RunRecord, summary: RunSummary | None) -> str:
+    if run.status == "completed" and summary is not None and not summary.comparable:
+        return "completed, not comparable"
+    return run.status
+
+
+def _headline(summary: RunSummary | None) -> str:
+    """At most two metrics: a list is for finding a run, not for reading it."""
+    if summary is None or not summary.metrics:
+        return "–"
+    shown = list(summary.metrics.items())
+    parts = [f"{printable(name)} {metric.value:.3f}" for name, metric in shown[:2]]
+    if len(shown) > 2:
+        parts.append(f"+{len(shown) - 2} more")
+    return ", ".join(parts)

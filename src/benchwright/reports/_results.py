@@ -1,0 +1,78 @@
+"""`results.yml`: the numbers of a run and what they were measured with.
+
+Two runs that measured the same into the same folder give equal bytes, however often one of them was
+interrupted: no times, run numbers, speeds or cache counts stand here. Numbers keep their full precision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchwright.core import JsonObject, MetricSummary, RunSummary
+from benchwright.reports._settings import command_of, endpoint_of, params_of, without_none
+from benchwright.store import RunRecord
+
+
+def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
+    """The content of `results.yml`.
+
+    `results.tasks.<name>` holds `metrics.pass@1.scores.<metric>` with `value` and `stats`, then `outcomes`
+    (all eight), `samples`, `comparable`, `partial` and `notes`. Unset values are left out.
+    """
+    task: JsonObject = {
+        "metrics": {"pass@1": {"scores": {name: _score(m) for name, m in summary.metrics.items()}}},
+        "outcomes": dict(summary.outcomes),
+        "samples": {
+            "rows": summary.rows,
+            "repeats": summary.repeats,
+            "evaluated": summary.evaluated,
+            "failed": summary.failed,
+            "prompt_tokens": summary.prompt_tokens,
+            "completion_tokens": summary.completion_tokens,
+        },
+        "comparable": summary.comparable,
+        "partial": summary.partial,
+        "notes": list(summary.notes),
+    }
+    return {
+        "command": command_of(run),
+        "config": {
+            "output_dir": str(run.folder),
+            "params": params_of(run),
+            "type": run.settings.get("eval_type", f"byob_{run.name}.{run.name}"),
+        },
+        "git_hash": None,
+        "results": {"groups": {}, "tasks": {run.name: without_none(task)}},
+        "target": {"api_endpoint": endpoint_of(run)},
+    }
+
+
+def dump_yaml(document: JsonObject) -> bytes:
+    """As YAML with sorted keys, one line per value."""
+    import yaml
+
+    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # C: 10 times quicker, not in every build
+    text: str = yaml.dump(
+        document, Dumper=dumper, sort_keys=True, allow_unicode=True, default_flow_style=False, width=2**20
+    )
+    return text.encode()
+
+
+def _score(metric: MetricSummary) -> JsonObject:
+    return {
+        "value": metric.value,
+        "stats": {
+            "count": metric.count,
+            "mean": metric.value,
+            "stddev": metric.stddev,
+            "stderr": metric.stderr,
+            "sample_stderr": metric.sample_stderr,
+            "ci95_low": metric.ci_low,
+            "ci95_high": metric.ci_high,
+            "interval": metric.interval,
+            "min": metric.min,
+            "max": metric.max,
+            "mean_failures_as_wrong": metric.with_failures,
+            "count_failures_as_wrong": metric.with_failures_count,
+        },
+    }

@@ -1,0 +1,140 @@
+"""Reads a run's frozen settings for reports: parameters in documented names, the endpoint without secrets,
+and the command that would start the same run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+from benchwright.core import JsonObject
+from benchwright.store import RunRecord
+
+_SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie|signature|^sig$|^code$", re.IGNORECASE)
+_SWITCHES = ("fewshot_strict", "skip_bad_rows")
+_GENERATION_EXTRAS = ("stop", "seed", "stream", "extra_body")
+
+
+def is_demo(run: RunRecord) -> bool:
+    """Whether the embedded demo model answered."""
+    return _table(run.settings.get("model")).get("kind") == "demo"
+
+
+def params_of(run: RunRecord) -> JsonObject:
+    """The parameters that decide the numbers, in their documented names. Unset ones are left out."""
+    settings = run.settings
+    generation = _table(settings.get("generation"))
+    model = _table(settings.get("model"))
+    extra: JsonObject = {name: generation[name] for name in _GENERATION_EXTRAS if generation.get(name)}
+    dataset: JsonObject = {
+        "path": settings.get("dataset"),
+        "num_fewshot": settings.get("num_fewshot"),
+        "fewshot_seed": settings.get("fewshot_seed"),
+        "fewshot_strict": settings.get("fewshot_strict") or None,
+        "skip_bad_rows": settings.get("skip_bad_rows") or None,
+    }
+    extra["dataset"] = dataset
+    extra["n_repeats"] = settings.get("repeats")
+    extra["failure_threshold"] = settings.get("failure_threshold")
+    return without_none(
+        {
+            "limit_samples": settings.get("limit"),
+            "max_new_tokens": generation.get("max_tokens"),
+            "max_retries": model.get("max_retries"),
+            "parallelism": settings.get("parallelism"),
+            "request_timeout": model.get("request_timeout_s"),
+            "task": run.name,
+            "temperature": generation.get("temperature"),
+            "top_p": generation.get("top_p"),
+            "extra": extra,
+        }
+    )
+
+
+def endpoint_of(run: RunRecord) -> JsonObject:
+    """The model under test: the key's variable by name, never its value."""
+    model = _table(run.settings.get("model"))
+    known = _table(run.manifest.get("endpoint"))
+    url = known.get("fingerprint") if is_demo(run) else public_url(str(model.get("url", "")))
+    return without_none(
+        {
+            "api_key_name": model.get("api_key_name"),
+            "model_id": model.get("model_id", run.model),
+            "type": known.get("type") or run.settings.get("model_type") or model.get("model_type") or "chat",
+            "url": url,
+        }
+    )
+
+
+def command_of(run: RunRecord) -> str:
+    """A command that starts the same evaluation. Where files go and what it may spend are left out: they
+    differ between runs that measure the same."""
+    settings = run.settings
+    generation = _table(settings.get("generation"))
+    words = ["benchwright", "run", run.target]
+    if is_demo(run):
+        flags: JsonObject = {"model": "demo", "demo_skill": _table(settings.get("model")).get("skill")}
+    else:
+        endpoint = endpoint_of(run)
+        flags = {"model_url": endpoint.get("url"), "model_id": endpoint.get("model_id")}
+        flags["api_key_name"] = endpoint.get("api_key_name")
+    flags["model_type"] = settings.get("model_type")
+    for name in ("dataset", "limit", "repeats", "num_fewshot", "fewshot_seed"):
+        flags[name] = settings.get(name)
+    for name in ("temperature", "top_p", "max_tokens", "seed"):
+        flags[name] = generation.get(name)
+    flags["parallelism"] = settings.get("parallelism")
+    for name, value in flags.items():
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    stops = generation.get("stop") or []
+    for stop in [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []:
+        words.append(f"--stop={stop}")
+    for name, given in (("stream", generation.get("stream")), *((n, settings.get(n)) for n in _SWITCHES)):
+        if given:
+            words.append(f"--{name.replace('_', '-')}")
+    return shlex.join(words)
+
+
+def public_url(url: str) -> str:
+    """The URL without user name, password and values of parameters that look like secrets.
+
+    >>> public_url("https://me:pw@host/v1?api_key=sk-1&version=2")
+    'https://host/v1?api_key=…&version=2'
+    """
+    head, mark, query = url.partition("?")
+    scheme, slashes, rest = head.partition("://")
+    if slashes:
+        host, slash, path = rest.partition("/")
+        head = scheme + slashes + host.rpartition("@")[2] + slash + path
+    pairs = []
+    for pair in query.split("&") if mark else ():
+        name, equals, value = pair.partition("=")
+        pairs.append(name + equals + ("…" if value and _SECRET_NAME.search(name) else value))
+    return head + mark + "&".join(pairs)
+
+
+def without_secrets(value: JsonObject) -> JsonObject:
+    """Settings with URLs made public and values of secret-looking headers masked."""
+    masked: JsonObject = {}
+    for name, entry in value.items():
+        if name == "headers" and isinstance(entry, dict):
+            masked[name] = {h: "…" if _SECRET_NAME.search(h) else v for h, v in entry.items()}
+        elif name in ("url", "proxy") and isinstance(entry, str):
+            masked[name] = public_url(entry)
+        else:
+            masked[name] = without_secrets(entry) if isinstance(entry, dict) else entry
+    return masked
+
+
+def without_none(value: JsonObject) -> JsonObject:
+    """The table without nulls, at any depth of tables."""
+    return {
+        name: without_none(entry) if isinstance(entry, dict) else entry
+        for name, entry in value.items()
+        if entry is not None
+    }
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

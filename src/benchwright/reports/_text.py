@@ -1,0 +1,56 @@
+"""Small things that every terminal view needs: numbers in words, and text that cannot take over a terminal."""
+
+from __future__ import annotations
+
+import time
+
+_HARMLESS = {ord("\n"), ord("\t")}
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in _HARMLESS}
+
+
+def printable(text: str) -> str:
+    r"""Text with control characters made visible: a reply must not be able to move the cursor.
+
+    >>> printable("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return text.replace("\r\n", "\n").translate(_CONTROLS)
+
+
+def number(value: float) -> str:
+    """A score, to four decimals.
+
+    >>> number(0.75), number(1234.5)
+    ('0.7500', '1,234.5000')
+    """
+    return f"{value:,.4f}"
+
+
+def duration(seconds: float | None) -> str:
+    """A span of time.
+
+    >>> duration(0.25), duration(75), duration(4000), duration(None)
+    ('0.2 s', '1 min 15 s', '1 h 6 min', '–')
+    """
+    if seconds is None:
+        return "–"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def local_time(seconds: float) -> str:
+    """A wall-clock time for people, in their time zone."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,50 @@
+"""--json: shapes that scripts rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import orjson
+
+from benchwright.reports import find_samples, judge_views, results_json, run_json, sample_json
+from benchwright.store import RunRecord, Store
+
+Record = Callable[..., RunRecord]
+
+
+def test_a_run_in_a_list(record: Record) -> None:
+    shape = orjson.loads(orjson.dumps(run_json(record())))
+    assert list(shape) == [
+        "id", "name", "target", "model", "demo", "status", "error", "folder", "created_at", "finished_at",
+        "duration_s", "evaluated", "failed", "comparable", "partial", "metrics",
+    ]  # fmt: skip
+    assert shape["metrics"] == {"correct": 0.6, "words_[bold]": 1 / 3}
+    assert (shape["evaluated"], shape["failed"], shape["comparable"]) == (7, 2, False)
+
+
+def test_a_run_without_result_has_nulls(record: Record) -> None:
+    shape = run_json(record([], summary=None))
+    assert (shape["status"], shape["metrics"], shape["finished_at"], shape["duration_s"]) == (
+        "running",
+        None,
+        None,
+        None,
+    )
+
+
+def test_one_run_in_full(store: Store, record: Record) -> None:
+    run = record()
+    shape = orjson.loads(orjson.dumps(results_json(run, store.events(run.id))))
+    assert list(shape) == ["run", "summary", "command", "params", "endpoint", "manifest", "events"]
+    assert shape["summary"]["metrics"]["correct"]["with_failures_count"] == 7
+    assert [event["kind"] for event in shape["events"]] == ["run.started", "run.finished"]
+    assert b"sk-in" not in orjson.dumps(shape)
+
+
+def test_one_sample_in_full(store: Store, record: Record) -> None:
+    run = record()
+    [view] = find_samples(store, run.id, "2")
+    shape = orjson.loads(orjson.dumps(sample_json(view, judge_views(store, run.id, 2))))
+    assert shape["messages"][1]["content"] == "question 2"
+    assert shape["metadata"] == {"question": "question 2", "answer": 2}
+    assert shape["judges"] == [{"number": 0, "status": "answered", "text": "GRADE: C", "error": None}]

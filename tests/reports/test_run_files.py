@@ -1,0 +1,121 @@
+"""The files of a run: documented shapes, equal bytes for equal measurements, no secrets, never half there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample
+
+from benchwright.core import RunSummary
+from benchwright.reports import RUN_FILES, results_document, write_run_config, write_run_files
+from benchwright.reports import _atomic as atomic
+from benchwright.store import RunRecord, Store
+
+Record = Callable[..., RunRecord]
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_all_files_are_written_into_the_folder(store: Store, record: Record, here: Path) -> None:
+    paths = write_run_files(store, record(), SUMMARY)
+    assert [path.name for path in paths] == list(RUN_FILES)
+    assert sorted(path.name for path in (here / "out").iterdir()) == sorted(RUN_FILES), (
+        "no temporary file stays"
+    )
+
+
+def test_results_file_has_the_documented_shape(store: Store, record: Record, here: Path) -> None:
+    write_run_files(store, record(folder=Path("out")), SUMMARY)
+    assert (here / "out" / "results.yml").read_text() == (GOLDEN / "results.yml").read_text()
+
+
+def test_numbers_keep_their_full_precision(store: Store, record: Record, here: Path) -> None:
+    write_run_files(store, record(), SUMMARY)
+    task = yaml.safe_load((here / "out" / "results.yml").read_text())["results"]["tasks"]["my_qa"]
+    stats = task["metrics"]["pass@1"]["scores"]["words_[bold]"]["stats"]
+    assert stats["mean"] == 1 / 3
+    assert stats["stderr"] == 0.05773502691896258
+    assert "mean_failures_as_wrong" not in stats, "unset values are left out"
+
+
+def test_an_interrupted_and_an_undisturbed_run_give_equal_results(
+    store: Store, record: Record, here: Path
+) -> None:
+    write_run_files(store, record(), SUMMARY)
+    undisturbed = (here / "out" / "results.yml").read_bytes()
+    settings = {**SETTINGS, "budget": {"max_requests": None, "max_tokens_total": None, "max_minutes": 5.0}}
+    again = record(reversed(every_kind_of_sample()), settings=settings, groups=5)
+    store.claim_run(again.id)
+    store.add_event(again.id, "warning", "disturbed")
+    store.finish_run(again.id, "completed", summary=SUMMARY.to_json())
+    write_run_files(
+        store, store.run(again.id), RunSummary.from_json(orjson.loads(orjson.dumps(SUMMARY.to_json())))
+    )
+    assert (here / "out" / "results.yml").read_bytes() == undisturbed
+
+
+def test_awkward_texts_survive_yaml(record: Record, store: Store, here: Path) -> None:
+    notes = ["yes", "1e3", "a: b # c", "zeile\nzwei", "émoji 🎉", "'quoted\"", "", " x ", "[x]", "\x07bell"]
+    write_run_files(store, record(), replace(SUMMARY, notes=notes))
+    task = yaml.safe_load((here / "out" / "results.yml").read_text())["results"]["tasks"]["my_qa"]
+    assert task["notes"] == notes
+
+
+def test_no_file_holds_a_secret(store: Store, record: Record, here: Path) -> None:
+    for path in write_run_files(store, record(), SUMMARY):
+        content = path.read_bytes()
+        for secret in (b"sk-in-url", b"sk-in-header", b"me:pw"):
+            assert secret not in content, f"{path.name} holds {secret!r}"
+
+
+def test_run_config_can_be_written_before_the_first_request(record: Record, here: Path) -> None:
+    path = write_run_config(record([], summary=None))
+    config = yaml.safe_load(path.read_text())
+    assert config["config"]["params"]["extra"]["dataset"]["num_fewshot"] == 2
+    assert config["settings"]["budget"] == {"max_requests": 100}
+    assert config["target"]["api_endpoint"]["api_key_name"] == "MY_KEY"
+    assert config["settings"]["model"]["headers"] == {"X-Team": "search", "api-key": "…"}
+
+
+def test_manifest_tells_what_and_when(store: Store, record: Record, here: Path) -> None:
+    run = record()
+    write_run_files(store, run, SUMMARY)
+    manifest = orjson.loads((here / "out" / "manifest.json").read_bytes())
+    assert manifest["dataset"]["fingerprint"] == "sha256:abc"
+    assert manifest["versions"]["benchwright"] == "0.1.0"
+    assert manifest["run"]["id"] == run.id
+    assert manifest["run"]["created_at"].endswith("+00:00")
+    assert manifest["run"]["finished_at"] >= manifest["run"]["created_at"]
+
+
+def test_the_demo_model_is_named_as_such(record: Record) -> None:
+    settings: dict[str, Any] = {**SETTINGS, "model": {"kind": "demo", "model_id": "demo", "skill": 0.7}}
+    document: Any = results_document(record(settings=settings), SUMMARY)
+    assert "--model demo --demo-skill 0.7" in document["command"]
+    assert document["target"]["api_endpoint"]["model_id"] == "demo"
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "results.yml"
+    atomic.write_whole(path, b"old")
+
+    def fail() -> None:
+        with atomic.replacing(path) as temporary:
+            temporary.write_bytes(b"half")
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        fail()
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["results.yml"]

@@ -1,0 +1,189 @@
+"""What people read: n, interval, outcomes and caveats beside every number, and no reply that can take over."""
+
+from __future__ import annotations
+
+import doctest
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from recorded_runs import SETTINGS, SUMMARY
+from rich.console import Console, RenderableType
+
+from benchwright.core import NotFoundError
+from benchwright.reports import (
+    DEMO_NOTE,
+    ResultView,
+    _settings,
+    _text,
+    failed_samples,
+    find_samples,
+    judge_views,
+    result_table,
+    result_view,
+    run_overview,
+    run_table,
+    sample_in_full,
+    sample_views,
+)
+from benchwright.store import RunRecord, Store
+
+Record = Callable[..., RunRecord]
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def text_of(renderable: RenderableType, width: int = 100) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(renderable)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def view(**changes: object) -> ResultView:
+    plain = ResultView(
+        run_id=3,
+        name="my_qa",
+        model="my-model",
+        demo=False,
+        status="completed",
+        folder=Path("out"),
+        summary=SUMMARY,
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def clean() -> ResultView:
+    fine = replace(SUMMARY, failed=0, comparable=True, notes=[], prompt_tokens=None)
+    return view(summary=fine)
+
+
+def test_result_of_a_troubled_run_admits_everything() -> None:
+    shown = text_of(
+        result_table(
+            view(
+                demo=True, first_failure="no answer within 120 s", requests_sent=11, from_cache=2, seconds=2.0
+            )
+        )
+    )
+    assert shown == (GOLDEN / "troubled_result.txt").read_text()
+
+
+def test_result_of_a_clean_run_is_short() -> None:
+    assert text_of(result_table(clean())) == (GOLDEN / "clean_result.txt").read_text()
+
+
+def test_both_conventions_are_shown_exactly_when_samples_failed() -> None:
+    assert "failures as wrong" in text_of(result_table(view()))
+    assert "failures as wrong" not in text_of(result_table(clean()))
+
+
+def test_the_demo_model_is_never_passed_off_as_a_real_one(record: Record) -> None:
+    run = record(settings={**SETTINGS, "model": {"kind": "demo", "model_id": "demo"}})
+    shown = result_view(run)
+    assert shown is not None
+    assert DEMO_NOTE in text_of(result_table(shown))
+
+
+def test_repeats_are_part_of_the_title() -> None:
+    assert "7 rows × 3 repeats" in text_of(result_table(view(summary=replace(SUMMARY, repeats=3))))
+
+
+def test_a_run_without_any_score_says_so() -> None:
+    assert "no sample gave a score" in text_of(result_table(view(summary=replace(SUMMARY, metrics={}))))
+
+
+def test_a_partial_run_says_how_to_go_on() -> None:
+    partial = replace(SUMMARY, partial=True, evaluated=3, notes=["partial: 3 of 7 samples evaluated"])
+    shown = text_of(
+        result_table(
+            view(summary=partial, status="interrupted", stopped_because="stopped by --max-requests 3")
+        )
+    )
+    assert "partial: 3 of 7" in shown
+    assert "stopped by --max-requests 3" in shown
+    assert "benchwright resume 3" in shown
+
+
+def test_a_narrow_terminal_loses_no_number() -> None:
+    shown = text_of(result_table(view()), width=60)
+    assert "0.6000" in shown
+    assert "request_failed 1" in shown.replace("\n", " ")
+
+
+def test_runs_are_listed_with_their_headline(record: Record) -> None:
+    runs = [record(), record([], summary=None)]
+    shown = text_of(run_table(runs), width=140)
+    assert "completed, not comparable" in shown
+    assert "correct 0.600, words_[bold] 0.333" in shown
+    assert "running" in shown
+
+
+def test_overview_shows_result_data_and_events(store: Store, record: Record) -> None:
+    run = record()
+    shown = text_of(run_overview(run, store.events(run.id)), width=200)
+    for part in (
+        "my_qa on my-model",
+        "qa.jsonl, 7 rows, sha256:abc",
+        "2 examples from outside_rows",
+        "run.finished",
+    ):
+        assert part in shown
+    assert "sk-in-url" not in shown
+
+
+def test_overview_of_a_run_without_result(store: Store, record: Record) -> None:
+    run = record([], summary=None)
+    assert "no result yet" in text_of(run_overview(run, []))
+
+
+def test_failed_samples_are_listed_with_their_reason(store: Store, record: Record) -> None:
+    run = record()
+    shown = text_of(failed_samples(sample_views(store, run.id), 20))
+    assert shown == '3/0  request_failed: no answer within 120 s\n4/0  skipped: field "question" is missing\n'
+    assert "only the first 1" in text_of(failed_samples(sample_views(store, run.id), 1))
+    assert "every sample has a score" in text_of(failed_samples([], 1))
+
+
+def test_a_sample_is_shown_in_full(store: Store, record: Record) -> None:
+    run = record()
+    [second] = find_samples(store, run.id, "1")
+    shown = text_of(sample_in_full(second, []))
+    for part in (
+        "repeat 0: scored",
+        "Be brief.",
+        "question 1",
+        "first I thought",
+        "no ",
+        '"correct": false',
+        "3 attempts",
+    ):
+        assert part in shown
+    assert "\x1b" not in shown, "a reply cannot clear the screen"
+    assert "\\x1b[2J" in shown
+    assert "messages" not in shown, "system and prompt say it already"
+
+
+def test_a_judged_sample_shows_what_the_judge_said(store: Store, record: Record) -> None:
+    run = record()
+    [third] = find_samples(store, run.id, "2/0")
+    shown = text_of(sample_in_full(third, judge_views(store, run.id, 2)))
+    assert "judge, question 1" in shown
+    assert "GRADE: C" in shown
+
+
+def test_a_failed_sample_shows_its_error(store: Store, record: Record) -> None:
+    [failed] = find_samples(store, record().id, "3")
+    assert "no answer within 120 s" in text_of(sample_in_full(failed, []))
+
+
+@pytest.mark.parametrize("wanted", ["7", "0/1", "x", "-1", "0/", "0/x", ""])
+def test_a_sample_that_is_not_there_is_named(store: Store, record: Record, wanted: str) -> None:
+    run = record()
+    with pytest.raises(NotFoundError, match="sample"):
+        find_samples(store, run.id, wanted)
+
+
+@pytest.mark.parametrize("module", [_text, _settings])
+def test_examples_in_the_documentation_are_true(module: object) -> None:
+    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
