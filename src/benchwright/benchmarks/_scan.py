@@ -48,6 +48,8 @@ class RowScan:
 
     rows: int
     """Rows that can be asked."""
+    readable: int
+    """Rows that could be parsed, those that lack a field included."""
     bad_rows: tuple[BadRow, ...]
     """Rows that cannot, up to a limit."""
     bad_total: int
@@ -88,6 +90,7 @@ def scan_rows(
     *,
     strategy: Strategy | None = None,
     on_unreadable: Callable[[BadRow], None] | None = None,
+    watch_repetition: bool = True,
 ) -> RowScan:
     """Render every row and count what is wrong.
 
@@ -98,6 +101,7 @@ def scan_rows(
         max_listed: How many bad rows are listed; all are counted.
         strategy: How rows are handled, where the run decides it; None for the benchmark's own.
         on_unreadable: Told of each row that the reader could not parse, listed or not.
+        watch_repetition: Count repeated prompts and ids, which takes memory for every row.
 
     Rows that cannot be parsed and rows that lack a field are both listed with file, line and cure. Data that
     cannot be read to its end raises DatasetError.
@@ -142,13 +146,14 @@ def scan_rows(
             for field in shown_fields:
                 if row.get(field) is None:
                     nulls[field] += 1
-            if index <= WATCHED_ROWS:
+            if watch_repetition and index <= WATCHED_ROWS:
                 again += _seen_before(hash(asked.identity), seen)
                 same_id += _seen_before(row.get("id"), ids)
             if len(first) < KEPT_ROWS:
                 first.append(ScannedRow(index - 1, line, row, asked.prompt, asked.choices))
     return RowScan(
         rows=rows,
+        readable=index,
         bad_rows=tuple(sorted(bad, key=lambda b: b.line)),
         bad_total=unreadable + missing.total(),
         requests=requests,

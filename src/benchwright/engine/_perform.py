@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import time
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
+from benchwright.config import resolve_headers
 from benchwright.core import JsonObject, Outcome, Route, RunSummary, encode_json
-from benchwright.endpoints import EchoProfile, OpenEndpoint, learn_echo, open_endpoint
+from benchwright.endpoints import (
+    DemoSettings,
+    EchoProfile,
+    EndpointSettings,
+    OpenEndpoint,
+    learn_echo,
+    open_endpoint,
+)
 from benchwright.engine._answers import Calls, Generate, MultiTurn, RankChoices, ScoreOnly, Strategy
 from benchwright.engine._execute import Machinery, execute
 from benchwright.engine._feed import Feed
@@ -52,7 +60,7 @@ async def perform(
     progress = Progress(run.name)
     stop = Stop(prepared.settings.budget)
     async with AsyncExitStack() as stack:
-        endpoint = open_endpoint(prepared.settings.endpoint)
+        endpoint = open_endpoint(_with_headers(prepared.settings.endpoint))
         stack.push_async_callback(endpoint.aclose)
         writer = StepWriter(store.workspace.database, run.id)
         stack.push_async_callback(writer.close)
@@ -65,7 +73,7 @@ async def perform(
         )
         if not resuming:
             await _record_unreadable(prepared, writer)
-        progress.total = (prepared.scan.rows + prepared.unreadable) * prepared.settings.repeats
+        progress.total = prepared.rows * prepared.settings.repeats
         started = time.monotonic()
         await execute(machinery, store, run.id, watcher)
         seconds = time.monotonic() - started
@@ -75,7 +83,7 @@ async def perform(
     summary = summarise(
         store,
         run.id,
-        rows=prepared.scan.rows + prepared.unreadable,
+        rows=prepared.rows,
         repeats=prepared.settings.repeats,
         failure_threshold=prepared.settings.failure_threshold,
         notes=[*prepared.notes, *([stop.reason] if stop.cause in ("budget", "hopeless") else [])],
@@ -160,12 +168,19 @@ async def _echo_profile(store: Store, run: RunRecord, endpoint: OpenEndpoint, mo
     return profile
 
 
+def _with_headers(settings: EndpointSettings | DemoSettings) -> EndpointSettings | DemoSettings:
+    """Header values that name environment variables get them only here: they are never recorded."""
+    if isinstance(settings, EndpointSettings) and settings.headers:
+        return replace(settings, headers=resolve_headers(settings.headers))
+    return settings
+
+
 async def _record_unreadable(prepared: Prepared, writer: StepWriter) -> None:
     """Rows that could not even be read have no sample, yet they are counted: as skipped, behind the others."""
     now = time.time()
     rows = [
         StepRow(
-            score_key(prepared.scan.rows + number, repeat),
+            score_key(prepared.scan.readable + number, repeat),
             b"",
             None,
             encode_json({"o": Outcome.SKIPPED.value, "t": None, "e": reason}),

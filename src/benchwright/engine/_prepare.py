@@ -51,9 +51,9 @@ class Prepared:
     """What must stand beside the numbers."""
 
     @property
-    def unreadable(self) -> int:
-        """How many rows could not be read."""
-        return len(self.unreadable_reasons)
+    def rows(self) -> int:
+        """Rows that get an outcome: those that can be asked, those that lack a field, the unreadable."""
+        return self.scan.readable + len(self.unreadable_reasons)
 
     @property
     def model_type(self) -> EndpointType:
@@ -69,17 +69,21 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
     if settings.dataset is not None:
         spec = replace(spec, dataset=settings.dataset)
-    strategy_of(spec, model_type_of(spec, settings))
+    strategy = strategy_of(spec, model_type_of(spec, settings))
     reader = open_dataset(
         spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, limit=settings.limit
     )
+    # Ready-made responses are scored as they are: examples would only cost a pass over the data.
+    shots = 0 if strategy == "score_only" else settings.num_fewshot
     fewshot = resolve_fewshot(
-        spec, num_fewshot=settings.num_fewshot, seed=settings.fewshot_seed, limit=settings.limit,
+        spec, num_fewshot=shots, seed=settings.fewshot_seed, limit=settings.limit,
         strict=settings.fewshot_strict,
     )  # fmt: skip
     prompts = build_prompts(spec, fewshot)
     unreadable: list[BadRow] = []
-    scan = scan_rows(spec, reader, prompts, on_unreadable=unreadable.append)
+    scan = scan_rows(
+        spec, reader, prompts, strategy=strategy, on_unreadable=unreadable.append, watch_repetition=False
+    )
     if scan.bad_total and not settings.skip_bad_rows:
         raise DatasetError.of_rows(scan.bad_rows, scan.bad_total)
     if scan.rows == 0:
