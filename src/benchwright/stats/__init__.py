@@ -1,0 +1,13 @@
+"""Means, spreads and intervals of scores. Numbers in, numbers out; no disk, no clock."""
+
+from benchwright.stats._accumulator import ScoreAccumulator
+from benchwright.stats._aggregator import Aggregator
+from benchwright.stats._intervals import wilson_interval
+from benchwright.stats._summary import ScoreSummary
+
+__all__ = [
+    "Aggregator",
+    "ScoreAccumulator",
+    "ScoreSummary",
+    "wilson_interval",
+]

@@ -1,0 +1,208 @@
+"""Running statistics of one metric in bounded memory."""
+
+from __future__ import annotations
+
+from copy import copy
+from math import inf, sqrt
+from typing import Literal
+
+from benchwright.stats._clusters import ClusterMoments
+from benchwright.stats._intervals import t_quantile_95, wilson_interval
+from benchwright.stats._summary import ScoreSummary
+
+LARGEST = 1e150
+"""Values must be smaller than this, so that the sum of their squares stays finite."""
+
+_PENDING = 4096
+
+
+class ScoreAccumulator:
+    """Takes values one by one and summarises them at any time, in bounded memory.
+
+    Values of one cluster (the repeats of one sample) must arrive one after the other. The same values in the same
+    order give the same bits, however often `summary` is called in between.
+
+    >>> scores = ScoreAccumulator()
+    >>> for index, value in enumerate([1, 0, 1, 1]):
+    ...     scores.add(value, index)
+    >>> scores.summary().mean
+    0.75
+    """
+
+    __slots__ = (
+        "_clusters", "_compensation", "_m2", "_max", "_mean", "_min", "_moments", "_n", "_ones", "_open", "_open_m2",
+        "_open_mean", "_open_size", "_open_sum", "_pending", "_total", "_zeros",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        # Values wait here with their clusters and are folded in by the thousand: a loop over locals costs less
+        # than half of the same arithmetic on attributes, call by call.
+        self._pending: list[tuple[float, int]] = []
+        self._ones = self._zeros = 0
+        self._total = self._compensation = 0.0
+        self._min, self._max = inf, -inf
+        # Closed clusters: values, their mean and squares about it, and how many clusters.
+        self._n = 0
+        self._mean = self._m2 = 0.0
+        self._clusters = 0
+        # Moments of cluster sums and sizes; None while every cluster has one value, which needs no others.
+        self._moments: ClusterMoments | None = None
+        # The cluster that may still grow.
+        self._open: int | None = None
+        self._open_size = 0
+        self._open_sum = self._open_mean = self._open_m2 = 0.0
+
+    @property
+    def count(self) -> int:
+        """Values seen so far."""
+        return self._n + self._open_size + len(self._pending)
+
+    def add(self, value: float, cluster: int) -> None:
+        """One more value of the sample `cluster`.
+
+        Raises:
+            ValueError: the value is NaN, infinite, or so large (1e150) that its square has no place in a float.
+                Such a score has no mean, and leaving it out would flatter the metric.
+        """
+        if not -LARGEST < value < LARGEST:
+            raise ValueError(
+                f"score {value!r} cannot be averaged; expected a finite number below {LARGEST:g}"
+            )
+        pending = self._pending
+        pending.append((value, cluster))
+        if len(pending) >= _PENDING:
+            self._fold()
+
+    def copy(self) -> ScoreAccumulator:
+        """An independent accumulator that has seen the same values."""
+        self._fold()
+        copied = ScoreAccumulator()
+        for name in self.__slots__:
+            setattr(copied, name, copy(getattr(self, name)))
+        return copied
+
+    def summary(self) -> ScoreSummary:
+        """The statistics of all values so far.
+
+        Raises:
+            ValueError: there are none.
+        """
+        self._fold()
+        n, _, squares = _merged(
+            (self._n, self._mean, self._m2), (self._open_size, self._open_mean, self._open_m2)
+        )
+        if n == 0:
+            raise ValueError("no values to summarise")
+        ones = self._ones
+        binary = ones + self._zeros == n
+        mean = min(max((self._total + self._compensation) / n, self._min), self._max)
+        if binary:
+            squares = ones * (n - ones) / n  # exact, not the sum of roundings
+        stddev = sqrt(squares / n)
+        clusters = self._clusters + 1
+        if clusters == n:
+            stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
+        else:
+            stderr = self._clustered_stderr(mean, n)
+        low, high, interval = _interval(mean, stderr, n, clusters, binary)
+        return ScoreSummary(
+            count=n,
+            mean=mean,
+            stddev=stddev,
+            stderr=stddev / sqrt(n),
+            sample_stderr=stderr,
+            ci_low=low,
+            ci_high=high,
+            min=float(self._min),
+            max=float(self._max),
+            clusters=clusters,
+            interval=interval,
+        )
+
+    def _clustered_stderr(self, mean: float, n: int) -> float:
+        if self._min == self._max:
+            return 0.0
+        moments = self._moments or ClusterMoments.of_singles(self._clusters, self._mean, self._m2)
+        return moments.with_one_more(self._open_sum, self._open_size).stderr(mean, n)
+
+    def _fold(self) -> None:
+        pending = self._pending
+        if not pending:
+            return
+        values = [value for value, _ in pending]
+        self._ones += values.count(1)
+        self._zeros += values.count(0)
+        self._min = min(self._min, *values)
+        self._max = max(self._max, *values)
+        if self._ones + self._zeros == self._n + self._open_size + len(values):
+            self._total = float(self._ones)
+        else:
+            self._sum_up(values)
+        n, mean, m2, clusters, moments = self._n, self._mean, self._m2, self._clusters, self._moments
+        opened, size, total = self._open, self._open_size, self._open_sum
+        open_mean, open_m2 = self._open_mean, self._open_m2
+        for value, cluster in pending:
+            if cluster == opened and size:
+                size += 1
+                total += value
+                from_mean = value - open_mean
+                open_mean += from_mean / size
+                open_m2 += from_mean * (value - open_mean)
+                continue
+            if size == 1:  # Welford: squares about the mean, without the cancellation of raw squares
+                n += 1
+                from_mean = total - mean
+                mean += from_mean / n
+                m2 += from_mean * (total - mean)
+            elif size:
+                if moments is None:
+                    moments = ClusterMoments.of_singles(clusters, mean, m2)
+                n, mean, m2 = _merged((n, mean, m2), (size, open_mean, open_m2))
+            if size:
+                clusters += 1
+                if moments is not None:
+                    moments.add(total, size)
+            opened, size, total, open_mean, open_m2 = cluster, 1, value, value, 0.0
+        self._n, self._mean, self._m2, self._clusters, self._moments = n, mean, m2, clusters, moments
+        self._open, self._open_size, self._open_sum = opened, size, total
+        self._open_mean, self._open_m2 = open_mean, open_m2
+        pending.clear()
+
+    def _sum_up(self, values: list[float]) -> None:
+        """Neumaier's sum: what rounding takes from the running total is carried along."""
+        total, compensation = self._total, self._compensation
+        for value in values:
+            rounded = total + value
+            if abs(total) >= abs(value):
+                compensation += (total - rounded) + value
+            else:
+                compensation += (value - rounded) + total
+            total = rounded
+        self._total, self._compensation = total, compensation
+
+
+def _merged(left: tuple[int, float, float], right: tuple[int, float, float]) -> tuple[int, float, float]:
+    """Count, mean and squares about it of two groups together (Chan, Golub and LeVeque)."""
+    left_n, left_mean, left_m2 = left
+    right_n, right_mean, right_m2 = right
+    n = left_n + right_n
+    if not left_n or not right_n:
+        return left if left_n else right
+    apart = right_mean - left_mean
+    return n, left_mean + apart * right_n / n, left_m2 + right_m2 + apart * apart * left_n * right_n / n
+
+
+def _interval(
+    mean: float, stderr: float, count: int, clusters: int, binary: bool
+) -> tuple[float, float, Literal["wilson", "normal", "clustered"]]:
+    if binary and (clusters == count or stderr == 0):
+        # Repeats that always agree say no more than one reply each, and must not give an interval of width 0.
+        low, high = wilson_interval(mean * clusters if clusters < count else round(mean * count), clusters)
+        return low, high, "wilson"
+    half = t_quantile_95(clusters - 1) * stderr if clusters > 1 else 0.0
+    low, high = mean - half, mean + half
+    if clusters == count:
+        return low, high, "normal"
+    if binary:
+        low, high = max(0.0, low), min(1.0, high)
+    return low, high, "clustered"

@@ -1,0 +1,58 @@
+"""The spread between samples that were asked several times."""
+
+from __future__ import annotations
+
+from copy import copy
+from math import sqrt
+
+
+class ClusterMoments:
+    """Running moments of (sum, size) over clusters, for the standard error of a mean of clustered values.
+
+    The error of the mean μ is √(G/(G-1) · Σ (sum - size·μ)²) / n over G clusters of n values in all: the
+    cluster-robust estimator with the usual small-sample factor. For clusters of equal size it is the standard
+    error of the cluster means; for clusters of size 1 the ordinary one. Since μ is also the ratio of the mean sum
+    to the mean size, the squares follow from centred moments, which keep their digits where the raw ones lose
+    them.
+    """
+
+    __slots__ = ("_covariance", "_size_m2", "_size_mean", "_sum_m2", "_sum_mean", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._sum_mean = self._sum_m2 = 0.0
+        self._size_mean = self._size_m2 = 0.0
+        self._covariance = 0.0
+
+    @classmethod
+    def of_singles(cls, count: int, mean: float, squares: float) -> ClusterMoments:
+        """Of clusters that have one value each: the moments of those values."""
+        moments = cls()
+        moments.count, moments._sum_mean, moments._sum_m2 = count, mean, squares
+        moments._size_mean = 1.0 if count else 0.0
+        return moments
+
+    def add(self, total: float, size: int) -> None:
+        """One more cluster: the sum of its values and how many they are. Welford's update, in two dimensions."""
+        self.count = count = self.count + 1
+        from_sum_mean = total - self._sum_mean
+        self._sum_mean += from_sum_mean / count
+        self._sum_m2 += from_sum_mean * (total - self._sum_mean)
+        from_size_mean = size - self._size_mean
+        if from_size_mean:
+            self._size_mean += from_size_mean / count
+            self._size_m2 += from_size_mean * (size - self._size_mean)
+            self._covariance += from_sum_mean * (size - self._size_mean)
+
+    def with_one_more(self, total: float, size: int) -> ClusterMoments:
+        """A copy to which a cluster was added that may still grow."""
+        more = copy(self)
+        more.add(total, size)
+        return more
+
+    def stderr(self, mean: float, values: int) -> float:
+        """Standard error of `mean` over `values` values; 0.0 for a single cluster."""
+        if self.count < 2:
+            return 0.0
+        squares = self._sum_m2 - 2 * mean * self._covariance + mean * mean * self._size_m2
+        return sqrt(max(0.0, squares) * self.count / (self.count - 1)) / values

@@ -1,0 +1,205 @@
+"""One metric: exact where it can be, stable elsewhere, the same bits for the same values."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import groupby
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchwright.stats import ScoreAccumulator, ScoreSummary, wilson_interval
+from benchwright.stats._intervals import t_quantile_95
+
+FINITE = st.floats(-1e9, 1e9, allow_nan=False)
+
+
+def summary_of(values: Iterable[float], clusters: Iterable[int] | None = None) -> ScoreSummary:
+    scores = ScoreAccumulator()
+    values = list(values)
+    for value, cluster in zip(values, clusters or range(len(values)), strict=True):
+        scores.add(value, cluster)
+    return scores.summary()
+
+
+def robust_stderr(values: list[float], clusters: list[int]) -> float:
+    """The cluster-robust formula, written out in exact fractions."""
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact) / len(exact)
+    groups = groupby(zip(clusters, exact, strict=True), key=lambda pair: pair[0])
+    residuals = [sum(value - mean for _, value in group) for _, group in groups]
+    count = len(residuals)
+    squares = sum(residual**2 for residual in residuals)
+    return math.sqrt(squares * count / (count - 1)) / len(values)
+
+
+def test_the_documented_example() -> None:
+    found = summary_of([1, 1, 1, 1, 1, 1, 0, 0])
+    assert found.count == 8
+    assert found.mean == 0.75
+    assert round(found.stddev, 4) == 0.433
+    assert round(found.stderr, 4) == 0.1531
+    assert found.sample_stderr == pytest.approx(math.sqrt(0.75 * 0.25 / 7), rel=1e-15)
+    assert (found.ci_low, found.ci_high) == wilson_interval(6, 8)
+    assert found.interval == "wilson"
+    assert (found.min, found.max, found.clusters) == (0.0, 1.0, 8)
+
+
+def test_a_single_value() -> None:
+    found = summary_of([0.5])
+    assert (found.count, found.mean, found.stddev, found.stderr, found.sample_stderr) == (1, 0.5, 0, 0, 0)
+    assert (found.ci_low, found.ci_high, found.interval) == (0.5, 0.5, "normal")
+
+
+def test_a_single_right_answer_does_not_claim_certainty() -> None:
+    found = summary_of([True])
+    assert (found.ci_low, found.ci_high) == wilson_interval(1, 1)
+    assert found.ci_low < 0.25
+
+
+def test_other_values_get_students_interval() -> None:
+    values = [0.2, 0.4, 0.9, 0.5, 0.7]
+    found = summary_of(values)
+    stderr = statistics.stdev(values) / math.sqrt(5)
+    assert found.interval == "normal"
+    assert found.sample_stderr == pytest.approx(stderr, rel=1e-14)
+    assert found.ci_high == pytest.approx(statistics.fmean(values) + 2.776445105197791 * stderr, rel=1e-13)
+    assert found.ci_low == pytest.approx(statistics.fmean(values) - 2.776445105197791 * stderr, rel=1e-12)
+
+
+def test_repeats_are_not_taken_for_independent() -> None:
+    values, clusters = [1, 1, 0, 1, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2, 3, 3]
+    found = summary_of(values, clusters)
+    shares = [1, 0.5, 0, 1]
+    assert found.interval == "clustered"
+    assert found.clusters == 4
+    assert found.mean == 0.625
+    assert found.stderr == math.sqrt(0.625 * 0.375 / 8)
+    assert found.sample_stderr == pytest.approx(statistics.stdev(shares) / 2, rel=1e-14)
+    half = t_quantile_95(3) * statistics.stdev(shares) / 2
+    assert found.ci_low == pytest.approx(max(0.0, 0.625 - half))
+    assert found.ci_high == 1.0, "cut at 1: a share cannot be larger"
+
+
+def test_repeats_that_always_agree_count_once() -> None:
+    found = summary_of([1] * 9, [0, 0, 0, 1, 1, 1, 2, 2, 2])
+    assert found.interval == "wilson"
+    assert (found.ci_low, found.ci_high) == wilson_interval(3, 3)
+
+
+def test_repeats_of_one_sample_cannot_tell_the_spread() -> None:
+    found = summary_of([1, 0, 1, 1], [5, 5, 5, 5])
+    assert (found.clusters, found.sample_stderr) == (1, 0.0)
+    assert (found.ci_low, found.ci_high) == wilson_interval(0.75, 1)
+    assert found.stddev > 0
+
+
+def test_clusters_of_unequal_size() -> None:
+    values, clusters = [0.5, 1, 2, 2.5, 4, 1], [0, 1, 1, 1, 2, 2]
+    found = summary_of(values, clusters)
+    assert found.sample_stderr == pytest.approx(robust_stderr(values, clusters), rel=1e-13)
+    assert found.stddev == pytest.approx(statistics.pstdev(values), rel=1e-14)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=300))
+def test_share_of_right_answers_is_exact(values: list[bool]) -> None:
+    found = summary_of(values)
+    right, n = sum(values), len(values)
+    assert found.mean == right / n
+    assert found.stddev == math.sqrt(right * (n - right) / n / n)
+
+
+@given(st.lists(FINITE, min_size=2, max_size=60))
+def test_moments_agree_with_exact_arithmetic(values: list[float]) -> None:
+    found = summary_of(values)
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact) / len(exact)
+    variance = sum((value - mean) ** 2 for value in exact) / len(exact)
+    scale = max(map(abs, values))
+    assert found.mean == pytest.approx(float(mean), rel=1e-12, abs=1e-14 * scale)
+    assert found.stddev == pytest.approx(math.sqrt(variance), rel=1e-9, abs=1e-12 * scale)
+    assert found.min == min(values)
+    assert found.max == max(values)
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=4), min_size=2, max_size=12))
+def test_clustered_error_agrees_with_the_formula(groups: list[list[float]]) -> None:
+    values = [value for group in groups for value in group]
+    clusters = [index for index, group in enumerate(groups) for _ in group]
+    found = summary_of(values, clusters)
+    assert found.clusters == len(groups)
+    assert found.sample_stderr == pytest.approx(robust_stderr(values, clusters), rel=1e-6, abs=1e-9)
+    assert found.stddev == pytest.approx(statistics.pstdev(values), rel=1e-9, abs=1e-12)
+
+
+@given(
+    st.lists(
+        st.tuples(st.one_of(st.booleans(), st.floats(-10, 10)), st.integers(1, 3)), min_size=1, max_size=30
+    ),
+    st.sets(st.integers(0, 90)),
+)
+def test_looking_in_between_changes_no_bit(groups: list[tuple[float, int]], looks: set[int]) -> None:
+    undisturbed, watched = ScoreAccumulator(), ScoreAccumulator()
+    seen = 0
+    for cluster, (value, repeats) in enumerate(groups):
+        for repeat in range(repeats):
+            undisturbed.add(value + repeat / 3, cluster)
+            watched.add(value + repeat / 3, cluster)
+            seen += 1
+            if seen in looks:
+                watched.summary()
+                watched = watched.copy()
+    assert watched.summary() == undisturbed.summary()
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    first = ScoreAccumulator()
+    for index, value in enumerate([0.5, 0.5, 0.25]):
+        first.add(value, index // 2)
+    second = first.copy()
+    second.add(0.75, 1)
+    second.add(7, 2)
+    assert first.count == 3
+    assert first.summary() == summary_of([0.5, 0.5, 0.25], [0, 0, 1])
+    assert second.summary() == summary_of([0.5, 0.5, 0.25, 0.75, 7], [0, 0, 1, 1, 2])
+
+
+def test_a_large_offset_does_not_swallow_the_spread() -> None:
+    values = [1e9 + offset for offset in (4.0, 7.0, 13.0, 16.0)] * 2500
+    found = summary_of(values)
+    assert found.mean == pytest.approx(1e9 + 10, rel=1e-15)
+    assert found.stddev == pytest.approx(math.sqrt(22.5), rel=1e-9)
+
+
+def test_many_values_beyond_one_batch() -> None:
+    values = [(index * 7919 % 1000) / 1000 for index in range(10_000)]
+    found = summary_of(values)
+    assert found.count == 10_000
+    assert found.mean == pytest.approx(math.fsum(values) / 10_000, rel=1e-14)
+    assert found.stddev == pytest.approx(statistics.pstdev(values), rel=1e-12)
+
+
+@settings(max_examples=30)
+@given(st.floats(-5, 5), st.integers(2, 200))
+def test_equal_values_have_no_spread(value: float, n: int) -> None:
+    found = summary_of([value] * n, [index // 2 for index in range(n)])
+    assert found.mean == value
+    assert (found.stddev, found.sample_stderr) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e200, 10**400])
+def test_what_cannot_be_averaged_is_refused_and_leaves_no_trace(value: float) -> None:
+    scores = ScoreAccumulator()
+    scores.add(1, 0)
+    with pytest.raises(ValueError, match="cannot be averaged"):
+        scores.add(value, 1)
+    assert scores.summary() == summary_of([1])
+
+
+def test_nothing_has_no_summary() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        ScoreAccumulator().summary()
