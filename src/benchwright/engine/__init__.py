@@ -3,12 +3,13 @@
 from benchwright.engine._perform import Performed, perform
 from benchwright.engine._prepare import Prepared, prepare
 from benchwright.engine._progress import Phase, Progress, Watcher
-from benchwright.engine._settings import RunSettings
+from benchwright.engine._settings import ModelSettings, RunSettings
 from benchwright.engine._side_calls import judge_request, judge_settings, judge_text
 from benchwright.engine._stop import Budget, StopCause
 
 __all__ = [
     "Budget",
+    "ModelSettings",
     "Performed",
     "Phase",
     "Prepared",

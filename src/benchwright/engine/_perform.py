@@ -7,12 +7,12 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
 
 from benchwright.config import resolve_headers
-from benchwright.core import JsonObject, Outcome, Route, RunSummary, encode_json
+from benchwright.core import JsonObject, Outcome, Route, RunSummary, UsageError, encode_json
 from benchwright.endpoints import (
-    DemoSettings,
     EchoProfile,
     EndpointSettings,
     OpenEndpoint,
+    ScriptedSettings,
     learn_echo,
     open_endpoint,
 )
@@ -23,6 +23,7 @@ from benchwright.engine._ledger import CallLedger
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._scoring import Scoring
+from benchwright.engine._settings import ModelSettings
 from benchwright.engine._side_calls import JudgeCalls, ModelCalls
 from benchwright.engine._stop import Stop, StopCause
 from benchwright.engine._summarise import summarise
@@ -54,14 +55,22 @@ class Performed:
 
 
 async def perform(
-    prepared: Prepared, store: Store, run: RunRecord, *, resuming: bool, watcher: Watcher | None = None
+    prepared: Prepared,
+    store: Store,
+    run: RunRecord,
+    *,
+    resuming: bool,
+    watcher: Watcher | None = None,
+    endpoint: OpenEndpoint | None = None,
 ) -> Performed:
-    """Execute a run that this process owns, and record its end."""
+    """Execute a run that this process owns, and record its end. An `endpoint` given here is the caller's to
+    close; otherwise the settings say which one to open."""
     progress = Progress(run.name)
     stop = Stop(prepared.settings.budget)
     async with AsyncExitStack() as stack:
-        endpoint = open_endpoint(_with_headers(prepared.settings.endpoint))
-        stack.push_async_callback(endpoint.aclose)
+        if endpoint is None:
+            endpoint = _open(prepared.settings.endpoint)
+            stack.push_async_callback(endpoint.aclose)
         writer = StepWriter(store.workspace.database, run.id)
         stack.push_async_callback(writer.close)
         ledger = CallLedger(
@@ -168,11 +177,13 @@ async def _echo_profile(store: Store, run: RunRecord, endpoint: OpenEndpoint, mo
     return profile
 
 
-def _with_headers(settings: EndpointSettings | DemoSettings) -> EndpointSettings | DemoSettings:
-    """Header values that name environment variables get them only here: they are never recorded."""
+def _open(settings: ModelSettings) -> OpenEndpoint:
+    if isinstance(settings, ScriptedSettings):
+        raise UsageError("this run was answered by a script; give it again: resume(run, endpoint=…)")
     if isinstance(settings, EndpointSettings) and settings.headers:
-        return replace(settings, headers=resolve_headers(settings.headers))
-    return settings
+        # Header values that name environment variables get them only here: they are never recorded.
+        settings = replace(settings, headers=resolve_headers(settings.headers))
+    return open_endpoint(settings)
 
 
 async def _record_unreadable(prepared: Prepared, writer: StepWriter) -> None:

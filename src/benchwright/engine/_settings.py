@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from benchwright.benchmarks import EndpointType, Generation
 from benchwright.core import JsonObject
-from benchwright.endpoints import DemoSettings, EndpointSettings, FaultMix
+from benchwright.endpoints import DemoSettings, EndpointSettings, FaultMix, ScriptedSettings
 from benchwright.engine._stop import Budget
+
+ModelSettings: TypeAlias = EndpointSettings | DemoSettings | ScriptedSettings
+"""Any model a run can be pointed at."""
+
+_KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scripted": ScriptedSettings}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """One run of one benchmark against one model. Holds names of secrets, never secrets."""
 
+    asked: str
+    """The target as the user wrote it."""
     target: str
     """Where the benchmark is loaded from: `file.py:name` with an absolute path, or `module:name`."""
     cwd: str
@@ -23,12 +30,14 @@ class RunSettings:
     """Normalised benchmark name."""
     eval_type: str
     """`byob_<name>.<name>`."""
-    endpoint: EndpointSettings | DemoSettings
+    endpoint: ModelSettings
     """The model under test."""
     generation: Generation
     """What goes into every request body."""
     model_type: EndpointType | None = None
     """How the model is asked; None: as the benchmark declares."""
+    output_dir: str | None = None
+    """Folder for the run's files as the user wrote it; None: one of the workspace's own."""
     dataset: str | None = None
     """Dataset that replaces the benchmark's own."""
     limit: int | None = None
@@ -56,7 +65,7 @@ class RunSettings:
         """The frozen form."""
         record: dict[str, Any] = asdict(self)
         endpoint = record.pop("endpoint")
-        kind = "http" if isinstance(self.endpoint, EndpointSettings) else "demo"
+        kind = next(kind for kind, settings in _KINDS.items() if isinstance(self.endpoint, settings))
         record["model"] = {"kind": kind, **endpoint}
         return record
 
@@ -66,11 +75,9 @@ class RunSettings:
         values = dict(record)
         model = dict(values.pop("model"))
         kind = model.pop("kind")
-        endpoint: EndpointSettings | DemoSettings
-        if kind == "http":
-            endpoint = EndpointSettings(**model)
-        else:
-            endpoint = DemoSettings(**{**model, "faults": FaultMix(**model["faults"])})
+        if "faults" in model:
+            model["faults"] = FaultMix(**model["faults"])
+        endpoint = _KINDS[kind](**model)
         return cls(
             **{
                 **values,

@@ -8,7 +8,8 @@ from typing import Any
 from benchwright.benchmarks import Generation
 from benchwright.config import ConfigFile, ModelConfig
 from benchwright.core import UsageError, suggest
-from benchwright.endpoints import DemoSettings, EndpointSettings
+from benchwright.endpoints import DemoSettings, EndpointSettings, ScriptedSettings
+from benchwright.engine import ModelSettings
 from benchwright.sdk._options import RunOptions
 
 DEFAULT_PARALLELISM = 16
@@ -19,7 +20,7 @@ DEFAULT_PARALLELISM = 16
 class ChosenModel:
     """A model, ready to be opened, and what its requests say."""
 
-    endpoint: EndpointSettings | DemoSettings
+    endpoint: ModelSettings
     """Where it is."""
     generation: Generation
     """What every request body holds."""
@@ -32,6 +33,15 @@ class ChosenModel:
     def demo(self) -> bool:
         """Whether this is the embedded demo model."""
         return isinstance(self.endpoint, DemoSettings)
+
+
+def scripted_model(options: RunOptions) -> ChosenModel:
+    """The model of a run that is answered by an endpoint object of the caller's."""
+    parallelism = options.parallelism or DEFAULT_PARALLELISM
+    endpoint = ScriptedSettings(parallelism=parallelism)
+    return ChosenModel(
+        endpoint, _generation(options, endpoint.model_id, None), options.model_type, parallelism
+    )
 
 
 def choose_model(options: RunOptions, config: ConfigFile | None) -> ChosenModel:

@@ -15,28 +15,31 @@ import orjson
 from benchwright.benchmarks import load_benchmarks
 from benchwright.config import ConfigFile, find_config
 from benchwright.core import BenchwrightError, UsageError
-from benchwright.endpoints import DemoSettings
+from benchwright.endpoints import DemoSettings, OpenEndpoint, ScriptedSettings
 from benchwright.engine import Budget, Performed, Prepared, RunSettings, Watcher, perform, prepare
 from benchwright.reports import write_run_files
-from benchwright.sdk._models import ChosenModel, choose_model
+from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._result import RunResult, result_of
 from benchwright.sdk._targets import Target, resolve_targets
 from benchwright.store import RunRecord, RunStatus, Store, find_workspace
 
 
-def run(target: str | os.PathLike[str] | Callable[..., Any], **options: Any) -> RunResult:
+def run(
+    target: str | os.PathLike[str] | Callable[..., Any],
+    *,
+    endpoint: OpenEndpoint | None = None,
+    **options: Any,
+) -> RunResult:
     """Evaluate one benchmark and return its result; keywords are those of `RunOptions`.
 
     `target` is a file (`bench.py` or `bench.py:name`), a module, an installed name, or a function decorated
-    with `@benchmark`. Raises BenchwrightError for what makes a run impossible; failing samples are counted in
+    with `@benchmark`. `endpoint` answers instead of a model, such as a `ScriptedEndpoint` in a test. Raises BenchwrightError for what makes a run impossible; failing samples are counted in
     the result instead.
     """
     chosen = RunOptions.from_keywords(options)
-    results = run_all(target, chosen)
-    if len(results) != 1:  # resolved before anything ran, see below
-        raise AssertionError("run_all gives one result per target")
-    return results[0]
+    (result,) = run_all(target, chosen, endpoint=endpoint)
+    return result
 
 
 def run_all(
@@ -46,6 +49,7 @@ def run_all(
     several: bool = False,
     watcher: Watcher | None = None,
     finished: Callable[[RunResult], None] | None = None,
+    endpoint: OpenEndpoint | None = None,
 ) -> list[RunResult]:
     """Evaluate every benchmark that `target` names, one after the other.
 
@@ -60,10 +64,13 @@ def run_all(
         raise UsageError(
             f"{target} holds several benchmarks ({names}); name one, as in {target}:{targets[0].spec.key}"
         )
-    ready = [_prepared(found, options, config, several=len(targets) > 1) for found in targets]
+    ready = [
+        _prepared(found, options, config, several=len(targets) > 1, scripted=endpoint is not None)
+        for found in targets
+    ]
     results = []
     for prepared, effective in ready:
-        result = _start(prepared, effective, watcher)
+        result = _start(prepared, effective, watcher, endpoint)
         results.append(result)
         if finished is not None:
             finished(result)
@@ -80,6 +87,7 @@ def resume(
     allow_changed: bool = False,
     overrides: Mapping[str, Any] | None = None,
     watcher: Watcher | None = None,
+    endpoint: OpenEndpoint | None = None,
 ) -> RunResult:
     """Go on with a run where it stopped. A complete run gives its result again without asking anything.
 
@@ -90,12 +98,11 @@ def resume(
     try:
         found = store.find_run(str(wanted))
         run = store.claim_run(found.id)
-        return _owned(
-            store,
-            run,
-            found.status,
-            lambda: _resume(store, run, retry_failed, allow_changed, overrides or {}, watcher),
-        )
+
+        def work() -> RunResult:
+            return _resume(store, run, retry_failed, allow_changed, overrides or {}, watcher, endpoint)
+
+        return _owned(store, run, found.status, work)
     finally:
         store.close()
 
@@ -106,7 +113,8 @@ def find_targets(
     """Benchmarks by name, by file, or as the decorated function itself."""
     spec = getattr(target, "_benchmark", None)
     if spec is not None:
-        return [Target(spec, f"{spec.source}:{spec.key}", dict(config.run) if config is not None else {})]
+        place = f"{spec.source}:{spec.key}"
+        return [Target(spec, place, place, dict(config.run) if config is not None else {})]
     if callable(target):
         raise UsageError(f"{target!r} is not decorated with @benchmark")
     return resolve_targets(os.fspath(target), config, cwd)
@@ -122,12 +130,14 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "fewshot_seed": options.fewshot_seed,
         "fewshot_strict": options.fewshot_strict,
         "failure_threshold": options.failure_threshold,
-        "cache": options.cache,
+        "cache": False if isinstance(model.endpoint, ScriptedSettings) else options.cache,
         "skip_bad_rows": options.skip_bad_rows,
         "model_type": model.model_type,
     }
     return RunSettings(
+        asked=target.written,
         target=target.reload,
+        output_dir=None if options.output_dir is None else str(options.output_dir),
         cwd=str(Path.cwd()),
         benchmark=target.spec.key,
         eval_type=target.spec.eval_type,
@@ -140,29 +150,34 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
 
 
 def _prepared(
-    target: Target, options: RunOptions, config: ConfigFile | None, *, several: bool
+    target: Target, options: RunOptions, config: ConfigFile | None, *, several: bool, scripted: bool
 ) -> tuple[Prepared, RunOptions]:
     effective = options.over(target.defaults)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
-    return prepare(target.spec, run_settings(target, effective, choose_model(effective, config))), effective
+    model = scripted_model(effective) if scripted else choose_model(effective, config)
+    return prepare(target.spec, run_settings(target, effective, model)), effective
 
 
-def _start(prepared: Prepared, options: RunOptions, watcher: Watcher | None) -> RunResult:
+def _start(
+    prepared: Prepared, options: RunOptions, watcher: Watcher | None, endpoint: OpenEndpoint | None
+) -> RunResult:
     store = Store(find_workspace(Path.cwd(), options.workspace))
     try:
         settings = prepared.settings
         run = store.create_run(
             name=settings.benchmark,
-            target=settings.target,
+            target=settings.asked,
             model=settings.endpoint.model_id,
             folder=None if options.output_dir is None else options.output_dir.expanduser().resolve(),
             settings=settings.to_json(),
             manifest=prepared.manifest,
         )
-        return _owned(
-            store, run, "failed", lambda: _perform(store, run, prepared, resuming=False, watcher=watcher)
-        )
+
+        def work() -> RunResult:
+            return _perform(store, run, prepared, resuming=False, watcher=watcher, endpoint=endpoint)
+
+        return _owned(store, run, "failed", work)
     finally:
         store.close()
 
@@ -174,6 +189,7 @@ def _resume(
     allow_changed: bool,
     overrides: Mapping[str, Any],
     watcher: Watcher | None,
+    endpoint: OpenEndpoint | None,
 ) -> RunResult:
     settings = _overridden(RunSettings.from_json(run.settings), overrides)
     specs = load_benchmarks(settings.target, cwd=Path(settings.cwd))
@@ -192,7 +208,7 @@ def _resume(
         ]
         store.forget_samples(run.id, failed)
     store.update_settings(run.id, settings.to_json())
-    return _perform(store, run, prepared, resuming=True, watcher=watcher)
+    return _perform(store, run, prepared, resuming=True, watcher=watcher, endpoint=endpoint)
 
 
 def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSettings:
@@ -220,10 +236,18 @@ def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> 
 
 
 def _perform(
-    store: Store, run: RunRecord, prepared: Prepared, *, resuming: bool, watcher: Watcher | None
+    store: Store,
+    run: RunRecord,
+    prepared: Prepared,
+    *,
+    resuming: bool,
+    watcher: Watcher | None,
+    endpoint: OpenEndpoint | None,
 ) -> RunResult:
     run.folder.mkdir(parents=True, exist_ok=True)
-    performed: Performed = in_event_loop(perform(prepared, store, run, resuming=resuming, watcher=watcher))
+    performed: Performed = in_event_loop(
+        perform(prepared, store, run, resuming=resuming, watcher=watcher, endpoint=endpoint)
+    )
     ended = store.run(run.id)
     write_run_files(store, ended, performed.summary)
     return result_of(ended, performed, demo=isinstance(prepared.settings.endpoint, DemoSettings))

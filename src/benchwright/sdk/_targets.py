@@ -17,6 +17,8 @@ class Target:
 
     spec: BenchmarkSpec
     """The benchmark."""
+    written: str
+    """What the user asked for."""
     reload: str
     """How a later process loads the same benchmark."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -36,7 +38,7 @@ def resolve_targets(target: str, config: ConfigFile | None, cwd: Path) -> list[T
     else:
         specs = load_benchmarks(target, cwd=cwd)
         base = target
-    return [Target(spec, _reload(spec, base), defaults) for spec in specs]
+    return [Target(spec, target, _reload(spec, base), defaults) for spec in specs]
 
 
 def _reload(spec: BenchmarkSpec, written: str) -> str:
