@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import random
 from email.utils import format_datetime
 
 import pytest
@@ -287,6 +288,37 @@ async def test_cancellation_passes_and_frees_the_place(transport: TransportName)
             await task
         assert endpoint.in_flight == 0
         assert (await endpoint.send(chat())).text == "four"
+
+
+@in_loop
+async def test_chaos_ends_with_a_value_for_every_request(transport: TransportName) -> None:
+    rng = random.Random(5)
+    faults = [
+        close_without_reply,
+        reset_without_reply,
+        half_a_body,
+        html,
+        status(500),
+        status(429),
+        status(503),
+        hang,
+    ]
+
+    async def chaos(call: Call) -> None:
+        await (rng.choice(faults) if rng.random() < 0.3 else well)(call)
+
+    async with (
+        serving(chaos) as server,
+        endpoint_at(
+            server.url + "/v1", transport, parallelism=16, request_timeout_s=0.3, max_retries=6
+        ) as endpoint,
+    ):
+        replies = await asyncio.gather(*(endpoint.send(chat()) for _ in range(200)))
+        assert endpoint.in_flight == 0
+        assert sum(r.attempts for r in replies) == endpoint.requests_sent <= len(server.calls)
+        assert endpoint.retries == endpoint.requests_sent - 200
+    assert sum(r.text == "four" for r in replies) >= 190
+    assert all((r.status == "failed") == (r.failure is not None) for r in replies)
 
 
 @in_loop

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.endpoints._demo_server import DemoServer, demo_server, serve_demo, start_demo
 from benchwright.endpoints._demo_settings import DemoSettings, FaultMix
-from benchwright.endpoints._echo import EchoProfile, EchoRefusedError, learn_echo
+from benchwright.endpoints._echo import EchoProfile, learn_echo
+from benchwright.endpoints._echo_verdict import EchoRefusedError
 from benchwright.endpoints._endpoint import Endpoint, OpenEndpoint
 from benchwright.endpoints._likelihood import (
     ChoiceLikelihood,
@@ -15,7 +16,7 @@ from benchwright.endpoints._likelihood import (
 )
 from benchwright.endpoints._open import open_endpoint
 from benchwright.endpoints._reasoning import SplitText, split_reasoning
-from benchwright.endpoints._scripted import Script, ScriptedAnswer, ScriptedEndpoint
+from benchwright.endpoints._scripted import Script, ScriptedAnswer, ScriptedEndpoint, ScriptedSettings
 from benchwright.endpoints._settings import MODEL_TYPES, EndpointSettings, ModelType
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
     "Script",
     "ScriptedAnswer",
     "ScriptedEndpoint",
+    "ScriptedSettings",
     "SplitText",
     "continuation_likelihood",
     "demo_server",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from benchwright.core import ConfigError, Route
 from benchwright.endpoints._secrets import is_secret_name
@@ -45,7 +45,7 @@ class Address:
         pairs = [
             (n, "…" if is_secret_name(n) else v) for n, v in parse_qsl(self.query, keep_blank_values=True)
         ]
-        return f"{self.origin}{self.path}?{urlencode(pairs, safe='…')}"
+        return f"{self.origin}{self.path}?{'&'.join(f'{n}={v}' for n, v in pairs)}"
 
     @property
     def secrets(self) -> list[str]:

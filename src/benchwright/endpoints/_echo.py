@@ -3,8 +3,8 @@
 For a few stems the server generates some tokens greedily, with log-probabilities. Stem and tokens are then
 sent back to be echoed. Both numbers are the model's opinion of the same token at the same place, so they must
 agree; servers are known that leave them out, that ignore `echo`, and that give each token its
-neighbour's number. Several tokens of several stems are compared, because one confident token looks like the
-next.
+neighbour's number. Several tokens of several stems are compared, and an alternative the model finds
+unlikely: tokens it would choose are all about equally probable, and a shift would not show.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from benchwright.core import BenchwrightError, EchoedTokens, ModelReply, ModelRequest, encode_json
+from benchwright.core import EchoedTokens, ModelReply, ModelRequest, encode_json
+from benchwright.endpoints._echo_verdict import (
+    CURE_OTHER_SERVER,
+    TOLERANCE,
+    EchoRefusedError,
+    TokenPair,
+    judge_echo,
+)
 from benchwright.endpoints._endpoint import Endpoint
 from benchwright.endpoints._likelihood import EmptyContinuationError, align_tokens
 
@@ -21,27 +28,13 @@ STEMS: tuple[str, ...] = (
     "The capital of France is",
     "1, 2, 3, 4, 5,",
     "Once upon a time there was a",
-    "My favourite food is",
     "def add(a, b):\n    return",
 )
 """Some with one likely continuation, some with many: numbers that differ show a shift."""
 
 _ANSWER = " Paris"
 _TOKENS_PER_STEM = 4
-_TOLERANCE = 1.0  # nats; batching and quantised caches move a number by a few hundredths
 _ZERO_TIMEOUT_S = 20.0
-_CURE_OTHER_SERVER = (
-    "Ranking choices needs a server whose /completions route returns `echo` with `logprobs`, such as vLLM; "
-    "or let the model answer in words: --model-type chat (or completions) with a scorer that reads its choice"
-)
-_CURE_SHIFT = (
-    "llama-cpp-python does this unless it is started with "
-    "--kv_overrides tokenizer.ggml.add_bos_token=bool:true"
-)
-
-
-class EchoRefusedError(BenchwrightError):
-    """The server's echoed log-probabilities cannot be used for ranking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +50,12 @@ class EchoProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
-    """One token's log-probability, generated and echoed, with the echo's neighbours."""
+class _Findings:
+    """What came of one stem."""
 
-    generated: float
-    echoed: float | None
-    before: float | None
-    after: float | None
+    pairs: list[TokenPair]
+    has_generated: bool
+    """Whether the echo held generated tokens too."""
 
 
 @runtime_checkable
@@ -75,100 +67,78 @@ async def learn_echo(endpoint: Endpoint, model: str) -> EchoProfile:
     """Check a server's echo with about a dozen short requests. Raises `EchoRefusedError` with the reason."""
     import asyncio  # not for `--help`
 
+    checks = [asyncio.ensure_future(_check_stem(endpoint, model, stem)) for stem in STEMS]
     try:
-        checked = await asyncio.gather(*(_check_stem(endpoint, model, stem) for stem in STEMS))
-        notes = _judge([pair for pairs, _ in checked for pair in pairs])
-        generated_seen = any(seen for _, seen in checked)
+        findings = await asyncio.gather(*checks)
+        notes = judge_echo([pair for found in findings for pair in found.pairs])
         zero_note = await _why_not_zero(endpoint, model)
     finally:
+        for check in checks:  # one refusal is enough
+            check.cancel()
+        await asyncio.gather(*checks, return_exceptions=True)
         if isinstance(endpoint, _Forgetful):
             endpoint.forget_failure()  # a probe that was refused is not the run's first failure
     if zero_note is None:
         return EchoProfile(max_tokens=0, drops_generated=False, notes=notes)
-    return EchoProfile(max_tokens=1, drops_generated=generated_seen, notes=(*notes, zero_note))
+    has_generated = any(found.has_generated for found in findings)
+    return EchoProfile(max_tokens=1, drops_generated=has_generated, notes=(*notes, zero_note))
 
 
-async def _check_stem(endpoint: Endpoint, model: str, stem: str) -> tuple[list[_Pair], bool]:
-    """Generate, echo, compare; and whether the echo held generated tokens."""
-    first = _usable(
-        await _ask(endpoint, {"model": model, "prompt": stem, "max_tokens": _TOKENS_PER_STEM,
-                              "temperature": 0.0, "logprobs": 1}),
-        "log-probabilities of generated tokens",
-    )  # fmt: skip
+async def _check_stem(endpoint: Endpoint, model: str, stem: str) -> _Findings:
+    """Generate; echo what was generated, and an unlikely token of known probability; compare."""
+    first = await _generate(endpoint, model, stem)
     made = first.echoed
     if made is None:
         raise EchoRefusedError(
-            f"the server gives no log-probabilities of the tokens it generates. {_CURE_OTHER_SERVER}"
+            f"the server gives no log-probabilities of the tokens it generates. {CURE_OTHER_SERVER}"
         )
-    count, text = _spelled(made, first.text)
+    likely = _spelled(made, first.text)
+    found = await _compare(endpoint, model, stem, likely, unlikely=False)
+    rare = _unlikely_token(made)
+    if rare is None:
+        return found
+    more = await _compare(endpoint, model, stem, [rare], unlikely=True)
+    return _Findings([*found.pairs, *more.pairs], found.has_generated)
+
+
+async def _compare(
+    endpoint: Endpoint, model: str, stem: str, expected: Sequence[tuple[str, float | None]], *, unlikely: bool
+) -> _Findings:
+    """Have stem and tokens echoed, and look the tokens up in the echo."""
+    text = "".join(token for token, _ in expected)
     prompt = stem + text
-    second = _usable(
-        await _ask(endpoint, {"model": model, "prompt": prompt, "max_tokens": 1, "temperature": 0.0,
-                              "logprobs": 1, "echo": True}),
-        "an echo with log-probabilities",
-    )  # fmt: skip
-    echoed = second.echoed
+    body = {
+        "model": model,
+        "prompt": prompt,
+        "max_tokens": 1,
+        "temperature": 0.0,
+        "logprobs": 1,
+        "echo": True,
+    }
+    echoed = _usable(await _ask(endpoint, body), "an echo with log-probabilities").echoed
     if echoed is None:
-        raise EchoRefusedError(f"the server echoes no log-probabilities. {_CURE_OTHER_SERVER}")
+        raise EchoRefusedError(f"the server echoes no log-probabilities. {CURE_OTHER_SERVER}")
     if len(echoed.tokens) <= 2:
         raise EchoRefusedError(
             f"the server ignores `echo`: asked to echo {prompt!r} it listed {echoed.tokens!r} only. "
-            f"{_CURE_OTHER_SERVER}"
+            f"{CURE_OTHER_SERVER}"
         )
     try:
         aligned = align_tokens(echoed, stem, text)
     except EmptyContinuationError as error:
-        raise EchoRefusedError(f"the server's echo cannot be used: {error}. {_CURE_OTHER_SERVER}") from None
+        raise EchoRefusedError(f"the server's echo cannot be used: {error}. {CURE_OTHER_SERVER}") from None
     at = {key: index for index, key in enumerate(zip(aligned.starts, echoed.tokens, strict=True))}
+    values = echoed.token_logprobs
     pairs = []
     start = aligned.boundary
-    for index in range(count):
-        token = made.tokens[index]
-        value = made.token_logprobs[index]
+    for token, value in expected:
         found = at.get((start, token))  # None when the text is cut into other tokens this time
         if found is not None and value is not None:
-            values = echoed.token_logprobs
-            pairs.append(_Pair(value, values[found], _get(values, found - 1), _get(values, found + 1)))
+            pairs.append(
+                TokenPair(value, values[found], _get(values, found - 1), _get(values, found + 1), unlikely)
+            )
         start += len(token.encode()) if aligned.in_bytes else len(token)
-    return pairs, aligned.has_generated
-
-
-def _judge(pairs: Sequence[_Pair]) -> tuple[str, ...]:
-    """Refuse, or accept with notes."""
-    if not pairs:
-        raise EchoRefusedError(
-            "the server's echo could not be checked: no generated token came back as the same token at the "
-            f"same place, so its text offsets or tokens are not those of the text. {_CURE_OTHER_SERVER}"
-        )
-    known = [pair for pair in pairs if pair.echoed is not None]
-    if len(known) <= len(pairs) // 2:
-        raise EchoRefusedError(
-            f"{len(pairs) - len(known)} of {len(pairs)} echoed tokens have no log-probability. {_CURE_OTHER_SERVER}"
-        )
-    agreeing = sum(_near(pair.generated, pair.echoed) for pair in known)
-    if agreeing < len(known) - len(known) // 8:
-        raise EchoRefusedError(_disagreement(known, agreeing))
-    if all(_near(p.generated, p.before) or _near(p.generated, p.after) for p in known):
-        return ("all checked tokens were about equally probable: a shift of the echo could not be ruled out",)
-    return ()
-
-
-def _disagreement(pairs: Sequence[_Pair], agreeing: int) -> str:
-    worst = max(pairs, key=lambda p: abs(p.generated - (p.echoed or 0.0)))
-    reason = (
-        f"the server's echoed log-probabilities are not those of the tokens: {len(pairs) - agreeing} of "
-        f"{len(pairs)} disagree by more than {_TOLERANCE:g} nat (for example {worst.generated:.2f} when "
-        f"generated, {worst.echoed:.2f} when echoed)"
-    )
-    for side, neighbours in (
-        ("before", [pair.before for pair in pairs]),
-        ("after", [pair.after for pair in pairs]),
-    ):
-        matching = sum(_near(p.generated, value) for p, value in zip(pairs, neighbours, strict=True))
-        known = sum(value is not None for value in neighbours)
-        if matching > agreeing and matching >= known - known // 4:
-            return f"{reason}. They are shifted by one: a token's number stands at the token {side} it. {_CURE_SHIFT}"
-    return f"{reason}. {_CURE_OTHER_SERVER}"
+    return _Findings(pairs, aligned.has_generated)
 
 
 async def _why_not_zero(endpoint: Endpoint, model: str) -> str | None:
@@ -204,9 +174,18 @@ async def _why_not_zero(endpoint: Endpoint, model: str) -> str | None:
     return None
 
 
+async def _generate(endpoint: Endpoint, model: str, stem: str) -> ModelReply:
+    """A few tokens with alternatives; servers that refuse to list five are asked for one."""
+    body = {"model": model, "prompt": stem, "max_tokens": _TOKENS_PER_STEM, "temperature": 0.0, "logprobs": 5}
+    reply = await _ask(endpoint, body)
+    if reply.failure is not None and reply.failure.kind == "rejected":
+        reply = await _ask(endpoint, {**body, "logprobs": 1})
+    return _usable(reply, "log-probabilities of generated tokens")
+
+
 async def _ask(endpoint: Endpoint, body: dict[str, object]) -> ModelReply:
     return await endpoint.send(
-        ModelRequest("completions", body, encode_json(body))  # type: ignore[arg-type]  # built of JSON values above
+        ModelRequest("completions", body, encode_json(body))  # type: ignore[arg-type]  # JSON values, all of them
     )
 
 
@@ -219,19 +198,28 @@ def _usable(reply: ModelReply, what: str) -> ModelReply:
     return reply
 
 
-def _spelled(made: EchoedTokens, text: str) -> tuple[int, str]:
-    """How many generated tokens spell the beginning of the text, and that beginning. Stops at special
-    tokens, which are listed but not part of the text."""
+def _spelled(made: EchoedTokens, text: str) -> list[tuple[str, float | None]]:
+    """The generated tokens that spell the beginning of the text, up to special tokens, which are listed
+    but not part of it."""
     spelled = ""
-    for count, token in enumerate(made.tokens):
+    tokens = []
+    for token, value in zip(made.tokens, made.token_logprobs, strict=False):
         if not token or not text.startswith(spelled + token) or "\ufffd" in token:
-            return count, spelled
+            break
         spelled += token
-    return len(made.tokens), spelled
+        tokens.append((token, value))
+    return tokens
 
 
-def _near(value: float, other: float | None) -> bool:
-    return other is not None and abs(value - other) <= _TOLERANCE
+def _unlikely_token(made: EchoedTokens) -> tuple[str, float] | None:
+    """The least likely alternative to the first generated token, if it is much less likely."""
+    top = made.top_logprobs[0] if made.top_logprobs else None
+    if not top or len(top) < 2:
+        return None
+    token = min(top, key=top.__getitem__)
+    if top[token] > max(top.values()) - 2 * TOLERANCE or not token.strip() or "\ufffd" in token:
+        return None
+    return token, top[token]
 
 
 def _get(values: Sequence[float | None], index: int) -> float | None:

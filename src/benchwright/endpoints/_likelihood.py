@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from benchwright.core import BenchwrightError, EchoedTokens
 
@@ -128,11 +128,17 @@ def _by_offsets(
 
 
 def _in_bytes(tokens: Sequence[str], starts: Sequence[int | None], prompt: str) -> bool:
-    """Whether offsets count UTF-8 bytes: a token must start or end where the prompt ends."""
+    """Whether offsets count UTF-8 bytes, by the distances between tokens, else by where the last one ends."""
     chars, size = len(prompt), len(prompt.encode())
     if chars == size:
         return False
     known = [(start, token) for start, token in zip(starts, tokens, strict=True) if start is not None]
+    votes = 0
+    for (start, token), (following, _) in pairwise(known):
+        if not token.isascii() and "\ufffd" not in token:
+            votes += (following - start == len(token.encode())) - (following - start == len(token))
+    if votes:
+        return votes > 0
     all_starts = {start for start, _ in known}
     last_start, last_token = known[-1]
     if size in all_starts or last_start + len(last_token.encode()) == size:

@@ -15,7 +15,7 @@ def words_of_body(body: bytes) -> str:
 
     >>> words_of_body(b'{"error": {"message": "no such model", "type": "invalid"}}')
     'no such model'
-    >>> words_of_body(b"<html><head><title>502 Bad Gateway</title></head>…")
+    >>> words_of_body(b"<html><head><title>502 Bad Gateway</title></head>")
     'an HTML page titled "502 Bad Gateway"'
     """
     try:

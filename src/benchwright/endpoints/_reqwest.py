@@ -40,13 +40,14 @@ class ReqwestTransport:
     async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
         """Send and read the whole reply."""
         sent_at = monotonic()
+        first_byte_at = 0.0
         try:
             async with self._request(url, payload, headers, timeout_s) as response:
                 first_byte_at = monotonic()
                 body = await _whole_body(response)
                 return HttpReply(response.status, response.headers, body, sent_at, first_byte_at, monotonic())
         except PyreqwestError as error:
-            raise _failure(error, url, timeout_s) from None
+            raise _failure(error, url, timeout_s, half_way=first_byte_at > 0) from None
 
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
@@ -72,7 +73,9 @@ class ReqwestTransport:
             timeout = timedelta(seconds=timeout_s)
             if len(self._timeouts) < 16:  # retries come with odd rests of a deadline
                 self._timeouts[timeout_s] = timeout
-        return self._client.post(url).headers(headers).timeout(timeout).body_bytes(payload).build_streamed()
+        request = self._client.post(url).headers(headers).timeout(timeout).body_bytes(payload)
+        # With a read buffer the client waits until it is full or the body ends: no first token before the last.
+        return request.streamed_read_buffer_limit(0).build_streamed()
 
 
 class ReqwestStream:
@@ -133,13 +136,18 @@ def _client(parallelism: int, proxy: str | None, verify: bool | str, http2: bool
     if verify is False:
         builder = builder.danger_accept_invalid_certs(True)
     elif isinstance(verify, str):
-        try:
-            builder = builder.add_root_certificate_pem(Path(verify).read_bytes())
-        except OSError as error:
-            raise ConfigError(f"certificate file {verify} cannot be read: {error.strerror}") from None
-        except PyreqwestError as error:
-            raise ConfigError(f"certificate file {verify} holds no PEM certificate: {error}") from None
+        builder = builder.add_root_certificate_pem(_certificate(verify))
     return builder.build()
+
+
+def _certificate(path: str) -> bytes:
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigError(f"certificate file {path} cannot be read: {error.strerror}") from None
+    if b"-----BEGIN CERTIFICATE-----" not in data:  # which the client would not mind
+        raise ConfigError(f"certificate file {path} holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
+    return data
 
 
 def _failure(
@@ -153,7 +161,9 @@ def _failure(
     reason = _innermost(error)
     if isinstance(error, ConnectError):
         cure = ""
-        if "certificate" in reason.lower():
+        if "CaUsedAsEndEntity" in reason:
+            cure = ". The server shows a CA certificate as its own; make one with basicConstraints=CA:FALSE"
+        elif "certificate" in reason.lower():
             cure = ". If the certificate is your own, name its PEM file in the endpoint's `verify`"
         return TransportFailure("connection", f"cannot connect to {peer}: {reason}{cure}")
     if half_way or isinstance(error, ReadError | BodyDecodeError):

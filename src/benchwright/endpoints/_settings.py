@@ -50,7 +50,8 @@ Write http://localhost:8000
     parallelism: int = 16
     """Most requests under way at once."""
     proxy: str | None = None
-    """Proxy URL; None: as HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say. Loopback is never proxied."""
+    """Proxy URL; None: as HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say. Loopback is never proxied.
+    A proxy with a password must be given by the environment: settings are recorded."""
     verify: bool | str = True
     """Check TLS certificates; a path names a PEM file with a further root certificate."""
     http2: bool = False
@@ -72,6 +73,11 @@ Write http://localhost:8000
         _at_least("retry_backoff_s", self.retry_backoff_s, 0)
         _at_least("parallelism", self.parallelism, 1)
         _check_headers(self.headers)
+        if self.proxy is not None and "@" in self.proxy:
+            raise ConfigError(
+                "the proxy URL carries a user name or password, which would be recorded with the run. "
+                "Put it into the environment instead (export HTTPS_PROXY=…) and leave the setting out"
+            )
 
     @property
     def address(self) -> Address:

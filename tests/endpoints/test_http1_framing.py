@@ -1,0 +1,88 @@
+"""Body framings and server-sent events do not care where the bytes are cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchwright.endpoints._http1 import ChunkedBody, RawHeaders, SizedBody, parse_head
+from benchwright.endpoints._sse import SseReader
+from benchwright.endpoints._transport import TransportFailure
+
+cuts = st.lists(st.integers(1, 12), max_size=40)
+
+
+def cut_at(data: bytes, sizes: list[int]) -> list[bytes]:
+    pieces, at = [], 0
+    for size in sizes:
+        pieces.append(data[at : at + size])
+        at += size
+    return [*pieces, data[at:]]
+
+
+@given(st.lists(st.binary(min_size=1, max_size=30), max_size=6), cuts)
+def test_chunks_survive_any_cut(chunks: list[bytes], sizes: list[int]) -> None:
+    wire = b"".join(b"%X\r\n%b\r\n" % (len(c), c) for c in chunks) + b"0\r\nX-Trailer: yes\r\n\r\n"
+    body = ChunkedBody()
+    assert b"".join(body.feed(piece) for piece in cut_at(wire, sizes) if piece) == b"".join(chunks)
+    assert body.done
+    assert not body.surplus
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_characters="\r\n"), max_size=20), max_size=6), cuts, st.booleans()
+)
+def test_events_survive_any_cut(texts: list[str], sizes: list[int], crlf: bool) -> None:
+    end = b"\r\n" if crlf else b"\n"
+    wire = (
+        b": comment" + end + b"".join(b"event: x" + end + b"data: " + t.encode() + end + end for t in texts)
+    )
+    reader = SseReader()
+    events = [e.decode() for piece in cut_at(wire, sizes) for e in reader.feed(piece)]
+    assert events == texts
+    assert list(reader.finish()) == []
+
+
+@pytest.mark.parametrize(
+    ("wire", "events"),
+    [
+        (b"data:no space\n\n", [b"no space"]),
+        (b"data:  two\n\n", [b" two"]),
+        (b"data: a\ndata: b\n\n", [b"a\nb"]),
+        (b"data: unfinished", [b"unfinished"]),
+        (b"data: unfinished\n", [b"unfinished"]),
+        (b"\n\n: ping\n\nid: 1\n\n", []),
+    ],
+)
+def test_event_forms(wire: bytes, events: list[bytes]) -> None:
+    reader = SseReader()
+    assert [*reader.feed(wire), *reader.finish()] == events
+
+
+def test_sized_body_reports_surplus() -> None:
+    body = SizedBody(3)
+    assert (body.feed(b"ab"), body.done) == (b"ab", False)
+    assert (body.feed(b"cd"), body.done, body.surplus) == (b"c", True, True)
+
+
+def test_head_fields() -> None:
+    head = parse_head(
+        b"HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 7\r\nContent-Encoding: identity"
+    )
+    assert (head.status, head.length, head.chunked, head.keep_alive, head.encoding) == (
+        200,
+        7,
+        False,
+        False,
+        "",
+    )
+    assert parse_head(b"HTTP/1.0 200 OK\r\nContent-Length: 1").keep_alive is False
+    assert parse_head(b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1").keep_alive is True
+    with pytest.raises(TransportFailure):
+        parse_head(b"HTTP/2 200")
+
+
+def test_raw_headers_are_case_insensitive_and_give_the_first() -> None:
+    headers = RawHeaders(b"HTTP/1.1 200 OK\r\nRetry-After:  3 \r\nX-A: 1\r\nx-a: 2")
+    assert (headers.get("retry-after"), headers.get("x-a"), headers.get("none")) == ("3", "1", None)

@@ -1,0 +1,250 @@
+"""Servers whose echo can be trusted are told from those whose echo cannot."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from typing import Any
+
+import pytest
+from loopback_server import Call, endpoint_at, in_loop, serving
+
+from benchwright.core import ModelRequest, RequestFailure
+from benchwright.endpoints import (
+    DemoSettings,
+    EchoProfile,
+    EchoRefusedError,
+    ScriptedEndpoint,
+    _echo,
+    continuation_likelihood,
+    learn_echo,
+    open_endpoint,
+)
+
+WORDS = [" red", " blue", " very", " old", " house", " 6", " Paris", " the", ",", " ünd"]
+
+
+class ToyModel:
+    """A language model over ten words: its probabilities are hashes of the text so far."""
+
+    def __init__(
+        self, *, shift: int = 0, null: bool = False, echo: bool = True, bos: bool = False, zero: str = "ok"
+    ):
+        self.shift, self.null, self.echo, self.bos, self.zero = shift, null, echo, bos, zero
+        self.unit = "chars"
+        self.alternatives = 5
+        self.logprobs = True
+        self.most_asked = 0
+
+    def distribution(self, before: str) -> dict[str, float]:
+        digest = hashlib.sha256(before.encode()).digest()
+        # Sometimes sure, sometimes not: the first byte sets the temperature.
+        weights = [byte / (8 + digest[0] / 4) for byte in digest[1 : 1 + len(WORDS)]]
+        total = math.log(sum(map(math.exp, weights)))
+        return {word: weight - total for word, weight in zip(WORDS, weights, strict=True)}
+
+    def best(self, before: str, count: int) -> dict[str, float]:
+        ranked = sorted(self.distribution(before).items(), key=lambda item: -item[1])
+        return dict(ranked[: min(count, self.alternatives)])
+
+    def logprob(self, before: str, token: str) -> float:
+        return self.distribution(before).get(token, -9.0 - len(before) % 5)
+
+    def generate(self, prompt: str, count: int) -> list[str]:
+        made: list[str] = []
+        for _ in range(count):
+            best = self.distribution(prompt + "".join(made))
+            made.append(max(best, key=best.__getitem__))
+        return made
+
+    def __call__(self, request: ModelRequest) -> Any:
+        body: dict[str, Any] = dict(request.body)
+        prompt, count = body["prompt"], body["max_tokens"]
+        self.most_asked = max(self.most_asked, count)
+        if count == 0:
+            if self.zero == "refused":
+                return RequestFailure("rejected", "max_tokens must be at least 1", 400)
+            count = {"ok": 0, "generates": 3, "one": 1}[self.zero]
+        made = self.generate(prompt, count)
+        echoing = body.get("echo") and self.echo
+        tokens = [*(re.findall(r" ?[^\s,]+|,|\s", prompt) if echoing else []), *made]
+        if self.bos and echoing:
+            tokens.insert(0, "<s>")
+        start = "" if echoing else prompt
+        values: list[float | None] = []
+        offsets, at = [], start
+        for token in tokens:
+            offsets.append(len(at if self.unit == "chars" else at.encode()))
+            values.append(self.logprob(at, token) if at else None)
+            at += "" if token == "<s>" else token
+        if self.shift and echoing:
+            values = [*values[1:], -1.5] if self.shift < 0 else [None, *values[:-1]]
+        if self.null and echoing:
+            values = [None] * len(values)
+        before = [prompt + "".join(made[:n]) for n in range(count)]
+        tops: list[dict[str, float]] = [{}] * (len(tokens) - count) + [
+            self.best(text, body["logprobs"]) for text in before
+        ]
+        logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets, "top_logprobs": tops}
+        choice = {"text": (prompt if echoing else "") + "".join(made), "finish_reason": "length"}
+        if self.logprobs:
+            choice["logprobs"] = logprobs
+        return {"choices": [choice], "usage": {"prompt_tokens": 5, "completion_tokens": count}}
+
+
+@pytest.mark.parametrize(
+    ("options", "profile"),
+    [
+        ({}, EchoProfile(0, False, ())),
+        ({"bos": True}, EchoProfile(0, False, ())),
+        ({"zero": "refused"}, EchoProfile(1, True, ("max_tokens 1 is used: the server does not accept 0",))),
+        (
+            {"zero": "one"},
+            EchoProfile(1, True, ("max_tokens 1 is used: with 0 the server generates all the same",)),
+        ),
+        (
+            {"zero": "generates"},
+            EchoProfile(1, True, ("max_tokens 1 is used: with 0 the server generates all the same",)),
+        ),
+    ],
+)
+@in_loop
+async def test_good_servers_are_accepted_with_what_was_learned(
+    options: dict[str, Any], profile: EchoProfile
+) -> None:
+    model = ToyModel(**options)
+    endpoint = ScriptedEndpoint(model)
+    assert await learn_echo(endpoint, "toy") == profile
+    assert model.most_asked <= 4
+    assert [r.body["max_tokens"] for r in endpoint.requests][-1] == 0, "0 is tried last, and once"
+    assert sum(r.body["max_tokens"] == 0 for r in endpoint.requests) == 1
+    assert "stop" in endpoint.requests[-1].body
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"shift": 1}, "shifted by one: a token's number stands at the token after it.*add_bos_token"),
+        ({"shift": -1}, "shifted by one: a token's number stands at the token before it.*kv_overrides"),
+        ({"null": True}, "have no log-probability"),
+        ({"echo": False}, "ignores `echo`|lie beyond|cannot be used"),
+    ],
+)
+@in_loop
+async def test_bad_echoes_are_refused_with_reason_and_cure(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(EchoRefusedError, match=words) as caught:
+        await learn_echo(ScriptedEndpoint(ToyModel(**options)), "toy")
+    assert caught.value.exit_code == 1
+
+
+@in_loop
+async def test_server_without_logprobs_is_refused() -> None:
+    model = ToyModel()
+    model.logprobs = False
+    with pytest.raises(EchoRefusedError, match=r"no log-probabilities.*--model-type chat"):
+        await learn_echo(ScriptedEndpoint(model), "toy")
+
+
+@in_loop
+async def test_unrelated_numbers_are_refused() -> None:
+    class Liar(ToyModel):
+        def __call__(self, request: ModelRequest) -> Any:
+            reply = super().__call__(request)
+            if request.body.get("echo"):
+                values = reply["choices"][0]["logprobs"]["token_logprobs"]
+                values[1:] = [-20.0 - i for i in range(len(values) - 1)]
+            return reply
+
+    with pytest.raises(EchoRefusedError, match="disagree by more than 1 nat"):
+        await learn_echo(ScriptedEndpoint(Liar()), "toy")
+
+
+@in_loop
+async def test_endless_generation_for_zero_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    monkeypatch.setattr(_echo, "_ZERO_TIMEOUT_S", 0.05)
+    model = ToyModel()
+
+    async def endless_for_zero(request: ModelRequest) -> Any:
+        if request.body["max_tokens"] == 0:
+            await asyncio.sleep(30)
+        return model(request)
+
+    profile = await learn_echo(ScriptedEndpoint(endless_for_zero), "toy")
+    assert (profile.max_tokens, profile.drops_generated) == (1, True)
+    assert "did not stop" in profile.notes[0]
+
+
+@in_loop
+async def test_constant_numbers_pass_with_a_note() -> None:
+    class Flat(ToyModel):
+        def logprob(self, before: str, token: str) -> float:
+            return -1.0
+
+    model = Flat()
+    model.alternatives = 1
+    profile = await learn_echo(ScriptedEndpoint(model), "toy")
+    assert "could not be ruled out" in profile.notes[0]
+
+
+@in_loop
+async def test_five_alternatives_are_not_insisted_upon() -> None:
+    model = ToyModel()
+
+    def one_only(request: ModelRequest) -> Any:
+        if request.body["logprobs"] != 1:
+            return RequestFailure("rejected", "logprobs must be 0 or 1", 400)
+        return model(request)
+
+    assert (await learn_echo(ScriptedEndpoint(one_only), "toy")).max_tokens == 0
+
+
+@in_loop
+async def test_the_demo_model_passes_in_process() -> None:
+    endpoint = open_endpoint(DemoSettings())
+    profile = await learn_echo(endpoint, "demo")
+    assert profile.max_tokens in (0, 1)
+    await endpoint.aclose()
+
+
+@in_loop
+async def test_unreachable_server_is_told_as_such() -> None:
+    with pytest.raises(EchoRefusedError, match="cannot connect"):
+        await learn_echo(ScriptedEndpoint(lambda _: RequestFailure("connection", "cannot connect to h")), "m")
+
+
+@in_loop
+async def test_over_http_a_refused_probe_is_not_the_first_failure() -> None:
+    model = ToyModel(zero="refused")
+
+    async def handle(call: Call) -> None:
+        answer = model(ModelRequest("completions", call.body, b""))
+        if isinstance(answer, RequestFailure):
+            await call.error(400, answer.message)
+        else:
+            await call.json(answer)
+
+    async with serving(handle) as server, endpoint_at(server.url) as endpoint:
+        profile = await learn_echo(endpoint, "toy")
+        assert profile.max_tokens == 1
+        assert endpoint.first_failure is None
+
+
+@in_loop
+async def test_ranking_after_learning_picks_the_models_favourite() -> None:
+    model = ToyModel(zero="one", bos=True)
+    endpoint = ScriptedEndpoint(model)
+    profile = await learn_echo(endpoint, "toy")
+    context = "The best answer is"
+    scores = {}
+    for choice in (" red", " Paris house", " ünd"):
+        body = {"prompt": context + choice, "max_tokens": profile.max_tokens, "echo": True, "logprobs": 1}
+        reply = await endpoint.send(ModelRequest("completions", body, b""))  # type: ignore[arg-type]
+        assert reply.echoed is not None
+        scores[choice] = continuation_likelihood(reply.echoed, context, choice, max_tokens=profile.max_tokens)
+    best = model.distribution(context)
+    assert scores[" red"].logprob == pytest.approx(best[" red"])
+    assert scores[" ünd"].logprob == pytest.approx(best[" ünd"])
+    assert scores[" Paris house"].tokens == 2

@@ -1,0 +1,112 @@
+"""Every way to write a model's URL leads to the same place."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchwright.core import ConfigError
+from benchwright.endpoints import EndpointSettings
+from benchwright.endpoints._addresses import parse_address
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://h:8000",
+        "http://h:8000/",
+        "http://h:8000/v1",
+        "http://h:8000/v1/",
+        "http://h:8000/v1/chat/completions",
+        "http://h:8000/v1/chat/completions/",
+        "http://h:8000/v1/completions",
+        "HTTP://H:8000/v1",
+        " http://h:8000/v1\n",
+    ],
+)
+def test_spellings_of_one_address(url: str) -> None:
+    address = parse_address(url)
+    assert address.route_url("chat") == "http://h:8000/v1/chat/completions"
+    assert address.route_url("completions") == "http://h:8000/v1/completions"
+    assert EndpointSettings(url=url, model_id="m").fingerprint() == "http://h:8000/v1 m"
+
+
+@pytest.mark.parametrize(
+    ("url", "chat_url"),
+    [
+        ("https://h", "https://h/v1/chat/completions"),
+        ("https://h:443/api/v3", "https://h/api/v3/chat/completions"),
+        ("http://h:80", "http://h/v1/chat/completions"),
+        ("http://[::1]:9/v1", "http://[::1]:9/v1/chat/completions"),
+        ("http://h/chat/completions", "http://h/chat/completions"),
+        ("http://h/my model/v1", "http://h/my%20model/v1/chat/completions"),
+        ("http://h/v1?api-version=2", "http://h/v1/chat/completions?api-version=2"),
+    ],
+)
+def test_other_paths_ports_and_queries(url: str, chat_url: str) -> None:
+    assert parse_address(url).route_url("chat") == chat_url
+
+
+def test_only_a_bare_host_is_guessed_about() -> None:
+    assert parse_address("http://h").guessed
+    assert parse_address("http://h").without_guess().route_url("chat") == "http://h/chat/completions"
+    assert not parse_address("http://h/v1").guessed
+    assert not parse_address("http://h/chat/completions").guessed
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("", "is empty"),
+        ("localhost:8000/v1", "Write http://localhost:8000/v1"),
+        ("ftp://h/v1", "ftp://"),
+        ("http://", "names no host"),
+        ("http://h:eighty", "cannot be read"),
+        ("http://me:hunter2@h/v1", "--api-key-name"),
+    ],
+)
+def test_wrong_addresses_name_the_cure(url: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        EndpointSettings(url=url, model_id="m")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"model_id": ""}, "--model-id"),
+        ({"model_type": "chatt"}, "'chat'"),
+        ({"request_timeout_s": 0}, "request_timeout_s"),
+        ({"sample_timeout_s": -1}, "sample_timeout_s"),
+        ({"max_retries": -1}, "max_retries"),
+        ({"parallelism": 0}, "parallelism"),
+        ({"retry_backoff_s": -0.1}, "retry_backoff_s"),
+        ({"proxy": "http://me:hunter2@p:1"}, "HTTPS_PROXY"),
+        ({"headers": {"X\r\nY": "1"}}, "header name"),
+        ({"headers": {"X": "1\r\nY: 2"}}, "header 'X'"),
+    ],
+)
+def test_wrong_settings_are_refused_on_creation(settings: dict[str, object], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        EndpointSettings(**{"url": "http://h", "model_id": "m", **settings})  # type: ignore[arg-type]
+
+
+def test_sample_budget_follows_timeout_and_retries() -> None:
+    assert EndpointSettings(url="http://h", model_id="m").sample_budget_s == 480
+    assert EndpointSettings(url="http://h", model_id="m", sample_timeout_s=9).sample_budget_s == 9
+
+
+def test_fingerprint_tells_endpoints_apart_and_holds_no_secret() -> None:
+    def fingerprint(url: str = "http://h", **more: object) -> str:
+        return EndpointSettings(**{"url": url, "model_id": "m", **more}).fingerprint()  # type: ignore[arg-type]
+
+    different = {
+        fingerprint(),
+        fingerprint("http://g"),
+        fingerprint(model_id="n"),
+        fingerprint(headers={"X-Tier": "a"}),
+    }
+    assert len(different) == 4
+    assert fingerprint(headers={"x-tier": "a"}) == fingerprint(headers={"X-Tier": "a"})
+    secret = fingerprint("http://h/v1?key=s3cr3t-value&api-version=2", headers={"Api-Key": "s3cr3t-value"})
+    assert "s3cr3t" not in secret
+    assert secret == "http://h/v1?key=…&api-version=2 m api-key=…"

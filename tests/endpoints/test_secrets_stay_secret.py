@@ -1,0 +1,160 @@
+"""The key's value is in the request's header and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from loopback_server import (
+    Call,
+    TransportName,
+    chat,
+    chat_json,
+    completion,
+    delta,
+    endpoint_at,
+    in_loop,
+    serving,
+    sse,
+)
+
+from benchwright.core import ConfigError, reply_to_json
+from benchwright.endpoints import EndpointSettings, open_endpoint
+from benchwright.endpoints._secrets import Redactor, is_secret_name
+
+KEY = "sk-Very/Secret+0123456789="
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("MY_KEY", KEY + "\n")
+    return KEY
+
+
+def echoing(kind: str) -> Any:
+    async def handle(call: Call) -> None:
+        said = call.headers["authorization"]
+        assert said == f"Bearer {KEY}"
+        if kind == "chat":
+            calls = [{"function": {"name": "f", "arguments": said}}]
+            await call.json(chat_json(said, reasoning_content=said, tool_calls=calls))
+        elif kind == "escaped":
+            await call.answer(orjson.dumps(chat_json(said)).replace(b"/", b"\\/"))
+        elif kind == "completion":
+            logprobs = {
+                "tokens": [said],
+                "token_logprobs": [-1.0],
+                "top_logprobs": [{said: -1.0}],
+                "text_offset": [0],
+            }
+            await call.json({"choices": [{"text": said, "logprobs": logprobs, "finish_reason": said}]})
+        elif kind == "error":
+            await call.error(401, f"Incorrect API key provided: {KEY}. Find yours at …")
+        elif kind == "error text":
+            await call.answer(f"bad key {KEY}".encode(), 403)
+        elif kind == "error html":
+            await call.answer(f"<html><title>no {KEY}</title></html>".encode(), 500)
+        elif kind == "error in 200":
+            await call.json({"error": {"message": f"bad {KEY}"}})
+        elif kind == "html in 200":
+            await call.answer(f"<html><title>no {KEY}</title></html>".encode())
+        elif kind == "redirect":
+            await call.answer(b"", 302, Location=f"http://x/?k={KEY}")
+        elif kind == "odd keys":
+            await call.json({KEY: 1})
+        elif kind == "stream":
+            await call.events(sse(delta(said[:15]), delta(said[15:]), delta(None, "stop")))
+        elif kind == "stream error":
+            await call.events(sse({"error": {"message": KEY, "code": 400}}, done=False))
+        else:
+            await call.raw(b"HTTP/1.1 " + KEY.encode() + b"\r\n\r\n")
+
+    return handle
+
+
+KINDS = [
+    "chat", "escaped", "completion", "error", "error text", "error html", "error in 200", "html in 200", "redirect",
+    "odd keys", "stream", "stream error", "not http",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("transport", ["lean", "reqwest"])
+@pytest.mark.parametrize("kind", KINDS)
+@in_loop
+async def test_key_is_in_no_reply_even_when_the_server_sends_it_back(
+    key: str, kind: str, transport: TransportName
+) -> None:
+    request = completion() if kind == "completion" else chat(stream=kind.startswith("stream"))
+    async with (
+        serving(echoing(kind)) as server,
+        endpoint_at(server.url + "/v1", transport, api_key_name="MY_KEY", max_retries=1) as endpoint,
+    ):
+        reply = await endpoint.send(request)
+        assert server.calls[0].headers["authorization"] == f"Bearer {KEY}"
+    shown = repr(reply) + repr(endpoint.first_failure) + str(reply_to_json(reply))
+    assert KEY not in shown
+    assert "Very/Secret" not in shown
+    if kind != "not http":
+        assert "[redacted]" in shown
+
+
+@in_loop
+async def test_secret_headers_and_query_values_are_hidden_too() -> None:
+    async def tell(call: Call) -> None:
+        h = call.headers
+        await call.error(400, f"{call.path} {h['x-api-key']} {h['authorization']} {h['x-team']}")
+
+    async with (
+        serving(tell) as server,
+        endpoint_at(
+            server.url + "/v1?key=query-secret-1&x=plain",
+            headers={
+                "X-Api-Key": "header-secret-1",
+                "Authorization": "Token token-secret-1",
+                "X-Team": "plain-team",
+            },
+        ) as endpoint,
+    ):
+        shown = repr(await endpoint.send(chat()))
+        assert server.calls[0].headers["authorization"] == "Token token-secret-1"
+    for secret in ("query-secret-1", "header-secret-1", "token-secret-1"):
+        assert secret not in shown
+    assert "plain-team" in shown
+    assert "x=plain" in shown
+
+
+@pytest.mark.parametrize("value", [None, "", "  "])
+def test_unset_variable_is_named_before_anything_is_sent(
+    monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("MY_KEY", value)
+    with pytest.raises(ConfigError, match="MY_KEY"):
+        open_endpoint(EndpointSettings(url="http://h", model_id="m", api_key_name="MY_KEY"))
+
+
+def test_key_that_no_header_can_carry_is_refused_unshown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-abc\r\nX-Evil: 1")
+    with pytest.raises(ConfigError, match="MY_KEY") as caught:
+        open_endpoint(EndpointSettings(url="http://h", model_id="m", api_key_name="MY_KEY"))
+    assert "sk-abc" not in str(caught.value)
+
+
+def test_placeholder_keys_do_not_alter_answers() -> None:
+    redactor = Redactor(["EMPTY"])
+    assert redactor.clean_body(b'{"content": "the set is EMPTY"}') == b'{"content": "the set is EMPTY"}'
+    assert redactor.clean("bad key EMPTY") == "bad key [redacted]"
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"), [("X-Api-Key", True), ("cookie", True), ("X-Team", False), ("sig", True)]
+)
+def test_names_that_carry_secrets(name: str, secret: bool) -> None:
+    assert is_secret_name(name) is secret
+
+
+def test_settings_do_not_show_header_values() -> None:
+    settings = EndpointSettings(url="http://h", model_id="m", headers={"api-key": "s3cr3t"})
+    assert "s3cr3t" not in repr(settings)
