@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from loopback_server import Call, chat, in_loop, serving
 
-from benchwright.endpoints import EndpointSettings, _open, open_endpoint
+from benchwright.endpoints import EndpointSettings, open_endpoint
 from benchwright.endpoints._lean import LeanTransport
 from benchwright.endpoints._open import _proxy, _transport
 from benchwright.endpoints._proxies import proxy_for
@@ -60,20 +60,20 @@ def test_transport_follows_scheme_and_proxy(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @in_loop
-async def test_requests_really_go_through_the_proxy_and_its_password_stays_hidden() -> None:
+async def test_requests_really_go_through_the_proxy_and_its_password_stays_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def proxy(call: Call) -> None:
         if call.number == 1:
             await call.says("via proxy")
         else:
             await call.error(403, f"hunter2-hunter2 said {call.headers.get('proxy-authorization')}")
 
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
     async with serving(proxy) as server:
-        settings = EndpointSettings(
-            url="http://model.corp/v1",
-            model_id="m",
-            proxy=f"http://me:hunter2-hunter2@127.0.0.1:{server.port}",
-        )
-        endpoint = open_endpoint(settings)
+        monkeypatch.setenv("http_proxy", f"http://me:hunter2-hunter2@127.0.0.1:{server.port}")
+        endpoint = open_endpoint(EndpointSettings(url="http://model.corp/v1", model_id="m"))
         reply = await endpoint.send(chat())
         assert reply.text == "via proxy"
         assert server.calls[0].path == "http://model.corp/v1/chat/completions"
@@ -88,4 +88,3 @@ def test_opening_needs_no_event_loop() -> None:
     assert (endpoint.limit, endpoint.in_flight, endpoint.requests_sent, endpoint.retries) == (3, 0, 0, 0)
     assert endpoint.first_failure is None
     asyncio.run(endpoint.aclose())
-    assert _open is not None
