@@ -1,0 +1,98 @@
+"""`benchwright check TARGET`, and `run --dry-run`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser
+from benchwright.cli._run_flags import add_run_flags, run_options
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+
+    from benchwright.benchmarks import CheckReport
+
+_NOT_READY = 2
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `check`: those of `run`, so that a command can be checked by changing one word."""
+    parser.add_argument(
+        "target", metavar="TARGET", help="bench.py, bench.py:name, a module, or a name (see: ls)"
+    )
+    add_run_flags(parser)
+    parser.common.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
+    parser.example("benchwright check my_bench.py --num-fewshot 3")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """One report per benchmark; JSON: `{"checks": […], "exit_code": n}`. Exit code 2 when a run could not start."""
+    from dataclasses import asdict
+
+    from benchwright.sdk import check
+
+    reports = check(arguments.target, run_options(arguments))
+    code = 0 if all(report.ok for report in reports) else _NOT_READY
+    if output.as_json:
+        checks = [{"ok": report.ok, **asdict(report)} for report in reports]
+        output.json({"checks": checks, "exit_code": code})
+        return code
+    for report in reports:
+        if not (arguments.quiet and report.ok):
+            output.show(check_view(report))
+    return code
+
+
+def check_view(report: CheckReport) -> Group:
+    """What a check found; a rich renderable."""
+    from rich.console import Group
+    from rich.rule import Rule
+    from rich.table import Table
+    from rich.text import Text
+
+    from benchwright.reports import printable
+
+    verdict = ("ready", "bold green") if report.ok else ("cannot be run", "bold red")
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, text, style in _findings(report):
+        grid.add_row(label, Text(printable(text), style))
+    title = Text.assemble((report.key, "bold"), f" on {printable(report.dataset)}: ", verdict)
+    shown: list[RenderableType] = [Text(), title, grid]
+    for sample in report.samples[:1]:
+        for message in sample.messages:
+            shown += [
+                Rule(f"{message.get('role')}, as sent for line {sample.line}", align="left", style="dim")
+            ]
+            shown += [Text(printable(str(message.get("content"))))]
+        if sample.choices:
+            shown += [Rule("choices", align="left", style="dim"), Text(printable(" | ".join(sample.choices)))]
+        shown += [Rule("target", align="left", style="dim"), Text(printable(sample.target))]
+    return Group(*shown)
+
+
+def _findings(report: CheckReport) -> list[tuple[str, str, str]]:
+    found = [("error", text, "red") for text in report.errors]
+    found += [("bad row", str(row), "red") for row in report.bad_rows]
+    if report.bad_total > len(report.bad_rows):
+        found.append(("", f"… and {report.bad_total - len(report.bad_rows)} more bad rows", "red"))
+    found += [("warning", text, "yellow") for text in report.warnings]
+    if report.rows:
+        size = f"{report.rows:,} rows, {report.requests:,} requests and about {report.prompt_tokens_estimate:,} prompt tokens"
+        found.append(("per repeat", f"{size} (estimated)", ""))
+    if report.template_fields:
+        found.append(("prompt reads", ", ".join(report.template_fields), ""))
+    if report.unused_fields:
+        found.append(("not used", ", ".join(report.unused_fields), ""))
+    fewshot = report.fewshot
+    if fewshot is not None:
+        found.append(("few-shot", f"{len(fewshot.examples)} examples from {fewshot.source}", ""))
+    gold = report.gold
+    if gold is not None and gold.checked:
+        found.append(("gold answers", f"{gold.right} of {gold.checked} score as right ({gold.key})", ""))
+    if gold is not None and gold.skipped:
+        found.append(("gold answers", f"not tried: {gold.skipped}", ""))
+    return found

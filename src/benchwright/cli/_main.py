@@ -1,0 +1,91 @@
+"""The entry point: finds the command, turns whatever happens into a message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import cast
+
+from benchwright import __version__
+from benchwright.cli._commands import COMMANDS, CommandModule, help_text
+from benchwright.cli._output import Output
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = normalise(sys.argv[1:] if argv is None else argv)
+    output = Output(json="--json" in words)
+    if not words or words[0] in ("-h", "--help") or words == ["help"]:
+        output.line(help_text().rstrip())
+        return 0
+    if words[0] == "--version":
+        output.line(__version__)
+        return 0
+    if words[0] == "help":
+        words = [*words[1:], "--help"]
+    try:
+        return _execute(words, output)
+    except KeyboardInterrupt:
+        output.error("interrupted", "Interrupted", INTERRUPTED)
+        return INTERRUPTED
+    except Exception as error:
+        return _report(error, output)
+
+
+def normalise(words: Sequence[str]) -> list[str]:
+    """Long options with `-` for `_`; values, and everything behind a bare `--`, stay as they are.
+
+    >>> normalise(["run", "my_bench.py", "--max_tokens=5", "--model_id", "my_model"])
+    ['run', 'my_bench.py', '--max-tokens=5', '--model-id', 'my_model']
+    """
+    normal: list[str] = []
+    for number, word in enumerate(words):
+        if word == "--":
+            return [*normal, *words[number:]]
+        if word.startswith("--"):
+            name, equals, value = word.partition("=")
+            word = name.replace("_", "-") + equals + value
+        normal.append(word)
+    return normal
+
+
+def _execute(words: list[str], output: Output) -> int:
+    from importlib import import_module
+
+    from benchwright.cli._parser import Parser
+    from benchwright.core import UsageError, suggest
+
+    name = words[0]
+    if name not in COMMANDS:
+        what = "option" if name.startswith("-") else "command"
+        near = suggest(name, COMMANDS)
+        raise UsageError(
+            f"unknown {what} {name!r}.{near} Commands: {', '.join(COMMANDS)}. See: benchwright --help"
+        )
+    command = COMMANDS[name]
+    module = cast(CommandModule, import_module(f"benchwright.cli.{command.module}"))
+    parser = Parser(name, command.usage, command.summary)
+    module.configure(parser)
+    arguments = parser.parse(words[1:])
+    if isinstance(arguments, str):
+        output.line(arguments)
+        return 0
+    return module.execute(arguments, output)
+
+
+def _report(error: Exception, output: Output) -> int:
+    from benchwright.core import BenchwrightError
+
+    if isinstance(error, BenchwrightError):
+        output.error(str(error), type(error).__name__, error.exit_code)
+        return error.exit_code
+    if os.environ.get("BENCHWRIGHT_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+    hint = "This should not happen; set BENCHWRIGHT_DEBUG=1 to see where it does."
+    output.error(f"{type(error).__name__}: {error}\n{hint}", type(error).__name__, 1)
+    return 1

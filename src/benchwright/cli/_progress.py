@@ -1,0 +1,152 @@
+"""Progress on standard error: a bar for people at a terminal, now and then a line for logs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from benchwright.engine import Progress, Watcher
+
+EVERY_S = 5.0
+"""Between two lines in a log. A run that takes less says nothing until it is done."""
+
+
+@contextmanager
+def watching(*, quiet: bool, stream: TextIO | None = None) -> Iterator[Watcher | None]:
+    """A watcher that suits the stream; whatever happens, a bar does not stay behind."""
+    stream = stream or sys.stderr
+    if quiet:
+        yield None
+    elif stream.isatty() and os.environ.get("TERM") != "dumb":
+        bar = BarWatcher()
+        try:
+            yield bar
+        finally:
+            bar.close()
+    else:
+        yield LineWatcher(stream)
+
+
+def progress_line(progress: Progress) -> str:
+    """The state of a run in one line."""
+    parts = [f"{progress.name}: {progress.phase}"]
+    if progress.total:
+        parts[0] = (
+            f"{progress.name}: {progress.done:,} of {progress.total:,} ({progress.done / progress.total:.0%})"
+        )
+    if progress.phase == "asking":
+        parts.append(f"{progress.rate_per_s():,.1f} per second")
+        parts.append(f"{progress.in_flight} in flight")
+    if progress.failed:
+        parts.append(f"{progress.failed:,} failed")
+    if progress.cached:
+        parts.append(f"{progress.cached:,} from earlier runs")
+    left = time_left_s(progress)
+    if left is not None:
+        from benchwright.reports import duration
+
+        parts.append(f"{duration(left)} left")
+    if progress.stopping:
+        parts.append(progress.stopping)
+    return ", ".join(parts)
+
+
+def time_left_s(progress: Progress) -> float | None:
+    """Seconds to the end at the rate so far; None while nothing can be said."""
+    rate = progress.rate_per_s()
+    if progress.phase != "asking" or progress.done == progress.recorded or rate <= 0:
+        return None
+    return (progress.total - progress.done) / rate
+
+
+class LineWatcher:
+    """A line every few seconds."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._next = time.monotonic() + EVERY_S
+
+    def show(self, progress: Progress) -> None:
+        """Write a line when it is time for one."""
+        now = time.monotonic()
+        if now < self._next or progress.phase == "done":
+            return
+        self._next = now + EVERY_S
+        try:
+            self._stream.write(progress_line(progress) + "\n")
+            self._stream.flush()
+        except OSError:  # nobody reads any more; the run goes on
+            self._next = float("inf")
+
+
+class BarWatcher:
+    """A bar that is gone when the run is done: the result takes its place."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+
+    def show(self, progress: Progress) -> None:
+        """Draw. Called some eight times a second, so rich needs no thread of its own."""
+        if progress.phase == "done":
+            self.close()
+            return
+        if self._bar is None:
+            self._open(progress)
+        self._bar.update(
+            self._task,
+            total=progress.total or None,
+            completed=progress.done,
+            description=progress.name if progress.phase == "asking" else f"{progress.name}: {progress.phase}",
+            rate=f"{progress.rate_per_s():,.1f}/s" if progress.phase == "asking" else "",
+            flight=f"{progress.in_flight} in flight",
+            failed=f"{progress.failed:,} failed" if progress.failed else "",
+            left=_left(progress),
+            stopping=progress.stopping,
+        )
+        self._bar.refresh()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _open(self, progress: Progress) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        def column(text: str, style: str = "none") -> TextColumn:
+            return TextColumn(text, style=style, markup=False)
+
+        self._bar = Bar(
+            column("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            column("{task.fields[rate]}"),
+            column("{task.fields[flight]}", "dim"),
+            column("{task.fields[failed]}", "red"),
+            column("{task.fields[left]}", "cyan"),
+            column("{task.fields[stopping]}", "yellow"),
+            console=Console(stderr=True),
+            auto_refresh=False,
+            transient=True,
+        )
+        fields = dict.fromkeys(("rate", "flight", "failed", "left", "stopping"), "")
+        self._task = self._bar.add_task(progress.name, total=None, **fields)
+        self._bar.start()
+
+
+def _left(progress: Progress) -> str:
+    left = time_left_s(progress)
+    if left is None:
+        return ""
+    from benchwright.reports import duration
+
+    return f"{duration(left)} left"

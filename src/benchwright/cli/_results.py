@@ -1,0 +1,56 @@
+"""What `run` and `resume` print of their results, and the exit code of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from benchwright.cli._output import Output
+
+if TYPE_CHECKING:
+    from benchwright.sdk import RunResult
+
+_WORST_FIRST = (130, 1, 2, 4, 5, 3, 0)
+
+
+def print_result(result: RunResult, output: Output) -> None:
+    """The table of one result; nothing in JSON mode, where all are printed together."""
+    if output.as_json:
+        return
+    from benchwright.reports import ResultView, result_table
+
+    output.show(
+        result_table(
+            ResultView(
+                run_id=result.run_id,
+                name=result.name,
+                model=result.model,
+                demo=result.demo,
+                status=result.status,
+                folder=result.folder,
+                summary=result.summary,
+                stopped_because=result.stopped_because,
+                first_failure=result.first_failure,
+                requests_sent=result.requests_sent,
+                from_cache=result.from_cache,
+                seconds=result.seconds,
+            )
+        )
+    )
+
+
+def conclude(results: Sequence[RunResult], output: Output) -> int:
+    """Print `{"results": […], "exit_code": n}` in JSON mode; the exit code of the worst result."""
+    code = worst([result.exit_code for result in results])
+    if output.as_json:
+        output.json({"results": [result.to_json() for result in results], "exit_code": code})
+    return code
+
+
+def worst(codes: Sequence[int]) -> int:
+    """The exit code that matters most.
+
+    >>> worst([0, 3, 1, 0]), worst([])
+    (1, 0)
+    """
+    return min(codes, key=_WORST_FIRST.index, default=0)

@@ -1,0 +1,83 @@
+"""`benchwright show RUN [SAMPLE]`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser, value_of
+from benchwright.cli._run_flags import add_workspace
+from benchwright.cli._workspace import existing_store
+from benchwright.config import Setting
+
+if TYPE_CHECKING:
+    from benchwright.store import RunRecord, Store
+
+_LIMIT = Setting("limit", "int", "with --failed: at most N samples (default: 20)", least=1)
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `show`."""
+    parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
+    parser.add_argument(
+        "sample", metavar="SAMPLE", nargs="?", help="row number from 0; 12/1 is its second repeat"
+    )
+    parser.add_argument("--failed", action="store_true", help="list samples without a score")
+    parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
+    add_workspace(parser)
+    parser.example("benchwright show last", "benchwright show last 12")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """A run, its failed samples, or one sample."""
+    from benchwright.core import NotFoundError
+
+    with existing_store(arguments) as store:
+        if store is None:
+            raise NotFoundError(
+                f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
+            )
+        run = store.find_run(arguments.run)
+        if arguments.sample is not None:
+            _show_sample(store, run, arguments.sample, output)
+        elif arguments.failed:
+            _show_failed(store, run, arguments.limit, output)
+        else:
+            _show_run(store, run, output)
+    return 0
+
+
+def _show_run(store: Store, run: RunRecord, output: Output) -> None:
+    from benchwright.reports import results_json, run_overview
+
+    events = store.events(run.id)
+    if output.as_json:
+        output.json(results_json(run, events))
+    else:
+        output.show(run_overview(run, events))
+
+
+def _show_failed(store: Store, run: RunRecord, limit: int, output: Output) -> None:
+    from itertools import islice
+
+    from benchwright.reports import failed_samples, sample_json, sample_views
+
+    views = sample_views(store, run.id)
+    if output.as_json:
+        failed = islice((view for view in views if view.scores is None), limit)
+        output.json({"run_id": run.id, "samples": [sample_json(view) for view in failed]})
+    else:
+        output.show(failed_samples(views, limit))
+
+
+def _show_sample(store: Store, run: RunRecord, wanted: str, output: Output) -> None:
+    from benchwright.reports import find_samples, judge_views, sample_in_full, sample_json
+
+    views = find_samples(store, run.id, wanted)
+    judges = judge_views(store, run.id, views[0].sample_id)
+    if output.as_json:
+        output.json({"run_id": run.id, "samples": [sample_json(view, judges) for view in views]})
+        return
+    for view in views:
+        output.show(sample_in_full(view, [judge for judge in judges if judge.repeat == view.repeat]))

@@ -1,0 +1,64 @@
+"""`benchwright simulate`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser, value_of
+from benchwright.config import Setting
+
+if TYPE_CHECKING:
+    from benchwright.endpoints import DemoServer
+
+_CHARACTER = (
+    Setting(
+        "skill", "number", "share of solvable questions answered rightly (default: 0.7)", least=0, most=1
+    ),
+    Setting("ttft_ms", "number", "milliseconds to the first token (default: 0)", least=0),
+    Setting("itl_ms", "number", "milliseconds between tokens (default: 0)", least=0),
+    Setting("error_rate", "number", "share of requests that fail (default: 0)", least=0, most=1),
+    Setting("seed", "int", "which questions it gets wrong (default: 0)"),
+)
+_PORT = Setting("port", "int", "port, 0 for any free one (default: 8787)", least=0, most=65535)
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `simulate`."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=value_of(_PORT), default=8787, metavar="N", help=_PORT.meaning)
+    group = parser.add_argument_group("character")
+    for setting in _CHARACTER:
+        flag = f"--{setting.name.replace('_', '-')}"
+        metavar = "N" if setting.kind == "int" else "X"
+        group.add_argument(flag, type=value_of(setting), metavar=metavar, help=setting.meaning)
+    group.add_argument(
+        "--faults", metavar="KINDS", help="what failures are, as in: rate_limited=4,html=1,timeout"
+    )
+    group.add_argument("--model-id", metavar="ID", help="name in its replies (default: demo)")
+    parser.example(
+        "benchwright simulate --port 8787 --ttft-ms 200 --error-rate 0.05",
+        "benchwright run my_bench.py --model-url http://127.0.0.1:8787/v1 --model-id demo",
+    )
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Serve until Ctrl-C; JSON: `{"url", "model_id"}` once it listens."""
+    from benchwright.endpoints import DemoSettings, FaultMix, serve_demo
+
+    names = (*(setting.name for setting in _CHARACTER), "model_id")
+    values = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    if arguments.faults is not None:
+        values["faults"] = FaultMix.parse(arguments.faults)
+    settings = DemoSettings(**values)
+
+    def ready(server: DemoServer) -> None:
+        if output.as_json:
+            output.json({"url": server.url, "model_id": settings.model_id})
+            return
+        output.line(f"demo model at {server.url} (Ctrl-C stops it)")
+        output.line(f"try: benchwright run TARGET --model-url {server.url} --model-id {settings.model_id}")
+
+    serve_demo(settings, arguments.host, arguments.port, on_ready=ready)
+    return 0

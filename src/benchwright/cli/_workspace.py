@@ -1,0 +1,29 @@
+"""Opens the workspace for commands that only look. Looking creates nothing."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchwright.store import Store
+
+
+@contextmanager
+def existing_store(arguments: Namespace) -> Iterator[Store | None]:
+    """The workspace's store; None where there is none yet."""
+    from benchwright.store import Store, find_workspace
+
+    explicit = None if arguments.workspace is None else Path(arguments.workspace)
+    workspace = find_workspace(Path.cwd(), explicit)
+    if not workspace.database.is_file():
+        yield None
+        return
+    store = Store(workspace)
+    try:
+        yield store
+    finally:
+        store.close()
