@@ -30,10 +30,12 @@ def duration(seconds: float | None) -> str:
     """A span of time.
 
     >>> duration(0.25), duration(75), duration(4000), duration(None)
-    ('0.2 s', '1 min 15 s', '1 h 6 min', '–')
+    ('250 ms', '1 min 15 s', '1 h 6 min', '–')
     """
     if seconds is None:
         return "–"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
