@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from benchwright.benchmarks import load_benchmarks
+from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
 from benchwright.config import ConfigFile, find_config
 from benchwright.core import BenchwrightError, UsageError
 from benchwright.endpoints import DemoSettings, OpenEndpoint, ScriptedSettings
@@ -82,6 +82,7 @@ def run_all(
 def resume(
     wanted: str | int,
     *,
+    target: Callable[..., Any] | None = None,
     workspace: Path | str | None = None,
     retry_failed: bool = False,
     allow_changed: bool = False,
@@ -91,7 +92,7 @@ def resume(
 ) -> RunResult:
     """Go on with a run where it stopped. A complete run gives its result again without asking anything.
 
-    `retry_failed` asks failed samples again; `allow_changed` accepts that the benchmark file has changed;
+    `target` is the decorated function, for benchmarks that no file defines; `retry_failed` asks failed samples again; `allow_changed` accepts that the benchmark file has changed;
     `overrides` may change parallelism and budgets.
     """
     store = Store(find_workspace(Path.cwd(), None if workspace is None else Path(workspace)))
@@ -100,7 +101,9 @@ def resume(
         run = store.claim_run(found.id)
 
         def work() -> RunResult:
-            return _resume(store, run, retry_failed, allow_changed, overrides or {}, watcher, endpoint)
+            return _resume(
+                store, run, target, retry_failed, allow_changed, overrides or {}, watcher, endpoint
+            )
 
         return _owned(store, run, found.status, work)
     finally:
@@ -185,6 +188,7 @@ def _start(
 def _resume(
     store: Store,
     run: RunRecord,
+    target: Callable[..., Any] | None,
     retry_failed: bool,
     allow_changed: bool,
     overrides: Mapping[str, Any],
@@ -192,13 +196,7 @@ def _resume(
     endpoint: OpenEndpoint | None,
 ) -> RunResult:
     settings = _overridden(RunSettings.from_json(run.settings), overrides)
-    specs = load_benchmarks(settings.target, cwd=Path(settings.cwd))
-    spec = next((spec for spec in specs if spec.key == settings.benchmark), None)
-    if spec is None:
-        raise UsageError(
-            f"run {run.id} cannot go on: {settings.target} has no benchmark {settings.benchmark!r} any more"
-        )
-    prepared = prepare(spec, settings)
+    prepared = prepare(_benchmark_again(run, settings, target), settings)
     _refuse_changes(run, prepared, allow_changed)
     if retry_failed:
         failed = [
@@ -209,6 +207,20 @@ def _resume(
         store.forget_samples(run.id, failed)
     store.update_settings(run.id, settings.to_json())
     return _perform(store, run, prepared, resuming=True, watcher=watcher, endpoint=endpoint)
+
+
+def _benchmark_again(
+    run: RunRecord, settings: RunSettings, target: Callable[..., Any] | None
+) -> BenchmarkSpec:
+    if target is not None:
+        (found,) = find_targets(target, None, Path(settings.cwd))
+        return found.spec
+    for spec in load_benchmarks(settings.target, cwd=Path(settings.cwd)):
+        if spec.key == settings.benchmark:
+            return spec
+    raise UsageError(
+        f"run {run.id} cannot go on: {settings.target} has no benchmark {settings.benchmark!r} any more"
+    )
 
 
 def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSettings:

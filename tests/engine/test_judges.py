@@ -1,0 +1,86 @@
+"""Judges are asked through the run: durable, cached, and never a silent zero."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright
+from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_score, scorer
+from benchwright.endpoints import DemoSettings, FaultMix, demo_server
+from benchwright.scorers import JudgeFailedError
+from benchwright.store import Store, Workspace
+
+ROWS = [{"question": f"What is {n} + 1?", "answer": str(n + 1)} for n in range(12)]
+
+
+def judged(name: str, url: str, **judge: Any) -> Any:
+    @benchmark(
+        name=name,
+        dataset=ROWS,
+        prompt="{question}",
+        target_field="answer",
+        judge={"url": url, "model_id": "demo", "max_retries": 0, **judge},
+    )
+    @scorer
+    def graded(sample: ScorerInput) -> dict[str, Any]:
+        return judge_score(sample)
+
+    return graded
+
+
+def test_judges_grade_and_every_grade_is_recorded(tmp_path: Path) -> None:
+    with demo_server(DemoSettings(skill=1.0)) as server:
+        bench = judged("judged", server.url)
+        endpoint = ScriptedEndpoint([row["answer"] for row in ROWS])
+        result = benchwright.run(bench, endpoint=endpoint, workspace=tmp_path, parallelism=1)
+        assert result["judge_score"] == 1.0
+        assert result.summary.outcomes["scored"] == len(ROWS)
+        asked = server.stats()["requests"]
+        again = benchwright.resume(result.run_id, target=bench, workspace=tmp_path, endpoint=endpoint)
+        assert server.stats()["requests"] == asked == len(ROWS)
+        assert again.summary == result.summary
+    store = Store(Workspace(tmp_path))
+    assert store.count_steps(result.run_id, "judge") == len(ROWS)
+    store.close()
+
+
+def test_a_failing_judge_is_a_failed_scorer_not_a_zero(tmp_path: Path) -> None:
+    broken = DemoSettings(error_rate=1.0, faults=FaultMix.parse("server_error"))
+    with demo_server(broken) as server:
+        result = benchwright.run(
+            judged("broken", server.url), endpoint=ScriptedEndpoint("x"), workspace=tmp_path
+        )
+    assert result.summary.outcomes["scorer_failed"] == len(ROWS)
+    assert result.metrics == {}
+    assert result.exit_code == 1
+    assert "judge" in result.first_failure
+
+
+def test_an_unset_judge_key_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    result = benchwright.run(
+        judged("keyless", "http://127.0.0.1:9/v1", api_key="NO_SUCH_KEY"),
+        endpoint=ScriptedEndpoint("x"),
+        workspace=tmp_path,
+    )
+    assert "NO_SUCH_KEY" in result.first_failure
+
+
+def test_outside_a_run_a_judge_is_asked_directly() -> None:
+    with demo_server(DemoSettings(skill=1.0)) as server:
+        sample = ScorerInput(
+            "Paris",
+            "Paris",
+            {"question": "Capital?"},
+            config={"judge": {"url": server.url, "model_id": "demo"}},
+        )
+        assert judge_score(sample) == {"judge_score": 1.0, "judge_grade": "C"}
+
+
+def test_outside_a_run_a_dead_judge_raises() -> None:
+    config = {"judge": {"url": "http://127.0.0.1:9/v1", "model_id": "m", "max_retries": 0}}
+    with pytest.raises(JudgeFailedError, match="could not be asked"):
+        judge_score(ScorerInput("a", "b", {}, config=config))

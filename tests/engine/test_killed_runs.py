@@ -1,0 +1,119 @@
+"""Real SIGKILLs at random moments; then `resume`; then everything must be as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchwright.endpoints import DemoSettings, demo_server
+
+ROWS = 2000
+PARALLELISM = 16
+LATENCY_MS = 20 if os.environ.get("BENCHWRIGHT_KILLS") is None else 60
+KILLS = int(os.environ.get("BENCHWRIGHT_KILLS", "6"))
+"""The full exercise is BENCHWRIGHT_KILLS=25; a few are enough to notice a broken promise."""
+
+BENCH = """
+import time
+from benchwright import ScorerInput, benchmark, scorer
+from benchwright.scorers import gsm8k_answer
+
+@benchmark(name="sums", dataset="rows.jsonl", prompt="What is {a} + {b}?", target_field="sum",
+           num_fewshot=2, fewshot_dataset="shots.jsonl")
+@scorer
+def check(sample: ScorerInput) -> dict:
+    return gsm8k_answer(sample)
+"""
+START = """
+import sys, benchwright
+benchwright.run(sys.argv[1], model_url=sys.argv[2], model_id="demo", parallelism=int(sys.argv[3]),
+                workspace=sys.argv[4], output_dir=sys.argv[5], max_tokens=50)
+"""
+RESUME = """
+import sys, benchwright
+result = benchwright.resume(1, workspace=sys.argv[1])
+print(result.requests_sent)
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    rows = [{"a": n, "b": 7 * n % 50, "sum": str(n + 7 * n % 50)} for n in range(ROWS)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    shots = [{"a": n, "b": 1, "sum": str(n + 1)} for n in range(5000, 5400)]
+    (tmp_path / "shots.jsonl").write_text("".join(json.dumps(row) + "\n" for row in shots), encoding="utf-8")
+    path = tmp_path / "bench.py"
+    path.write_text(BENCH, encoding="utf-8")
+    return path
+
+
+def start(code: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_equals_undisturbed(bench: Path, tmp_path: Path) -> None:
+    seed = random.randrange(10**6)
+    chance = random.Random(seed)
+    disturbed, calm = tmp_path / "disturbed", tmp_path / "calm"
+    with demo_server(DemoSettings(ttft_ms=LATENCY_MS)) as server:
+        child = start(START, bench, server.url, PARALLELISM, calm, calm / "out")
+        _, errors = child.communicate(timeout=120)
+        assert child.returncode == 0, errors
+        asked_calmly = server.stats()["requests"]
+        child = start(START, bench, server.url, PARALLELISM, disturbed, disturbed / "out")
+        kills = 0
+        while kills < KILLS:
+            time.sleep(chance.uniform(0.05, 1.2))
+            if child.poll() is not None and (disturbed / "out" / "results.yml").exists():
+                break  # it finished before its time came
+            os.kill(child.pid, signal.SIGKILL)
+            child.communicate()
+            kills += 1
+            if (disturbed / ".benchwright" / "benchwright.db").exists() and runs_of(disturbed):
+                child = start(RESUME, disturbed)
+            else:  # killed before the run was recorded: nothing to resume, nothing lost
+                child = start(START, bench, server.url, PARALLELISM, disturbed, disturbed / "out")
+        _, errors = child.communicate(timeout=120)
+        assert child.returncode == 0, f"seed {seed}: {errors}"
+        asked = int(server.stats()["requests"]) - int(asked_calmly)  # type: ignore[call-overload]
+    assert results_of(disturbed) == results_of(calm).replace(str(calm), str(disturbed)), f"seed {seed}"
+    assert ROWS <= asked <= ROWS + kills * PARALLELISM, f"seed {seed}: {asked} requests after {kills} kills"
+    print(f"{kills} kills, {asked - ROWS} requests repeated")
+    keys = keys_of(disturbed)
+    assert len(keys) == len(set(keys))
+    assert Counter(key.partition("/")[0] for key in keys) == {"call": ROWS, "score": ROWS}
+
+
+def results_of(workspace: Path) -> str:
+    return (workspace / "out" / "results.yml").read_text(encoding="utf-8")
+
+
+def runs_of(workspace: Path) -> int:
+    try:
+        return int(query(workspace, "SELECT count(*) FROM runs")[0])
+    except sqlite3.OperationalError:  # killed while the tables were made
+        return 0
+
+
+def keys_of(workspace: Path) -> list[str]:
+    return query(workspace, "SELECT key FROM steps WHERE run_id = 1")
+
+
+def query(workspace: Path, sql: str) -> list[str]:
+    connection = sqlite3.connect(workspace / ".benchwright" / "benchwright.db")
+    try:
+        return [row[0] for row in connection.execute(sql)]
+    finally:
+        connection.close()
