@@ -21,13 +21,15 @@ def run_table(runs: Sequence[RunRecord]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("run", justify="right")
-    for heading in ("benchmark", "model", "status"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("samples", justify="right")
-    table.add_column("result", overflow="fold")
-    table.add_column("started", no_wrap=True)
+    # Narrow gaps: eight columns and a result have to fit into eighty characters.
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("run", justify="right", no_wrap=True)
+    for heading in ("benchmark", "model"):
+        table.add_column(heading, overflow="fold", min_width=len(heading))
+    table.add_column("status", min_width=max(map(len, _STYLES)))
+    table.add_column("samples", justify="right", no_wrap=True)
+    table.add_column("result", overflow="fold", min_width=8)
+    table.add_column("started", min_width=10)
     table.add_column("took", justify="right", no_wrap=True)
     for run in runs:
         summary = None if run.summary is None else RunSummary.from_json(run.summary)

@@ -55,7 +55,8 @@ def endpoint_of(run: RunRecord) -> JsonObject:
     """The model under test: the key's variable by name, never its value."""
     model = _table(run.settings.get("model"))
     known = _table(run.manifest.get("endpoint"))
-    url = known.get("fingerprint") if is_demo(run) else public_url(str(model.get("url", "")))
+    url = model.get("url")
+    url = known.get("fingerprint") if url is None else public_url(str(url))
     return without_none(
         {
             "api_key_name": model.get("api_key_name"),
@@ -72,9 +73,10 @@ def command_of(run: RunRecord) -> str:
     settings = run.settings
     generation = _table(settings.get("generation"))
     words = ["benchwright", "run", run.target]
+    flags: JsonObject = {}
     if is_demo(run):
-        flags: JsonObject = {"model": "demo", "demo_skill": _table(settings.get("model")).get("skill")}
-    else:
+        flags = {"model": "demo", "demo_skill": _table(settings.get("model")).get("skill")}
+    elif "url" in _table(settings.get("model")):
         endpoint = endpoint_of(run)
         flags = {"model_url": endpoint.get("url"), "model_id": endpoint.get("model_id")}
         flags["api_key_name"] = endpoint.get("api_key_name")
