@@ -1,0 +1,86 @@
+"""Scorers: what a response is worth against its target.
+
+The twelve documented scorers keep their formulas to the last digit, so that numbers can be compared with
+published ones. Beside them, under their own names, stand variants without the traps: `chrf_sacre`,
+`corpus_bleu`, `mcq_letter_strict`, `gsm8k_answer_strict`, `boolean_yesno_strict`,
+`multiple_choice_acc_verbatim`, `retrieval_metrics_dedup`. Nothing here touches disk or network: a judge is
+asked through a function that the run supplies.
+"""
+
+from collections.abc import Mapping
+
+from benchwright.scorers._bleu_rouge import bleu, corpus_bleu, rouge
+from benchwright.scorers._choices import multiple_choice_acc, multiple_choice_acc_verbatim
+from benchwright.scorers._chrf import chrf, chrf_sacre
+from benchwright.scorers._combine import all_of, any_of
+from benchwright.scorers._input import Scorer, ScorerInput, Scores
+from benchwright.scorers._judge import judge_score
+from benchwright.scorers._judge_config import Ask, JudgeCall, JudgeConfig, JudgeFailedError
+from benchwright.scorers._judge_templates import JudgeTemplateError
+from benchwright.scorers._letters import mcq_letter_extract
+from benchwright.scorers._letters_strict import mcq_letter_strict
+from benchwright.scorers._numbers import gsm8k_answer
+from benchwright.scorers._numbers_strict import gsm8k_answer_strict
+from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
+from benchwright.scorers._text import contains, exact_match, f1_token, regex_match
+from benchwright.scorers._yesno import boolean_yesno
+from benchwright.scorers._yesno_strict import boolean_yesno_strict
+
+__all__ = [
+    "BUILTIN_SCORERS",
+    "Ask",
+    "JudgeCall",
+    "JudgeConfig",
+    "JudgeFailedError",
+    "JudgeTemplateError",
+    "Scorer",
+    "ScorerInput",
+    "Scores",
+    "all_of",
+    "any_of",
+    "bleu",
+    "boolean_yesno",
+    "boolean_yesno_strict",
+    "chrf",
+    "chrf_sacre",
+    "contains",
+    "corpus_bleu",
+    "exact_match",
+    "f1_token",
+    "gsm8k_answer",
+    "gsm8k_answer_strict",
+    "judge_score",
+    "mcq_letter_extract",
+    "mcq_letter_strict",
+    "multiple_choice_acc",
+    "multiple_choice_acc_verbatim",
+    "regex_match",
+    "retrieval_metrics",
+    "retrieval_metrics_dedup",
+    "rouge",
+]
+
+BUILTIN_SCORERS: Mapping[str, Scorer] = {
+    scorer.__name__: scorer
+    for scorer in (
+        exact_match,
+        contains,
+        f1_token,
+        regex_match,
+        bleu,
+        rouge,
+        retrieval_metrics,
+        multiple_choice_acc,
+        mcq_letter_extract,
+        gsm8k_answer,
+        boolean_yesno,
+        chrf,
+        multiple_choice_acc_verbatim,
+        mcq_letter_strict,
+        gsm8k_answer_strict,
+        boolean_yesno_strict,
+        chrf_sacre,
+        retrieval_metrics_dedup,
+    )
+}
+"""Every scorer of one sample by name: the twelve documented ones, then the stricter variants."""

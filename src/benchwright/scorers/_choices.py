@@ -1,0 +1,115 @@
+"""Multiple choice by log-probability: which candidate the model finds most likely, and which is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchwright.core import BenchmarkError
+from benchwright.scorers._input import ScorerInput, Scores
+
+
+def multiple_choice_acc(sample: ScorerInput) -> Scores:
+    """`acc`, `acc_norm`, `acc_greedy`: 1.0 when the preferred candidate is the right one, else 0.0.
+
+    `acc` prefers the largest log-probability, `acc_norm` the largest per UTF-8 byte of the candidate
+    (leading space included), `acc_greedy` the largest among candidates that greedy decoding would have
+    produced. The first wins on ties. Needs `_choices` and `_choices_logprobs` of equal length in the
+    metadata, else 0.0.
+
+    The target may be an index, a letter or a candidate's text, tried in this order: a lone letter is an
+    offset from A, digits are an index, then the text as it stands, then ignoring case. So `"2"` among
+    the candidates `1 2 3` means the third; `multiple_choice_acc_verbatim` reads it as the second.
+    """
+    row = sample.metadata or {}
+    choices: Sequence[str] = row.get("_choices") or ()
+    logprobs: Sequence[float] = row.get("_choices_logprobs") or ()
+    usable = choices and len(choices) == len(logprobs)
+    gold = _gold_index(sample.target, choices) if usable else None
+    if gold is None:
+        return {"acc": 0.0, "acc_norm": 0.0, "acc_greedy": 0.0}
+    return _accuracies(gold, choices, logprobs, row.get("_choices_is_greedy") or ())
+
+
+def multiple_choice_acc_verbatim(sample: ScorerInput) -> Scores:
+    """`multiple_choice_acc`, but a target equal to a candidate's text always means that candidate.
+
+    Only a target that is no candidate's text is read as index or letter.
+
+    Raises:
+        BenchmarkError: candidates or log-probabilities are missing, or the target names no candidate.
+    """
+    row = sample.metadata or {}
+    choices: Sequence[str] = row.get("_choices") or ()
+    logprobs: Sequence[float] = row.get("_choices_logprobs") or ()
+    if not choices or len(choices) != len(logprobs):
+        raise BenchmarkError(
+            f"{len(choices)} candidates with {len(logprobs)} log-probabilities; this scorer needs "
+            'endpoint_type="completions_logprob" and choices= or choices_field= on @benchmark'
+        )
+    target = sample.target
+    gold = _same_text(target.strip(), choices) if isinstance(target, str) else None
+    if gold is None:
+        gold = _gold_index(target, choices)
+    if gold is None:
+        raise BenchmarkError(
+            f"target {target!r} names none of the {len(choices)} candidates {list(choices)!r}; "
+            "expected a candidate's text, a letter from A, or an index from 0"
+        )
+    return _accuracies(gold, choices, logprobs, row.get("_choices_is_greedy") or ())
+
+
+def _accuracies(
+    gold: int, choices: Sequence[str], logprobs: Sequence[float], greedy: Sequence[bool]
+) -> Scores:
+    per_byte = [value / max(len(choice.encode()), 1) for value, choice in zip(logprobs, choices, strict=True)]
+    flagged = [index for index, is_greedy in enumerate(greedy) if is_greedy]
+    preferred_greedy = max(flagged, key=logprobs.__getitem__, default=None)
+    return {
+        "acc": float(_first_largest(logprobs) == gold),
+        "acc_norm": float(_first_largest(per_byte) == gold),
+        "acc_greedy": float(preferred_greedy == gold),
+    }
+
+
+def _first_largest(values: Sequence[float]) -> int:
+    return max(range(len(values)), key=values.__getitem__)
+
+
+def _gold_index(target: object, choices: Sequence[str]) -> int | None:
+    if isinstance(target, int):  # bools too: False is the first candidate, True the second
+        return _in_range(int(target), choices)
+    if not isinstance(target, str):
+        return None
+    text = target.strip()
+    if not text:
+        return None  # an empty target names nothing, not even an empty candidate
+    index = None
+    capital = text.upper()
+    if len(text) == 1 and capital.isalpha():
+        # A letter whose capital is two letters (ß) has no offset: the TypeError makes the sample fail.
+        index = _in_range(ord(capital) - ord("A"), choices)
+    if index is None and text.lstrip("-").isdecimal():
+        index = _in_range(_integer(text), choices)
+    return _same_text(text, choices) if index is None else index
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:  # "--5"
+        return -1
+
+
+def _in_range(index: int, choices: Sequence[str]) -> int | None:
+    return index if 0 <= index < len(choices) else None
+
+
+def _same_text(text: str, choices: Sequence[str]) -> int | None:
+    for index, choice in enumerate(choices):
+        if choice.strip() == text:
+            return index
+    lowered = text.lower()
+    for index, choice in enumerate(choices):
+        if choice.strip().lower() == lowered:
+            return index
+    return None

@@ -1,0 +1,189 @@
+"""Scoring by another model: `judge_score` renders a question, has it asked, and reads the grade."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from benchwright.core import ConfigError, JsonObject, UsageError, suggest
+from benchwright.scorers._input import ScorerInput, Scores
+from benchwright.scorers._judge_config import JudgeCall, JudgeConfig, JudgeFailedError
+from benchwright.scorers._judge_grades import is_number, json_grade, pattern_grade, same_number, stated_grade
+from benchwright.scorers._judge_templates import TEMPLATES, JudgeTemplate, render
+
+_SHOWN_CHARS = 200
+
+
+def judge_score(
+    sample: ScorerInput,
+    template: str = "binary_qa",
+    criteria: str = "",
+    grade_pattern: str | None = None,
+    score_mapping: Mapping[str, float] | None = None,
+    judge_key: str = "judge",
+    response_format: JsonObject | None = None,
+    judge_output_parser: Callable[[str], object] | None = None,
+    **template_kwargs: Any,
+) -> Scores:
+    """`judge_score`, `judge_grade`: what another model thinks of the response.
+
+    Args:
+        sample: what to judge. `sample.config[judge_key]` says which model to ask (`JudgeConfig` or a dict).
+        template: `binary_qa` (C, I), `binary_qa_partial` (C, P, I), `likert_5` (1 to 5), `safety` (SAFE,
+            UNSAFE), or your own text with `{question}`, `{response}`, `{reference}`, `{criteria}` and the
+            names in `template_kwargs`.
+        criteria: further instructions; rendered as `Evaluation criteria: …`.
+        grade_pattern: a regular expression whose group 1 is the grade; the last match counts.
+        score_mapping: grade → score; replaces the built-in one. A grade that is a number and not listed
+            is its own score.
+        judge_key: where the settings stand in `sample.config`; `judge_1`, `judge_2`, … for several judges.
+        response_format: handed to the judge's server; the whole reply is then read as JSON first.
+        judge_output_parser: replaces all reading of the reply; returns the grade.
+        template_kwargs: further template values; they override the standard ones.
+
+    The grade is read, in this order, from the whole reply as JSON (with `response_format`), from
+    `grade_pattern` or else the last readable `GRADE: …`, and from the last JSON object in the text that has
+    a `grade`, `score`, `rating` or `verdict`.
+
+    Raises:
+        JudgeFailedError: the judge could not be asked, or gave no grade that has a score.
+        ConfigError: there are no usable settings under `judge_key`.
+        JudgeTemplateError: the template needs a value that is not there. Also a KeyError.
+    """
+    built_in = _built_in(template)
+    config = _config(sample, judge_key)
+    prompt = render(built_in.text if built_in else template, _values(sample, criteria, template_kwargs))
+    mapping = _mapping(score_mapping, built_in)
+    spellings = _spellings(mapping, built_in)
+    pattern = _compiled(grade_pattern)
+
+    reply = _ask(sample, JudgeCall(config, _body(config, prompt, response_format)))
+    if judge_output_parser is not None:
+        grade = _parsed(judge_output_parser, reply)
+    else:
+        grade = json_grade(reply, whole=True) if response_format else None
+        if grade is None:
+            grade = (
+                pattern_grade(reply, pattern)
+                if pattern
+                else stated_grade(reply, spellings, closed=built_in is not None)
+            )
+        if grade is None:
+            grade = json_grade(reply, whole=False)
+    if grade is None:
+        raise JudgeFailedError(
+            f"the judge's reply holds no grade: {_shown(reply)}. Ask for a last line 'GRADE: …', "
+            "or pass grade_pattern= or judge_output_parser="
+        )
+    return _scores(grade, mapping, spellings, reply)
+
+
+def _built_in(template: str) -> JudgeTemplate | None:
+    found = TEMPLATES.get(template)
+    if found is None and template.isidentifier():
+        # A lone word is a misspelt name, not a question.
+        raise UsageError(
+            f"unknown judge template {template!r}.{suggest(template, TEMPLATES)} Built in: {', '.join(TEMPLATES)}; "
+            "or pass the text of your own template"
+        )
+    return found
+
+
+def _config(sample: ScorerInput, key: str) -> JudgeConfig:
+    settings = sample.config.get(key)
+    if settings is None:
+        raise ConfigError(
+            f'no judge settings under "{key}".{suggest(key, map(str, sample.config))} Give them to @benchmark: '
+            f'{key}={{"url": "http://…/v1", "model_id": "…"}}'
+        )
+    return JudgeConfig.of(settings, key)
+
+
+def _values(sample: ScorerInput, criteria: str, more: Mapping[str, Any]) -> dict[str, Any]:
+    row = sample.metadata or {}
+    return {
+        "question": row.get("question", row.get("prompt", "")),
+        "response": sample.response,
+        "reference": sample.target,
+        "criteria": f"Evaluation criteria: {criteria}" if criteria else "",
+        **more,
+    }
+
+
+def _body(config: JudgeConfig, prompt: str, response_format: JsonObject | None) -> JsonObject:
+    body: JsonObject = {"model": config.model_id, "messages": [{"role": "user", "content": prompt}]}
+    if config.temperature is not None:
+        body["temperature"] = config.temperature
+    if config.top_p is not None:
+        body["top_p"] = config.top_p
+    body["max_tokens"] = config.max_new_tokens
+    if response_format:
+        body["response_format"] = response_format
+    return body
+
+
+def _mapping(given: Mapping[str, float] | None, built_in: JudgeTemplate | None) -> dict[str, float]:
+    if given is None:
+        return dict(built_in.scores) if built_in else {}
+    return {str(grade): float(score) for grade, score in given.items()}  # 1 and "1" are the same grade
+
+
+def _compiled(pattern: str | None) -> re.Pattern[str] | None:
+    try:
+        return re.compile(pattern) if pattern is not None else None
+    except re.error as error:
+        raise UsageError(f"grade_pattern {pattern!r} is not a valid regular expression: {error}") from None
+
+
+def _spellings(mapping: Mapping[str, float], built_in: JudgeTemplate | None) -> dict[str, str]:
+    """Upper-case spelling → grade, for the grades that have a score."""
+    spellings = {" ".join(grade.upper().split()): grade for grade in mapping}
+    if built_in:
+        for word, grade in built_in.words.items():
+            if grade in mapping:
+                spellings.setdefault(word, grade)
+    spellings.pop("", None)
+    return spellings
+
+
+def _ask(sample: ScorerInput, call: JudgeCall) -> str:
+    if sample.ask is None:
+        raise JudgeFailedError(
+            "there is nobody to ask the judge: judge_score works inside a run (benchwright run …), or with "
+            "ScorerInput(…, ask=function) where the function takes a JudgeCall and returns the judge's text"
+        )
+    reply = sample.ask(call)
+    if not reply or not reply.strip():
+        raise JudgeFailedError(f"the judge {call.config.model_id!r} answered nothing")
+    return reply
+
+
+def _parsed(parser: Callable[[str], object], reply: str) -> str | None:
+    try:
+        grade = parser(reply)
+    except Exception as error:
+        raise JudgeFailedError(
+            f"judge_output_parser raised {type(error).__name__}: {error}; the reply was {_shown(reply)}"
+        ) from error
+    return None if grade is None else str(grade)
+
+
+def _scores(grade: str, mapping: Mapping[str, float], spellings: Mapping[str, str], reply: str) -> Scores:
+    known = grade if grade in mapping else spellings.get(" ".join(grade.upper().split()))
+    if known is None and is_number(grade):
+        known = same_number(grade, mapping)
+    if known is not None:
+        return {"judge_score": mapping[known], "judge_grade": known}
+    if is_number(grade):
+        return {"judge_score": float(grade), "judge_grade": grade}
+    listed = ", ".join(mapping) or "none"
+    raise JudgeFailedError(
+        f"the judge's grade {grade!r} has no score and is not a number (grades with a score: {listed}); "
+        f"the reply was {_shown(reply)}. Pass score_mapping= with this grade, or make the question clearer"
+    )
+
+
+def _shown(reply: str) -> str:
+    text = reply.strip()
+    return repr(text if len(text) <= _SHOWN_CHARS else "…" + text[-_SHOWN_CHARS:])

@@ -1,0 +1,137 @@
+"""How a judge is reached: its settings, one question to it, and how asking can fail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+from benchwright.core import BenchwrightError, ConfigError, JsonObject, suggest
+
+_ALIASES = {"api_key_name": "api_key", "max_tokens": "max_new_tokens"}
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class JudgeFailedError(BenchwrightError):
+    """The judge gave no usable grade. The sample then counts as failed in scoring, never as 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeConfig:
+    """Settings of one judge, as they stand under `judge=` on `@benchmark`."""
+
+    url: str
+    """Base URL of an OpenAI-compatible server, with or without `/chat/completions`."""
+    model_id: str
+    """Model to ask."""
+    api_key: str | None = None
+    """Name of the environment variable that holds the key; never the key. Also `api_key_name`."""
+    temperature: float | None = 0.0
+    """Sampling temperature; None leaves it out of the request."""
+    top_p: float | None = 1.0
+    """Nucleus sampling; None leaves it out of the request."""
+    max_new_tokens: int = 4096
+    """Longest reply, in tokens. Also `max_tokens`."""
+    parallelism: int | None = None
+    """Most judge requests in flight; None leaves it to the run."""
+    max_retries: int = 16
+    """Further attempts after a retryable failure."""
+    request_timeout: float = 600
+    """Seconds for one attempt."""
+
+    def __post_init__(self) -> None:
+        for name in ("url", "model_id"):
+            value = getattr(self, name)
+            if not isinstance(value, str) or not value.strip():
+                raise ConfigError(f'judge: "{name}" is {value!r}; expected text that is not empty')
+        key = self.api_key
+        if key is not None and not (isinstance(key, str) and _VARIABLE_NAME.fullmatch(key)):
+            # The value is not shown: it is probably the secret itself.
+            raise ConfigError(
+                'judge: "api_key" must be the name of an environment variable, such as JUDGE_API_KEY, '
+                "not the key itself: export JUDGE_API_KEY=… and name the variable here"
+            )
+        self._check_number("temperature", at_least=0, optional=True)
+        self._check_number("top_p", at_least=0, optional=True)
+        self._check_number("max_new_tokens", at_least=1, whole=True)
+        self._check_number("parallelism", at_least=1, whole=True, optional=True)
+        self._check_number("max_retries", at_least=0, whole=True)
+        self._check_number("request_timeout", above=0)
+
+    @property
+    def api_key_name(self) -> str | None:
+        """`api_key` under the name that endpoints use."""
+        return self.api_key
+
+    @property
+    def max_tokens(self) -> int:
+        """`max_new_tokens` under the name that requests use."""
+        return self.max_new_tokens
+
+    @classmethod
+    def of(cls, value: object, key: str = "judge") -> JudgeConfig:
+        """Settings from a mapping or ready-made; `key` is where they stood, for messages.
+
+        >>> JudgeConfig.of({"url": "http://localhost:8000/v1", "model_id": "j", "max_tokens": 64}).max_new_tokens
+        64
+        """
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, Mapping):
+            raise ConfigError(
+                f'"{key}" is {type(value).__name__}; expected a mapping with url and model_id, or a JudgeConfig'
+            )
+        known = [field.name for field in fields(cls)]
+        settings: dict[str, object] = {}
+        for name, setting in value.items():
+            field_name = _ALIASES.get(name, name)
+            if field_name not in known:
+                near = suggest(str(name), [*known, *_ALIASES])
+                raise ConfigError(f'"{key}": unknown setting {name!r}.{near} Known: {", ".join(known)}')
+            if field_name in settings and settings[field_name] != setting:
+                raise ConfigError(
+                    f'"{key}": {name!r} and {field_name!r} are the same setting but differ; keep one'
+                )
+            settings[field_name] = setting
+        missing = [name for name in ("url", "model_id") if name not in settings]
+        if missing:
+            raise ConfigError(
+                f'"{key}" lacks {" and ".join(missing)}; a judge needs at least url and model_id'
+            )
+        return cls(**settings)  # type: ignore[arg-type]  # checked in __post_init__
+
+    def _check_number(
+        self,
+        name: str,
+        *,
+        at_least: float = 0,
+        above: float | None = None,
+        whole: bool = False,
+        optional: bool = False,
+    ) -> None:
+        value = getattr(self, name)
+        if value is None and optional:
+            return
+        kinds = int if whole else (int, float)
+        is_number = isinstance(value, kinds) and not isinstance(value, bool)
+        # NaN compares false with everything and is refused so.
+        if is_number and value >= at_least and (above is None or value > above):
+            return
+        kind = "a whole number" if whole else "a number"
+        limit = f"at least {at_least}" if above is None else f"more than {above}"
+        raise ConfigError(f'judge: "{name}" is {value!r}; expected {kind} of {limit}')
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCall:
+    """One question to a judge, complete."""
+
+    config: JudgeConfig
+    """Where to ask."""
+    body: JsonObject
+    """The chat request's body."""
+
+
+Ask: TypeAlias = Callable[[JudgeCall], str]
+"""Sends one question and returns the judge's text; raises `JudgeFailedError` when there is none."""

@@ -1,0 +1,71 @@
+"""Scorers that compare texts: equality, containment, token overlap, patterns.
+
+A response must be text: `None` raises, because these scorers cannot tell "no answer" from a wrong one.
+Case is removed with `str.lower()`, not with case folding: `straße` and `STRASSE` differ.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+from benchwright.scorers._input import ScorerInput, Scores
+from benchwright.scorers._ngrams import overlap, tokens
+
+
+def exact_match(sample: ScorerInput) -> Scores:
+    """`correct`: the response equals the target, ignoring case and outer whitespace.
+
+    >>> exact_match(ScorerInput(" Paris\\n", "paris", {}))
+    {'correct': True}
+    """
+    target = sample.target
+    if target.__class__ is not str:
+        target = str(target)
+    return {"correct": sample.response.strip().lower() == target.strip().lower()}
+
+
+def contains(sample: ScorerInput) -> Scores:
+    """`correct`: the target, stripped, occurs in the response, ignoring case. An empty target always does.
+
+    >>> contains(ScorerInput("It is Paris.", "paris ", {}))
+    {'correct': True}
+    """
+    return {"correct": str(sample.target).lower().strip() in sample.response.lower()}
+
+
+def f1_token(sample: ScorerInput) -> Scores:
+    """`f1`, `precision`, `recall` of the multiset overlap of lower-cased, whitespace-separated tokens.
+
+    Punctuation and articles stay. Nothing in common, or one side empty, gives 0.0 everywhere.
+
+    >>> f1_token(ScorerInput("the cat sat", "the cat", {}))
+    {'f1': 0.8, 'precision': 0.6666666666666666, 'recall': 1.0}
+    """
+    found, wanted = tokens(sample.response), tokens(str(sample.target))
+    common = overlap(found, wanted)
+    if not common:
+        return {"f1": 0.0, "precision": 0.0, "recall": 0.0}
+    precision, recall = common / len(found), common / len(wanted)
+    return {"f1": 2 * precision * recall / (precision + recall), "precision": precision, "recall": recall}
+
+
+def regex_match(sample: ScorerInput) -> Scores:
+    """`correct`: the target, a Python regular expression, is found anywhere in the response, ignoring case.
+
+    A pattern that is not valid gives false; `check` reports such rows. A target that is not text is
+    converted first.
+
+    >>> regex_match(ScorerInput("about 42 apples", r"\\b\\d+\\b", {}))
+    {'correct': True}
+    """
+    pattern = str(sample.target)
+    try:
+        found = re.search(pattern, sample.response, re.IGNORECASE)
+    except re.error:
+        return {"correct": False}
+    except FutureWarning:  # a valid but odd pattern such as "[[a]", where warnings are errors
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            found = re.search(pattern, sample.response, re.IGNORECASE)
+    return {"correct": found is not None}
