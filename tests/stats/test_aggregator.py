@@ -6,7 +6,7 @@ import math
 from enum import IntEnum
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwright.stats import Aggregator, ScoreAccumulator, wilson_interval
@@ -118,6 +118,7 @@ def test_a_sample_with_an_impossible_score_is_refused_whole(value: float) -> Non
     assert scores.summaries_with_failures_as_wrong()["correct"].count == 2
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.booleans()), max_size=60))
 def test_means_follow_from_counting(outcomes: list[bool | None]) -> None:
     scores = Aggregator()
