@@ -38,6 +38,8 @@ class Answer(NamedTuple):
     """Other ways to say the same."""
     known: bool
     """False for a guess."""
+    avoided: tuple[str, ...] = ()
+    """The right answer in its forms, where something wrong is said on purpose."""
 
 
 class Answerer:
@@ -67,18 +69,20 @@ class Answerer:
         solved = solve(question, bits >> 32)
         said = solved.right
         same = solved.same
+        avoided: tuple[str, ...] = ()
         if solved.kind != "guess" and not self.is_right(bits):
             said = solved.wrong(bits >> 40)
             same = self._same_as_wrong(question, said, solved)
-        return Answer(_worded(said, solved, question, system), said, same, solved.kind != "guess")
+            avoided = (solved.right, *solved.same)
+        return Answer(_worded(said, solved, question, system), said, same, solved.kind != "guess", avoided)
 
-    def continuations(self, text: str, guesses: bool) -> tuple[str, ...]:
-        """How a text goes on, best first, each on one line; nothing when only a guess could be made and none
-        is wanted."""
+    def continuations(self, text: str, guesses: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """How a text goes on, best first, each on one line, and how it does not go on; nothing when only a
+        guess could be made and none is wanted."""
         answer = self.answer(text)
         if not (answer.known or guesses):
-            return ()
-        return tuple(map(on_one_line, (answer.text, *answer.same)))
+            return (), ()
+        return tuple(map(on_one_line, (answer.text, *answer.same))), answer.avoided
 
     def bits(self, text: str) -> int:
         """64 bits for a text, from the model's own seed."""

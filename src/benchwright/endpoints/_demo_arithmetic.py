@@ -27,7 +27,7 @@ _EXPRESSION = re.compile(
 )
 _PAIR = re.compile(rf" *(-?{NUMBER}) *([-+*×/÷−]) *(-?{NUMBER})")
 # The plain case, "12 + 7", written so that the search can skip to a digit at once.
-_PLAIN = re.compile(r"([0-9][0-9]*) ?([-+*×/÷]) ?([0-9]+)")
+_PLAIN = re.compile(r"([0-9][0-9]{0,40}+) ?([-+*×/÷]) ?([0-9]+)")
 _NOT_BEFORE_PLAIN = frozenset("0123456789.,+-*/×÷^%(−·$")
 _PIECE = re.compile(rf"{NUMBER}|{_OPERATOR}|[()]", re.IGNORECASE)
 _DENSE = re.compile(r"[\d.,]+(?:[-/][\d.,]+)+")

@@ -10,17 +10,18 @@ from benchwright.endpoints._demo_solved import Solved
 _RESPONSE = r"(?:model |student |candidate |submitted |assistant |ai )?(?:response|submission|prediction|output|answer)"
 _REFERENCE = r"(?:the )?(?:reference|gold|expected|correct|target|ground[- ]truth|ideal)(?: (?:answer|response|output|solution))?"
 _SECTION = re.compile(
-    rf"^[ \t>*#\[<]*(?:(?P<reference>{_REFERENCE})|(?P<response>{_RESPONSE}(?: to (?:grade|judge|evaluate))?)"
-    r"|(?P<other>question|prompt|instructions?|criteria|evaluation criteria|grades?|task|rules|rubric|context))"
+    rf"^[ \t>*#\[<]*(?:(?P<reference>{_REFERENCE})|(?P<response>{_RESPONSE}(?: to (?:grade|judge|evaluate|check|rate))?)"
+    r"|(?P<other>question|prompt|task|context)"
+    r"|(?P<rules>instructions?|criteria|evaluation criteria|grades?|rules|rubric))"
     r"[ \t]*(?:\([^)\n]*\))?[ \t*\]>]*(?::|$|(?<=>)|(?<=\]))[ \t*]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _END_TAG = re.compile(r"</[\w -]+>|\[/?(?:END|BEGIN)[^\]\n]*\]", re.IGNORECASE)
 _GRADES = re.compile(
-    r"GRADE:[ \t]*[`'\"<\[({]*([A-Za-z0-9]+(?:(?:[ \t]*(?:\||/|,|-|–|or|to)[ \t]*)+[A-Za-z0-9]+)*)"
+    r"GRADE:[ \t]*[`'\"<\[({]*([A-Za-z0-9]+(?:(?:[ \t]*(?:\||/|,|-|–|or|to)[ \t]*)+(?!GRADE)[A-Za-z0-9]+)*)"
 )
 _SPLIT = re.compile(r"[ \t]*(?:\||/|,|-|–|\bor\b|\bto\b)[ \t]*")
-_PLACEHOLDER = {"grade", "letter", "x", "score", "number", "your", "verdict", "n"}
+_RANGE = re.compile(r"(?<![\d.])(\d{1,3})[ \t]*(?:to|-|–|and)[ \t]*(\d{1,3})(?![\d.]*\d)")
 _LISTED = re.compile(
     r"^[ \t*-]*(?:GRADE:[ \t]*)?\**\"?'?([A-Z]+|\d{1,2})\"?'?\**[ \t]*(?:[-:=–—)]|\bif\b|\bmeans\b)",
     re.MULTILINE,
@@ -46,33 +47,52 @@ def grade(text: str) -> Solved:
         return Solved("grade", right, tuple(grades), f"The response looks {right.lower()}.")
     likeness = _likeness(response, reference)
     best_first = sorted(grades, key=int, reverse=True) if all(g.isdigit() for g in grades) else grades
-    right = best_first[min(int((1.0 - likeness) * len(best_first)), len(best_first) - 1)]
+    right = best_first[_rank(likeness, len(best_first))]
     steps = f"The response agrees with the reference to {likeness:.0%}."
     return Solved("grade", right, tuple(best_first), steps)
 
 
+def _rank(likeness: float, grades: int) -> int:
+    """Which of so many grades, best first, a likeness deserves; the best one needs nearly full agreement."""
+    if grades == 2:
+        return 0 if likeness >= 0.6 else 1
+    return 0 if likeness >= 0.9 else min(1 + int((1.0 - likeness) * (grades - 1)), grades - 1)
+
+
 def _grades_of(text: str) -> list[str]:
-    """The grades a prompt allows, best first: from `GRADE: C or I`, a list of letters, or a range."""
+    """The grades a prompt allows, best first: from `GRADE: C or GRADE: I`, a range, or a list of letters."""
     grades: list[str] = []
     for match in _GRADES.finditer(text):
-        parts = _SPLIT.split(match.group(1))
-        if len(parts) == 2 and parts[0].isdigit() and parts[1].isdigit() and int(parts[1]) <= 100:
-            parts = [str(value) for value in range(int(parts[0]), int(parts[1]) + 1)]
-        grades += [part for part in parts if part.lower() not in _PLACEHOLDER]
+        grades += [part for part in _SPLIT.split(match.group(1)) if _is_grade(part)]
+    spread = _RANGE.search(text, text.find("GRADE:"))
+    if spread is None and len(set(grades)) < 2:
+        spread = _RANGE.search(text)
+    if spread is not None and all(grade.isdigit() for grade in grades):
+        low, high = int(spread.group(1)), int(spread.group(2))
+        if low < high <= low + 100:
+            return [str(value) for value in range(low, high + 1)]
     if len(set(grades)) < 2:
-        grades += _LISTED.findall(text)
+        grades += filter(_is_grade, _LISTED.findall(text))
     unique = list(dict.fromkeys(grades))
     return unique if len(unique) > 1 else ["C", "I"]
+
+
+def _is_grade(text: str) -> bool:
+    return text.isdigit() or (text.isupper() and text != "X" and len(text) <= 16)
 
 
 def _sections(text: str) -> tuple[str, str]:
     """The response and the reference of a judge prompt; empty where there is none."""
     marks = list(_SECTION.finditer(text))
     response = reference = ""
-    for mark, after in zip(marks, [*marks[1:], None], strict=True):
+    for at, mark in enumerate(marks):
+        after = marks[at + 1] if at + 1 < len(marks) else None
         body = _END_TAG.split(text[mark.end() : after.start() if after else len(text)], maxsplit=1)[0]
-        # Instructions follow the last section after a blank line.
-        body = body.strip() if after else body.strip().split("\n\n", 1)[0].strip()
+        if (
+            after is None or after.lastgroup == "rules"
+        ):  # instructions follow the last section after a blank line
+            body = "" if body.startswith("\n\n") else body.strip().split("\n\n", 1)[0]
+        body = body.strip()
         if mark.lastgroup == "response" and body:
             response = body
         elif mark.lastgroup == "reference" and body:

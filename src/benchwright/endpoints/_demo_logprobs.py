@@ -27,11 +27,16 @@ _INSTRUCTION = re.compile(
     r"|reverse|repeat|copy|say|convert|spell|evaluate|complete|finish|only|return)\b"
 )
 _MAX_INSTRUCTION_TOKENS = 48
+_MAX_WEAK_PLANS = 200
+"""Weaker signs heeded in one text; a long text full of question marks would take seconds otherwise."""
+_WEAK_PLAN_CHARS = 4000
+"""How far back a weaker sign is understood."""
 _CUE_LINE_CHARS = 80
 _OTHER = 0x5BD1E995
 
-Continuations = Callable[[str, bool], Sequence[str]]
-"""From a text to the ways the model would go on, best first. The flag says whether guesses are wanted too."""
+Continuations = Callable[[str, bool], tuple[Sequence[str], Sequence[str]]]
+"""From a text to the ways the model would go on, best first, and those it holds for wrong. The flag says
+whether guesses are wanted too."""
 
 
 class Reader:
@@ -39,7 +44,7 @@ class Reader:
 
     __slots__ = (
         "_continuations", "_cues", "_fresh", "_greedy", "_hash", "_instruction", "_line_start", "_line_tokens",
-        "_live", "_position", "_seen", "_sure", "text",
+        "_live", "_position", "_seen", "_shunned", "_sure", "_weak_plans", "text",
     )  # fmt: skip
 
     def __init__(self, seed: int, continuations: Continuations, *, cues: bool = True) -> None:
@@ -55,7 +60,9 @@ class Reader:
         self._line_tokens = 0
         self._instruction = False
         self._greedy: str | None = None
+        self._shunned: frozenset[str] = frozenset()
         self._sure = 0.0
+        self._weak_plans = 0
 
     def read(self, text: str) -> None:
         """Takes a text in without scoring it."""
@@ -108,6 +115,8 @@ class Reader:
         for plan, at in self._live:
             if at < len(plan) and plan[at].strip().lower() == key:
                 return rest + log((0.5 + 0.1 * chance) / len(self._live))
+        if self._fresh and key in self._shunned:
+            return rest - 12.0 - chance
         if key in self._seen:  # words of the question come more easily
             return rest + log(0.01 + 0.02 * chance)
         return rest - 4.6 - 7.0 * chance
@@ -186,21 +195,26 @@ class Reader:
         if key in (":", "*"):
             line = self.text[max(self._line_start, end - _CUE_LINE_CHARS) : end]
             if ends_in_cue(line):
-                self._plan(True)
+                self._plan(True, 0)
                 return
         if self._line_tokens == 1:
             # The word is whole only with its token, so the verb is looked up from the second token on.
             self._instruction = False
         elif self._line_tokens == 2:
             self._instruction = _INSTRUCTION.match(self.text, self._line_start, end) is not None
-        if self._live:
+        if self._live or self._weak_plans >= _MAX_WEAK_PLANS:
             return
         if key in _WEAK_CUES:
-            self._plan(key == "?")
+            self._plan_weakly(key == "?")
         elif self._instruction and self._line_tokens <= _MAX_INSTRUCTION_TOKENS:
-            self._plan(False)
+            self._plan_weakly(False)
 
-    def _plan(self, guesses: bool) -> None:
-        texts = self._continuations(self.text[: self._position], guesses)
+    def _plan_weakly(self, guesses: bool) -> None:
+        self._weak_plans += 1
+        self._plan(guesses, max(0, self._position - _WEAK_PLAN_CHARS))
+
+    def _plan(self, guesses: bool, start: int) -> None:
+        texts, shunned = self._continuations(self.text[start : self._position], guesses)
         if texts:
             self.expect([" " + text for text in texts])
+            self._shunned = frozenset(split_tokens(text)[0].strip().lower() for text in shunned if text)

@@ -37,6 +37,8 @@ from benchwright.endpoints._demo_tools import call_tools, offered_tools, spoil_c
 
 _MESSAGE_TOKENS = 3
 """Tokens that a chat message costs beyond its text."""
+_MAX_TOOL_TEXT_CHARS = 20_000
+"""Of a longer question only the end is searched for arguments."""
 _NO_LIMIT_TOKENS = 4096
 """Where an answer that should not end (`ignore_eos`) ends if no limit is sent."""
 
@@ -106,7 +108,7 @@ class DemoModel:
         if not functions:
             return None
         parallel = body.get("parallel_tool_calls") is not False
-        calls = call_tools(functions, talk.user, body.get("tool_choice"), parallel)
+        calls = call_tools(functions, talk.user[-_MAX_TOOL_TEXT_CHARS:], body.get("tool_choice"), parallel)
         bits = self._answerer.bits(f"{variation}\ntools\n{talk.user}")
         if calls and not self._answerer.is_right(bits):
             calls = spoil_call(calls, bits >> 32)
