@@ -99,10 +99,12 @@ def test_replies_are_reusable_by_other_runs_only(store: Store) -> None:
 
     async def main() -> None:
         writer = StepWriter(store.workspace.database, first)
-        await writer.append([step(call_key(0, 0), b"reply", reusable=True), step(call_key(1, 0), b"failed")])
+        await writer.append([step(call_key(0, 0), b"reply", reusable=True), step("failed", b"x")])
         await writer.close()
 
     asyncio.run(main())
+    assert store.index_replies()
     digest = call_key(0, 0).encode().ljust(16)[:16]
     assert store.reusable(second, digest) == b"reply"
     assert store.reusable(first, digest) is None
+    assert store.reusable(second, b"failed".ljust(16)[:16]) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def call_key(index: int, repeat: int, part: str = "") -> str:
-    """Key of a model call; `part` tells the choice or turn apart.
+    """Key of a model call; `part` tells apart choices (`c…`), turns (`t…`) and what a scorer asks (`m…`).
 
     >>> call_key(12, 0), call_key(12, 0, "c1")
     ('call/000000012/0000', 'call/000000012/0000/c1')

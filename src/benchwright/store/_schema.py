@@ -38,8 +38,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         CREATE UNIQUE INDEX steps_by_key ON steps (run_id, key)
         """,
         """
-        CREATE INDEX steps_by_hash ON steps (input_hash) WHERE reusable = 1
+        CREATE TABLE reply_index (
+            input_hash  BLOB PRIMARY KEY,
+            step        INTEGER NOT NULL        -- rowid of the newest reusable step with that hash
+        ) WITHOUT ROWID
         """,
+        "CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
         """
         CREATE TABLE events (
             id          INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -165,16 +165,30 @@ class Store:
         row = self._connection.execute("SELECT 1 FROM steps WHERE run_id = ? LIMIT 1", (run_id,)).fetchone()
         return row is not None
 
-    def has_reusable(self) -> bool:
-        """Whether any run of this workspace left replies that could answer a request."""
-        row = self._connection.execute("SELECT 1 FROM steps WHERE reusable = 1 LIMIT 1").fetchone()
-        return row is not None
+    def index_replies(self) -> bool:
+        """Bring the index of reusable replies up to date; whether it holds any.
+
+        Done in bulk before and after a run rather than with every reply: kept up row by row, an index of random
+        hashes dirties a page per reply and doubled the cost of recording one (benchmarks: 15 against 8 µs).
+        """
+        with self._transaction() as connection:
+            mark = connection.execute("SELECT value FROM marks WHERE name = 'replies'").fetchone()
+            newest = connection.execute("SELECT coalesce(max(rowid), 0) FROM steps").fetchone()[0]
+            if newest != (mark[0] if mark else 0):
+                connection.execute(
+                    "INSERT OR REPLACE INTO reply_index SELECT input_hash, rowid FROM steps"
+                    " WHERE rowid > ? AND reusable = 1 ORDER BY input_hash, rowid",
+                    (mark[0] if mark else 0,),
+                )
+                connection.execute("INSERT OR REPLACE INTO marks VALUES ('replies', ?)", (newest,))
+        return connection.execute("SELECT 1 FROM reply_index LIMIT 1").fetchone() is not None
 
     def reusable(self, run_id: int, input_hash: bytes) -> bytes | None:
         """The output of an equal request of another run. A run never answers its own samples: equal rows are
         asked each on their own, so that a resumed run asks what an undisturbed one does."""
         row = self._connection.execute(
-            "SELECT output FROM steps WHERE reusable = 1 AND input_hash = ? AND run_id != ? LIMIT 1",
+            "SELECT s.output FROM reply_index i JOIN steps s ON s.rowid = i.step"
+            " WHERE i.input_hash = ? AND s.input_hash = i.input_hash AND s.reusable = 1 AND s.run_id != ?",
             (input_hash, run_id),
         ).fetchone()
         return None if row is None else row[0]
@@ -237,7 +251,8 @@ class Store:
             (run_id, low, high),
         )
         for key, call_input, output in rows:
-            yield parse_key(key), call_input, output
+            if "/m" not in key:  # what a scorer asked on the side is not the sample's own call
+                yield parse_key(key), call_input, output
 
     # --- helpers ----------------------------------------------------------------------------------------
 

@@ -24,17 +24,15 @@ _GROUP = 48
 made the writer queue for the lock at every row and cost 3 times the CPU."""
 
 
-_INSERT = tuple(
-    f"INSERT INTO steps {_COLUMNS} VALUES {','.join(['(?,?,?,?,?,?,?,?)'] * rows)}"
-    for rows in range(_GROUP + 1)
-)
-
-
 class StepWriter:
     """Appends steps of one run from an event loop."""
 
     def __init__(self, database: Path, run_id: int) -> None:
-        self._run_id = run_id
+        # The run's number is part of the statement: a value less to bind for every row.
+        values = f"({int(run_id)},?,?,?,?,?,?,?)"
+        self._insert = tuple(
+            f"INSERT INTO steps {_COLUMNS} VALUES {','.join([values] * rows)}" for rows in range(_GROUP + 1)
+        )
         self._loop = asyncio.get_running_loop()
         self._pending: list[StepRow] = []
         self._gathering: asyncio.Future[None] = self._loop.create_future()
@@ -116,13 +114,11 @@ class StepWriter:
             connection.close()
 
     def _commit(self, connection: sqlite3.Connection, group: list[StepRow]) -> None:
-        run_id = self._run_id
         connection.execute("BEGIN IMMEDIATE")
         try:
             for start in range(0, len(group), _GROUP):
                 part = group[start : start + _GROUP]
-                values = list(chain.from_iterable((run_id, *row) for row in part))
-                connection.execute(_INSERT[len(part)], values)
+                connection.execute(self._insert[len(part)], list(chain.from_iterable(part)))
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
