@@ -130,7 +130,7 @@ def _manifest(
             "source": None if spec.source is None else spec.source.name,
             "hash": benchmark_hash(spec),
         },
-        "endpoint": {"fingerprint": settings.endpoint.fingerprint()},
+        "endpoint": {"fingerprint": settings.endpoint.fingerprint(), "type": model_type_of(spec, settings)},
         "fewshot": shots,
         "seed": settings.fewshot_seed,
         "versions": {"benchwright": version("benchwright"), "python": platform.python_version()},

@@ -12,7 +12,14 @@ from benchwright.reports._atomic import write_whole
 from benchwright.reports._parquet import write_samples
 from benchwright.reports._results import dump_yaml, results_document
 from benchwright.reports._samples import sample_views
-from benchwright.reports._settings import command_of, endpoint_of, params_of, without_none, without_secrets
+from benchwright.reports._settings import (
+    command_of,
+    endpoint_of,
+    output_dir_of,
+    params_of,
+    without_none,
+    without_secrets,
+)
 from benchwright.store import RunRecord, Store
 
 RUN_FILES = ("results.yml", "run_config.yml", "samples.parquet", "manifest.json")
@@ -54,7 +61,7 @@ def run_config_document(run: RunRecord) -> JsonObject:
     return {
         "command": command_of(run),
         "config": {
-            "output_dir": str(run.folder),
+            "output_dir": output_dir_of(run),
             "params": params_of(run),
             "type": run.settings.get("eval_type", f"byob_{run.name}.{run.name}"),
         },

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchwright.core import JsonObject, MetricSummary, RunSummary
-from benchwright.reports._settings import command_of, endpoint_of, params_of, without_none
+from benchwright.reports._settings import command_of, endpoint_of, output_dir_of, params_of, without_none
 from benchwright.store import RunRecord
 
 
@@ -37,7 +37,7 @@ def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
     return {
         "command": command_of(run),
         "config": {
-            "output_dir": str(run.folder),
+            "output_dir": output_dir_of(run),
             "params": params_of(run),
             "type": run.settings.get("eval_type", f"byob_{run.name}.{run.name}"),
         },

@@ -8,7 +8,7 @@ import shlex
 from typing import Any
 
 from benchwright.core import JsonObject
-from benchwright.store import RunRecord
+from benchwright.store import STATE_FOLDER, RunRecord
 
 _SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie|signature|^sig$|^code$", re.IGNORECASE)
 _SWITCHES = ("fewshot_strict", "skip_bad_rows")
@@ -49,6 +49,15 @@ def params_of(run: RunRecord) -> JsonObject:
             "extra": extra,
         }
     )
+
+
+def output_dir_of(run: RunRecord) -> str:
+    """Where the files are, as the user wrote it; a folder of the workspace is told from the workspace on."""
+    written = run.settings.get("output_dir")
+    if written:
+        return str(written)
+    parts = run.folder.parts
+    return "/".join(parts[parts.index(STATE_FOLDER) :]) if STATE_FOLDER in parts else str(run.folder)
 
 
 def endpoint_of(run: RunRecord) -> JsonObject:

@@ -32,6 +32,7 @@ def check(
                 limit=settings.limit,
                 num_fewshot=settings.num_fewshot,
                 seed=settings.fewshot_seed,
+                fewshot_strict=settings.fewshot_strict,
                 model_type=settings.model_type,
             )
         )
