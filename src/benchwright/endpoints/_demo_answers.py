@@ -109,7 +109,7 @@ def solve(question: Question, bits: int) -> Solved:
     block = question.block
     if is_judge_prompt(question.full):
         return grade(question.full)
-    if "\n" in block or ")" in block:
+    if "A)" in block or "A." in block or "A:" in block or "a)" in block:
         options = find_options(block)
         if options is not None:
             return choose(
