@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,7 +23,7 @@ from benchwright.benchmarks import (
 from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure, Route
 from benchwright.endpoints import EchoProfile, EmptyContinuationError, Endpoint, continuation_likelihood
 from benchwright.engine._feed import WorkItem
-from benchwright.engine._ledger import CallLedger
+from benchwright.engine._ledger import CallLedger, RequestIdentity
 from benchwright.store import call_key
 
 
@@ -66,11 +66,11 @@ class Calls:
     def __init__(self, ledger: CallLedger, endpoint: Endpoint, fingerprint: str) -> None:
         self._ledger = ledger
         self._endpoint = endpoint
-        self._fingerprint = fingerprint.encode()
+        self._identity = RequestIdentity(fingerprint)
 
-    async def ask(self, key: str, request: ModelRequest, item: WorkItem) -> ModelReply:
-        """Send, or take from the record."""
-        return await self._ledger.call(key, request, self._endpoint, self._fingerprint, item.recorded)
+    def ask(self, key: str, request: ModelRequest, item: WorkItem) -> Coroutine[Any, Any, ModelReply]:
+        """Send, or take from the record. Hands out the ledger's own coroutine: one frame less to resume."""
+        return self._ledger.call(key, request, self._endpoint, self._identity, item.recorded)
 
 
 class Generate:

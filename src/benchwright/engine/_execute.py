@@ -74,14 +74,16 @@ async def _work(machinery: Machinery) -> None:
     kill at most one request per worker has been paid for and not recorded."""
     feed, strategy, scoring = machinery.feed, machinery.strategy, machinery.scoring
     writer, progress = machinery.writer, machinery.progress
-    while (item := await feed.next()) is not None:
+    while (item := feed.take() or await feed.next()) is not None:
         progress.in_flight += 1
         try:
             started = time.time()
             answer = await strategy.answer(item)
             if _not_sent(answer.reply):
                 return  # the budget is spent: the sample stays open for a resume
-            scored = await scoring.score(item, answer)
+            scored = scoring.score(item, answer)
+            if not isinstance(scored, Scored):
+                scored = await scored
             await writer.append((_score_row(item, answer, scored, started),))
         finally:
             progress.in_flight -= 1

@@ -58,6 +58,12 @@ class Feed:
         self._loading = asyncio.Lock()
         self._ahead: asyncio.Task[Batch | None] | None = None
 
+    def take(self) -> WorkItem | None:
+        """The next sample if one is ready, without waiting."""
+        if self._ready and self._stop.cause is None and not self._stop.out_of_time():
+            return self._ready.popleft()
+        return None
+
     async def next(self) -> WorkItem | None:
         """The next sample, or None when there is no more to do."""
         ready = self._ready
@@ -67,9 +73,7 @@ class Feed:
             async with self._loading:
                 if not ready and not self._ended:
                     await self._load()
-        if self._stop.cause is not None or self._stop.out_of_time():
-            return None
-        return ready.popleft()
+        return self.take()
 
     async def close(self) -> None:
         """Stop reading ahead."""

@@ -17,6 +17,7 @@ from benchwright.core import (
     ModelReply,
     ModelRequest,
     RequestFailure,
+    Route,
     encode_json,
     reply_from_json,
     reply_to_json,
@@ -52,11 +53,11 @@ class CallLedger:
         key: str,
         request: ModelRequest,
         endpoint: Endpoint,
-        fingerprint: bytes,
+        identity: RequestIdentity,
         recorded: dict[str, StepOutput] | None,
     ) -> ModelReply:
         """The reply to `request`, recorded under `key`."""
-        digest = request_hash(request, fingerprint)
+        digest = identity.hash(request)
         if recorded is not None:
             known = recorded.get(key)
             if known is not None and known.input_hash == digest:
@@ -95,9 +96,20 @@ BUDGET_SPENT = ModelReply(
 """What a call gets once nothing may be sent any more; never recorded."""
 
 
-def request_hash(request: ModelRequest, fingerprint: bytes) -> bytes:
-    """16 bytes that stand for the request."""
-    digest = hashlib.blake2b(fingerprint, digest_size=16)
-    digest.update(f"|{ADAPTER_VERSION}|{request.route}|{request.repeat}|".encode())
-    digest.update(request.payload)
-    return digest.digest()
+class RequestIdentity:
+    """Hashes requests to one endpoint. What all of them share is hashed once."""
+
+    def __init__(self, fingerprint: str) -> None:
+        self._fingerprint = fingerprint
+        self._begun: dict[tuple[Route, int], hashlib.blake2b] = {}
+
+    def hash(self, request: ModelRequest) -> bytes:
+        """16 bytes that stand for the request: endpoint, adapter version, route, repeat and full body."""
+        kind = (request.route, request.repeat)
+        begun = self._begun.get(kind)
+        if begun is None:
+            shared = f"{self._fingerprint}|{ADAPTER_VERSION}|{request.route}|{request.repeat}|"
+            begun = self._begun[kind] = hashlib.blake2b(shared.encode(), digest_size=16)
+        digest = begun.copy()
+        digest.update(request.payload)
+        return digest.digest()

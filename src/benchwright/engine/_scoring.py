@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_of
@@ -69,8 +69,8 @@ class Scoring:
         """Let go of the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    async def score(self, item: WorkItem, answer: Answer) -> Scored:
-        """Score one answer."""
+    def score(self, item: WorkItem, answer: Answer) -> Scored | Awaitable[Scored]:
+        """Score one answer: at once where the scorer is quick, else as something to await."""
         target = target_of(self._spec, item.row)
         if answer.skipped is not None:
             return Scored(Outcome.SKIPPED, None, answer.skipped, target)
@@ -90,29 +90,39 @@ class Scoring:
             answer.turn_index,
             ask=live.ask,
         )
+        if self._threaded:
+            return self._later(sample, reply, None)
+        started = perf_counter()
         try:
-            scores = await self._run(sample)
+            result = call_scorer(self._spec, sample)
+            if type(result) is not dict and inspect.isawaitable(result):
+                return self._later(sample, reply, result)
+            scores = _checked(result)
+        except _NeedsThread:
+            self._threaded = True
+            return self._later(sample, reply, None)
         except Exception as error:
-            text = str(error) or type(error).__name__
-            if type(error).__module__ == "builtins":
-                text = f"{type(error).__name__}: {text}"
-            return Scored(_outcome(reply, None), None, f"scorer failed: {text}", target)
+            return _failed(reply, error, target)
+        if perf_counter() - started > SLOW_SCORER_S:
+            self._slow += 1
+            self._threaded = self._slow >= 3
         return Scored(_outcome(reply, scores), scores, None, target)
 
-    async def _run(self, sample: ScorerInput) -> Scores:
-        if not self._threaded:
-            started = time.perf_counter()
-            try:
-                result = call_scorer(self._spec, sample)
-                if inspect.isawaitable(result):
-                    result = await result
-                elif time.perf_counter() - started > SLOW_SCORER_S:
-                    self._slow += 1
-                    self._threaded = self._slow >= 3
-                return _checked(result)
-            except _NeedsThread:
-                self._threaded = True
-        return await self._loop.run_in_executor(self._pool, self._run_in_thread, sample)
+    async def _later(
+        self, sample: ScorerInput, reply: ModelReply | None, result: Awaitable[Any] | None
+    ) -> Scored:
+        """Await an `async` scorer, or run the scorer in a thread."""
+        try:
+            if result is not None:
+                try:
+                    scores = _checked(await result)
+                    return Scored(_outcome(reply, scores), scores, None, sample.target)
+                except _NeedsThread:
+                    self._threaded = True
+            scores = await self._loop.run_in_executor(self._pool, self._run_in_thread, sample)
+        except Exception as error:
+            return _failed(reply, error, sample.target)
+        return Scored(_outcome(reply, scores), scores, None, sample.target)
 
     def _run_in_thread(self, sample: ScorerInput) -> Scores:
         result = call_scorer(self._spec, sample)
@@ -169,6 +179,13 @@ class _LiveCalls:
 
 async def _awaited(result: Any) -> Any:
     return await result
+
+
+def _failed(reply: ModelReply | None, error: Exception, target: Any) -> Scored:
+    text = str(error) or type(error).__name__
+    if type(error).__module__ == "builtins":
+        text = f"{type(error).__name__}: {text}"
+    return Scored(_outcome(reply, None), None, f"scorer failed: {text}", target)
 
 
 def _checked(result: object) -> Scores:
