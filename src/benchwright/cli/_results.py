@@ -17,6 +17,8 @@ def print_result(result: RunResult, output: Output) -> None:
     """The table of one result; nothing in JSON mode, where all are printed together."""
     if output.as_json:
         return
+    if result.exit_code == 1 and result.first_failure:  # whole, on a line of its own, where errors go
+        output.note(f"error: {result.name} failed: {result.first_failure}")
     from benchwright.reports import ResultView, result_table
 
     output.show(

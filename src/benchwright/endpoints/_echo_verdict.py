@@ -77,7 +77,7 @@ def _disagreement(pairs: Sequence[TokenPair]) -> str:
         off = sum(not _near(generated, value) for generated, value in known)
         if known and off < wrong and off <= len(known) // 8:
             return f"{reason}. They are shifted by one: a token's number stands at the token {side} it. {_CURE_SHIFT}"
-    return f"{reason}. {CURE_OTHER_SERVER}"
+    return f"{reason}. {_CURE_SHIFT}. {CURE_OTHER_SERVER}"
 
 
 def _disagreeing(pairs: Sequence[TokenPair]) -> int:
