@@ -5,7 +5,8 @@ from benchwright.sdk._evaluations import Evaluation, list_evaluations
 from benchwright.sdk._judge import judge_score
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._result import RunResult
-from benchwright.sdk._run import resume, run, run_all
+from benchwright.sdk._resume import resume
+from benchwright.sdk._run import run, run_all
 
 __all__ = [
     "Evaluation",

@@ -11,7 +11,7 @@ from benchwright.endpoints import open_endpoint
 from benchwright.engine import judge_request, judge_settings, judge_text
 from benchwright.scorers import JudgeCall, ScorerInput, Scores
 from benchwright.scorers import judge_score as _judge_score
-from benchwright.sdk._run import in_event_loop
+from benchwright.sdk._loops import in_event_loop
 
 
 @wraps(_judge_score)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
 from benchwright.config import ConfigFile, find_config
 from benchwright.core import BenchwrightError, UsageError
 from benchwright.endpoints import DemoSettings, OpenEndpoint, ScriptedSettings
 from benchwright.engine import Budget, Performed, Prepared, RunSettings, Watcher, perform, prepare
 from benchwright.reports import write_run_files
+from benchwright.sdk._loops import in_event_loop
 from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._result import RunResult, result_of
@@ -77,37 +73,6 @@ def run_all(
         if result.exit_code == 130:
             break
     return results
-
-
-def resume(
-    wanted: str | int,
-    *,
-    target: Callable[..., Any] | None = None,
-    workspace: Path | str | None = None,
-    retry_failed: bool = False,
-    allow_changed: bool = False,
-    overrides: Mapping[str, Any] | None = None,
-    watcher: Watcher | None = None,
-    endpoint: OpenEndpoint | None = None,
-) -> RunResult:
-    """Go on with a run where it stopped. A complete run gives its result again without asking anything.
-
-    `target` is the decorated function, for benchmarks that no file defines; `retry_failed` asks failed samples again; `allow_changed` accepts that the benchmark file has changed;
-    `overrides` may change parallelism and budgets.
-    """
-    store = Store(find_workspace(Path.cwd(), None if workspace is None else Path(workspace)))
-    try:
-        found = store.find_run(str(wanted))
-        run = store.claim_run(found.id)
-
-        def work() -> RunResult:
-            return _resume(
-                store, run, target, retry_failed, allow_changed, overrides or {}, watcher, endpoint
-            )
-
-        return _owned(store, run, found.status, work)
-    finally:
-        store.close()
 
 
 def find_targets(
@@ -178,76 +143,14 @@ def _start(
         )
 
         def work() -> RunResult:
-            return _perform(store, run, prepared, resuming=False, watcher=watcher, endpoint=endpoint)
+            return perform_run(store, run, prepared, resuming=False, watcher=watcher, endpoint=endpoint)
 
-        return _owned(store, run, "failed", work)
+        return owned(store, run, "failed", work)
     finally:
         store.close()
 
 
-def _resume(
-    store: Store,
-    run: RunRecord,
-    target: Callable[..., Any] | None,
-    retry_failed: bool,
-    allow_changed: bool,
-    overrides: Mapping[str, Any],
-    watcher: Watcher | None,
-    endpoint: OpenEndpoint | None,
-) -> RunResult:
-    settings = _overridden(RunSettings.from_json(run.settings), overrides)
-    prepared = prepare(_benchmark_again(run, settings, target), settings)
-    _refuse_changes(run, prepared, allow_changed)
-    if retry_failed:
-        failed = [
-            (index, repeat)
-            for index, repeat, output in store.scores(run.id)
-            if "s" not in orjson.loads(output)
-        ]
-        store.forget_samples(run.id, failed)
-    store.update_settings(run.id, settings.to_json())
-    return _perform(store, run, prepared, resuming=True, watcher=watcher, endpoint=endpoint)
-
-
-def _benchmark_again(
-    run: RunRecord, settings: RunSettings, target: Callable[..., Any] | None
-) -> BenchmarkSpec:
-    if target is not None:
-        (found,) = find_targets(target, None, Path(settings.cwd))
-        return found.spec
-    for spec in load_benchmarks(settings.target, cwd=Path(settings.cwd)):
-        if spec.key == settings.benchmark:
-            return spec
-    raise UsageError(
-        f"run {run.id} cannot go on: {settings.target} has no benchmark {settings.benchmark!r} any more"
-    )
-
-
-def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSettings:
-    budget = Budget(
-        **{name: overrides.get(name) for name in ("max_requests", "max_tokens_total", "max_minutes")}
-    )
-    parallelism = overrides.get("parallelism") or settings.parallelism
-    endpoint = replace(settings.endpoint, parallelism=parallelism)
-    return replace(settings, budget=budget, parallelism=parallelism, endpoint=endpoint)
-
-
-def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> None:
-    """A resumed run must be the same experiment."""
-    for part, what in (("dataset", "fingerprint"), ("benchmark", "hash"), ("fewshot", "hash")):
-        before, now = run.manifest.get(part), prepared.manifest.get(part)
-        if not isinstance(before, dict) or not isinstance(now, dict) or before.get(what) == now.get(what):
-            continue
-        if part == "benchmark" and allow_changed:
-            continue
-        cure = "or accept the change with --allow-changed" if part == "benchmark" else "restore it"
-        raise UsageError(
-            f"run {run.id} cannot go on: the {part} has changed since it started "
-            f"({before.get(what)} → {now.get(what)}). Start a new run, {cure}."
-        )
-
-
-def _perform(
+def perform_run(
     store: Store,
     run: RunRecord,
     prepared: Prepared,
@@ -265,7 +168,7 @@ def _perform(
     return result_of(ended, performed, demo=isinstance(prepared.settings.endpoint, DemoSettings))
 
 
-def _owned(store: Store, run: RunRecord, otherwise: RunStatus, work: Callable[[], RunResult]) -> RunResult:
+def owned(store: Store, run: RunRecord, otherwise: RunStatus, work: Callable[[], RunResult]) -> RunResult:
     """Whatever happens, the run does not stay `running` without an owner. What was recorded stays recorded;
     a resume that cannot start leaves the run as it was."""
     try:
@@ -276,39 +179,6 @@ def _owned(store: Store, run: RunRecord, otherwise: RunStatus, work: Callable[[]
             status = otherwise if isinstance(error, Exception) else "interrupted"
             store.finish_run(run.id, status, summary=run.summary, error=text)
         raise
-
-
-def in_event_loop(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine to its end on the quickest loop there is, also from inside a running loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return _run_loop(work)
-    # A notebook or an async program: its loop is taken, so ours runs in a thread of its own.
-    outcome: list[Any] = []
-    failure: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            outcome.append(_run_loop(work))
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=target, name="benchwright-run")
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
-
-
-def _run_loop(work: Coroutine[Any, Any, Any]) -> Any:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(work)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work)
 
 
 def _absolute(dataset: str | None) -> str | None:

@@ -1,0 +1,111 @@
+"""`resume`: going on with a run where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
+from benchwright.core import UsageError
+from benchwright.endpoints import OpenEndpoint
+from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare
+from benchwright.sdk._result import RunResult
+from benchwright.sdk._run import find_targets, owned, perform_run
+from benchwright.store import RunRecord, Store, find_workspace
+
+
+def resume(
+    wanted: str | int,
+    *,
+    target: Callable[..., Any] | None = None,
+    workspace: Path | str | None = None,
+    retry_failed: bool = False,
+    allow_changed: bool = False,
+    overrides: Mapping[str, Any] | None = None,
+    watcher: Watcher | None = None,
+    endpoint: OpenEndpoint | None = None,
+) -> RunResult:
+    """Go on with a run where it stopped. A complete run gives its result again without asking anything.
+
+    `target` is the decorated function, for benchmarks that no file defines; `retry_failed` asks failed samples again; `allow_changed` accepts that the benchmark file has changed;
+    `overrides` may change parallelism and budgets.
+    """
+    store = Store(find_workspace(Path.cwd(), None if workspace is None else Path(workspace)))
+    try:
+        found = store.find_run(str(wanted))
+        run = store.claim_run(found.id)
+
+        def work() -> RunResult:
+            return _resume(
+                store, run, target, retry_failed, allow_changed, overrides or {}, watcher, endpoint
+            )
+
+        return owned(store, run, found.status, work)
+    finally:
+        store.close()
+
+
+def _resume(
+    store: Store,
+    run: RunRecord,
+    target: Callable[..., Any] | None,
+    retry_failed: bool,
+    allow_changed: bool,
+    overrides: Mapping[str, Any],
+    watcher: Watcher | None,
+    endpoint: OpenEndpoint | None,
+) -> RunResult:
+    settings = _overridden(RunSettings.from_json(run.settings), overrides)
+    prepared = prepare(_benchmark_again(run, settings, target), settings)
+    _refuse_changes(run, prepared, allow_changed)
+    if retry_failed:
+        failed = [
+            (index, repeat)
+            for index, repeat, output in store.scores(run.id)
+            if "s" not in orjson.loads(output)
+        ]
+        store.forget_samples(run.id, failed)
+    store.update_settings(run.id, settings.to_json())
+    return perform_run(store, run, prepared, resuming=True, watcher=watcher, endpoint=endpoint)
+
+
+def _benchmark_again(
+    run: RunRecord, settings: RunSettings, target: Callable[..., Any] | None
+) -> BenchmarkSpec:
+    if target is not None:
+        (found,) = find_targets(target, None, Path(settings.cwd))
+        return found.spec
+    for spec in load_benchmarks(settings.target, cwd=Path(settings.cwd)):
+        if spec.key == settings.benchmark:
+            return spec
+    raise UsageError(
+        f"run {run.id} cannot go on: {settings.target} has no benchmark {settings.benchmark!r} any more"
+    )
+
+
+def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSettings:
+    budget = Budget(
+        **{name: overrides.get(name) for name in ("max_requests", "max_tokens_total", "max_minutes")}
+    )
+    parallelism = overrides.get("parallelism") or settings.parallelism
+    endpoint = replace(settings.endpoint, parallelism=parallelism)
+    return replace(settings, budget=budget, parallelism=parallelism, endpoint=endpoint)
+
+
+def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> None:
+    """A resumed run must be the same experiment."""
+    for part, what in (("dataset", "fingerprint"), ("benchmark", "hash"), ("fewshot", "hash")):
+        before, now = run.manifest.get(part), prepared.manifest.get(part)
+        if not isinstance(before, dict) or not isinstance(now, dict) or before.get(what) == now.get(what):
+            continue
+        if part == "benchmark" and allow_changed:
+            continue
+        cure = "or accept the change with --allow-changed" if part == "benchmark" else "restore it"
+        raise UsageError(
+            f"run {run.id} cannot go on: the {part} has changed since it started "
+            f"({before.get(what)} → {now.get(what)}). Start a new run, {cure}."
+        )

@@ -1,0 +1,175 @@
+"""Runs and their life: created, owned, resumed, finished, found again."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchwright.core import JsonObject, NotFoundError, RunOwnedError, encode_json, suggest
+from benchwright.store._connected import Connected
+from benchwright.store._owner import Owner, this_process
+from benchwright.store._records import Event, RunRecord, RunStatus
+
+_RUN_COLUMNS = (
+    "id, name, target, model, status, folder, settings, manifest, summary, error, created_at, finished_at,"
+    " owner, heartbeat"
+)
+
+
+class Runs(Connected):
+    """The table of runs and their audit trail."""
+
+    def create_run(
+        self,
+        *,
+        name: str,
+        target: str,
+        model: str,
+        folder: Path | None,
+        settings: JsonObject,
+        manifest: JsonObject,
+    ) -> RunRecord:
+        """Record a new run, owned by this process and `running`."""
+        now = time.time()
+        with self._transaction() as connection:
+            cursor = connection.execute(
+                "INSERT INTO runs (name, target, model, status, folder, settings, manifest, owner, heartbeat,"
+                " created_at) VALUES (?,?,?,?,?,?,?,?,?,?)",
+                (name, target, model, "running", "", encode_json(settings), encode_json(manifest),
+                 this_process().to_text(), now, now),
+            )  # fmt: skip
+            run_id = int(cursor.lastrowid or 0)
+            place = folder if folder is not None else self.workspace.run_folder(run_id, name)
+            connection.execute("UPDATE runs SET folder = ? WHERE id = ?", (str(place), run_id))
+            self._event(run_id, "run.started", f"started on {target}")
+        return self.run(run_id)
+
+    def claim_run(self, run_id: int) -> RunRecord:
+        """Become the owner of an existing run, unless a live process owns it."""
+        with self._transaction() as connection:
+            row = connection.execute("SELECT owner, heartbeat FROM runs WHERE id = ?", (run_id,)).fetchone()
+            if row is None:
+                raise self._no_such_run(str(run_id))
+            owner = Owner.from_text(row[0]) if row[0] else None
+            if owner is not None and owner != this_process() and owner.alive(row[1]):
+                raise RunOwnedError(
+                    f"run {run_id} is being executed by process {owner.pid} on {owner.host}. "
+                    f"Wait for it, or stop it first (kill -INT {owner.pid})."
+                )
+            connection.execute(
+                "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, finished_at = NULL, error = NULL"
+                " WHERE id = ?",
+                (this_process().to_text(), time.time(), run_id),
+            )
+            self._event(run_id, "run.resumed", "resumed")
+        return self.run(run_id)
+
+    def heartbeat(self, run_id: int) -> None:
+        """A sign of life, for other hosts."""
+        self._connection.execute("UPDATE runs SET heartbeat = ? WHERE id = ?", (time.time(), run_id))
+
+    def update_manifest(self, run_id: int, manifest: JsonObject) -> None:
+        """Replace the manifest, for what is learned only while running."""
+        self._connection.execute("UPDATE runs SET manifest = ? WHERE id = ?", (encode_json(manifest), run_id))
+
+    def update_settings(self, run_id: int, settings: JsonObject) -> None:
+        """Replace the frozen settings, when a resume changes budgets or parallelism."""
+        self._connection.execute("UPDATE runs SET settings = ? WHERE id = ?", (encode_json(settings), run_id))
+
+    def finish_run(
+        self, run_id: int, status: RunStatus, *, summary: JsonObject | None, error: str | None = None
+    ) -> None:
+        """End a run: state, numbers and release of ownership in one transaction, synced to disk."""
+        self._connection.execute("PRAGMA synchronous = FULL")
+        try:
+            with self._transaction() as connection:
+                connection.execute(
+                    "UPDATE runs SET status = ?, summary = ?, error = ?, finished_at = ?, owner = NULL WHERE id = ?",
+                    (status, None if summary is None else encode_json(summary), error, time.time(), run_id),
+                )
+                self._event(
+                    run_id, "run.finished" if status == "completed" else "run.stopped", error or status
+                )
+        finally:
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def run(self, run_id: int) -> RunRecord:
+        """One run by number."""
+        row = self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM runs WHERE id = ?", (run_id,)).fetchone()
+        if row is None:
+            raise self._no_such_run(str(run_id))
+        return _run_record(row)
+
+    def runs(self, limit: int | None = None) -> list[RunRecord]:
+        """Runs, newest first."""
+        rows = self._connection.execute(
+            f"SELECT {_RUN_COLUMNS} FROM runs ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,)
+        )
+        return [_run_record(row) for row in rows]
+
+    def find_run(self, wanted: str) -> RunRecord:
+        """A run by number, by `last`, by benchmark name (its newest run), or by its folder."""
+        if wanted.isdigit():
+            return self.run(int(wanted))
+        runs = self.runs()
+        if wanted in ("last", "latest") and runs:
+            return runs[0]
+        place = Path(wanted).expanduser().resolve()
+        for run in runs:
+            if wanted == run.name or place == run.folder:
+                return run
+        raise self._no_such_run(wanted)
+
+    def add_event(self, run_id: int, kind: str, message: str) -> None:
+        """Append to the run's audit trail."""
+        self._event(run_id, kind, message)
+
+    def events(self, run_id: int) -> list[Event]:
+        """The audit trail, oldest first."""
+        rows = self._connection.execute(
+            "SELECT kind, message, created_at FROM events WHERE run_id = ? ORDER BY id", (run_id,)
+        )
+        return [Event(*row) for row in rows]
+
+    def _event(self, run_id: int, kind: str, message: str) -> None:
+        self._connection.execute(
+            "INSERT INTO events (run_id, kind, message, created_at) VALUES (?,?,?,?)",
+            (run_id, kind, message, time.time()),
+        )
+
+    def _no_such_run(self, wanted: str) -> NotFoundError:
+        runs = self.runs(limit=50)
+        if not runs:
+            return NotFoundError(
+                f"no run {wanted!r}: the workspace {self.workspace.root} has no runs yet. "
+                "Start one with: benchwright run TARGET"
+            )
+        known = sorted({run.name for run in runs})
+        return NotFoundError(
+            f"no run {wanted!r} in the workspace {self.workspace.root}; the newest is {runs[0].id}."
+            f"{suggest(wanted, known)} See: benchwright list"
+        )
+
+
+def _run_record(row: tuple[Any, ...]) -> RunRecord:
+    (run_id, name, target, model, status, folder, settings, manifest, summary, error, created, finished,
+     owner, heartbeat) = row  # fmt: skip
+    if status == "running" and not (owner and Owner.from_text(str(owner)).alive(heartbeat)):
+        status = "interrupted"
+    return RunRecord(
+        id=run_id,
+        name=name,
+        target=target,
+        model=model,
+        status=status,
+        folder=Path(str(folder)),
+        settings=orjson.loads(settings),
+        manifest=orjson.loads(manifest),
+        summary=None if summary is None else orjson.loads(summary),
+        error=error,
+        created_at=created,
+        finished_at=finished,
+    )

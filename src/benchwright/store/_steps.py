@@ -1,0 +1,116 @@
+"""Readers of steps that never hold a whole run in memory. Steps are written by `StepWriter`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchwright.store._connected import Connected
+from benchwright.store._keys import key_range, parse_key
+from benchwright.store._records import SampleSteps, StepOutput
+
+
+class Steps(Connected):
+    """The table of steps: what resume, cache and reports are views of."""
+
+    def recorded(self, run_id: int, kind: str, first_index: int, last_index: int) -> dict[str, StepOutput]:
+        """Recorded steps of a range of samples, by key."""
+        low, high = key_range(kind, first_index, last_index)
+        rows = self._connection.execute(
+            "SELECT key, input_hash, output FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
+            (run_id, low, high),
+        )
+        return {key: StepOutput(input_hash, output) for key, input_hash, output in rows}
+
+    def has_steps(self, run_id: int) -> bool:
+        """Whether the run has recorded anything yet."""
+        row = self._connection.execute("SELECT 1 FROM steps WHERE run_id = ? LIMIT 1", (run_id,)).fetchone()
+        return row is not None
+
+    def index_replies(self) -> bool:
+        """Bring the index of reusable replies up to date; whether it holds any.
+
+        Done in bulk before and after a run rather than with every reply: kept up row by row, an index of random
+        hashes dirties a page per reply and doubled the cost of recording one (benchmarks: 15 against 8 µs).
+        """
+        with self._transaction() as connection:
+            mark = connection.execute("SELECT value FROM marks WHERE name = 'replies'").fetchone()
+            newest = connection.execute("SELECT coalesce(max(rowid), 0) FROM steps").fetchone()[0]
+            if newest != (mark[0] if mark else 0):
+                connection.execute(
+                    "INSERT OR REPLACE INTO reply_index SELECT input_hash, rowid FROM steps"
+                    " WHERE rowid > ? AND reusable = 1 ORDER BY input_hash, rowid",
+                    (mark[0] if mark else 0,),
+                )
+                connection.execute("INSERT OR REPLACE INTO marks VALUES ('replies', ?)", (newest,))
+        return connection.execute("SELECT 1 FROM reply_index LIMIT 1").fetchone() is not None
+
+    def reusable(self, run_id: int, input_hash: bytes) -> bytes | None:
+        """The output of an equal request of another run. A run never answers its own samples: equal rows are
+        asked each on their own, so that a resumed run asks what an undisturbed one does."""
+        row = self._connection.execute(
+            "SELECT s.output FROM reply_index i JOIN steps s ON s.rowid = i.step"
+            " WHERE i.input_hash = ? AND s.input_hash = i.input_hash AND s.reusable = 1 AND s.run_id != ?",
+            (input_hash, run_id),
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def count_steps(self, run_id: int, kind: str) -> int:
+        """How many steps of a kind are recorded."""
+        row = self._connection.execute(
+            "SELECT count(*) FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
+            (run_id, f"{kind}/", f"{kind}0"),
+        ).fetchone()
+        return int(row[0])
+
+    def forget_samples(self, run_id: int, samples: Sequence[tuple[int, int]]) -> None:
+        """Delete all steps of some (index, repeat) pairs, so that they are asked again."""
+        with self._transaction() as connection:
+            for index, repeat in samples:
+                for kind in ("call", "judge", "score"):
+                    prefix = f"{kind}/{index:09d}/{repeat:04d}"
+                    connection.execute(
+                        "DELETE FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
+                        (run_id, prefix, prefix + "0"),
+                    )
+
+    def scores(self, run_id: int) -> Iterator[tuple[int, int, bytes]]:
+        """(index, repeat, result JSON) of every recorded sample, in sample order, streamed."""
+        rows = self._connection.cursor().execute(
+            "SELECT key, output FROM steps WHERE run_id = ? AND key >= 'score/' AND key < 'score0' ORDER BY key",
+            (run_id,),
+        )
+        for key, output in rows:
+            yield int(key[6:15]), int(key[16:20]), output
+
+    def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
+        """Every recorded sample with its calls, in sample order, streamed."""
+        low, high = ("score/", "score0") if index is None else key_range("score", index, index)
+        calls = self._calls(run_id, "call" + low[5:], "call" + high[5:])
+        call = next(calls, None)
+        rows = self._connection.cursor().execute(
+            "SELECT key, input, output FROM steps WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
+            (run_id, low, high),
+        )
+        for key, row, score in rows:
+            place = parse_key(key)
+            first_input: bytes | None = None
+            last_output: bytes | None = None
+            while (
+                call is not None and call[0] <= place
+            ):  # both in key order: a merge, not a look-up per sample
+                if call[0] == place:
+                    first_input = call[1] if first_input is None else first_input
+                    last_output = call[2]
+                call = next(calls, None)
+            yield SampleSteps(*place, row, score, first_input, last_output)
+
+    def _calls(
+        self, run_id: int, low: str, high: str
+    ) -> Iterator[tuple[tuple[int, int], bytes | None, bytes]]:
+        rows = self._connection.cursor().execute(
+            "SELECT key, input, output FROM steps WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
+            (run_id, low, high),
+        )
+        for key, call_input, output in rows:
+            if "/m" not in key:  # what a scorer asked on the side is not the sample's own call
+                yield parse_key(key), call_input, output
