@@ -16,6 +16,8 @@ INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    # Arrow's own allocator keeps what it once had: 30 MB more at the end of a run than the system's.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     words = normalise(sys.argv[1:] if argv is None else argv)
     output = Output(json="--json" in words)
     if not words or words[0] in ("-h", "--help") or words == ["help"]:
