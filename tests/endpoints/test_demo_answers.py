@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from benchwright.endpoints._demo_answers import Answerer
-from benchwright.endpoints._demo_prompts import last_question
+from benchwright.endpoints._demo.answers import Answerer
+from benchwright.endpoints._demo.prompts import last_question
 
 RIGHT = Answerer(1.0, 0)
 WRONG = Answerer(0.0, 0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchwright.core import EchoedTokens
 from benchwright.endpoints import DemoEndpoint, DemoModel, DemoSettings, continuation_likelihood, learn_echo
-from benchwright.endpoints._demo_choices import DemoChoice
+from benchwright.endpoints._demo.choices import DemoChoice
 
 PROMPTS = [
     "2 + 2 =",

@@ -9,9 +9,9 @@ import pytest
 
 from benchwright.core import UsageError
 from benchwright.endpoints import DemoModel, DemoSettings, FaultMix
-from benchwright.endpoints._demo_bodies import DemoRefusalError
-from benchwright.endpoints._demo_choices import DemoCompletion
-from benchwright.endpoints._demo_tokens import count_tokens
+from benchwright.endpoints._demo.bodies import DemoRefusalError
+from benchwright.endpoints._demo.choices import DemoCompletion
+from benchwright.endpoints._demo.tokens import count_tokens
 
 
 def chat(content: Any, repeat: int = 0, *, skill: float = 1.0, **body: Any) -> DemoCompletion:

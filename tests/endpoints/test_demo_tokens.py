@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchwright.endpoints._demo_tokens import count_tokens, split_tokens, token_offsets
+from benchwright.endpoints._demo.tokens import count_tokens, split_tokens, token_offsets
 
 AWKWARD = [
     "",

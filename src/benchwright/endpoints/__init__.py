@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchwright.endpoints._demo_server import DemoServer, demo_server, serve_demo, start_demo
-from benchwright.endpoints._demo_settings import DemoSettings, FaultMix
+from benchwright.endpoints._demo.server import DemoServer, demo_server, serve_demo, start_demo
+from benchwright.endpoints._demo.settings import DemoSettings, FaultMix
 from benchwright.endpoints._echo import EchoProfile, learn_echo
 from benchwright.endpoints._echo_verdict import EchoRefusedError
 from benchwright.endpoints._endpoint import Endpoint, OpenEndpoint
@@ -20,8 +20,8 @@ from benchwright.endpoints._scripted import Script, ScriptedAnswer, ScriptedEndp
 from benchwright.endpoints._settings import MODEL_TYPES, EndpointSettings, ModelType
 
 if TYPE_CHECKING:
-    from benchwright.endpoints._demo_endpoint import DemoEndpoint
-    from benchwright.endpoints._demo_model import DemoModel
+    from benchwright.endpoints._demo.endpoint import DemoEndpoint
+    from benchwright.endpoints._demo.model import DemoModel
 
 __all__ = [
     "MODEL_TYPES",
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 # Loaded on first use: the demo model compiles many expressions (30 ms), which an HTTP run does not need.
-_LAZY = {"DemoEndpoint": "_demo_endpoint", "DemoModel": "_demo_model"}
+_LAZY = {"DemoEndpoint": "_demo.endpoint", "DemoModel": "_demo.model"}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from benchwright.endpoints._secrets import read_api_key
 from benchwright.endpoints._settings import EndpointSettings
 
 if TYPE_CHECKING:
-    from benchwright.endpoints._demo_settings import DemoSettings
+    from benchwright.endpoints._demo.settings import DemoSettings
     from benchwright.endpoints._transport import Transport
 
 
@@ -22,7 +22,7 @@ def open_endpoint(settings: EndpointSettings | DemoSettings) -> OpenEndpoint:
     Raises `ConfigError` when the variable that should hold the API key is unset.
     """
     if not isinstance(settings, EndpointSettings):
-        from benchwright.endpoints._demo_endpoint import DemoEndpoint
+        from benchwright.endpoints._demo.endpoint import DemoEndpoint
 
         return DemoEndpoint(settings)
     from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`

@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from math import log, log1p
 from zlib import crc32
 
-from benchwright.endpoints._demo_chance import ONE, share
-from benchwright.endpoints._demo_guesses import WORDS
-from benchwright.endpoints._demo_prompts import ends_in_cue
-from benchwright.endpoints._demo_tokens import split_tokens
+from benchwright.endpoints._demo.chance import ONE, share
+from benchwright.endpoints._demo.guesses import WORDS
+from benchwright.endpoints._demo.prompts import ends_in_cue
+from benchwright.endpoints._demo.tokens import split_tokens
 
 END = "\n"
 """The token that stands for the end of an answer."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from benchwright.endpoints._demo_http import BadHttpError, RequestReader
-from benchwright.endpoints._demo_responses import Responder, Response
+from benchwright.endpoints._demo.http import BadHttpError, RequestReader
+from benchwright.endpoints._demo.responses import Responder, Response
 
 _MAX_WAITING_BYTES = 1 << 20
 """Bytes of further requests held while one is being answered; beyond, reading stops."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from benchwright.endpoints._demo_arithmetic import calculate
-from benchwright.endpoints._demo_numbers import FIGURE, Number, number_of
-from benchwright.endpoints._demo_solved import Solved
+from benchwright.endpoints._demo.arithmetic import calculate
+from benchwright.endpoints._demo.numbers import FIGURE, Number, number_of
+from benchwright.endpoints._demo.solved import Solved
 
 _WANTED = re.compile(
     r"(?i)\((?:true|yes)\s*(?:/|or)\s*(?:false|no)\)|\byes (?:or|/) ?no\b|\byes/no\b|\btrue (?:or|/) ?false\b|\btrue/false\b"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from benchwright.endpoints._demo_numbers import Number, number_of, show_number
+from benchwright.endpoints._demo.numbers import Number, number_of, show_number
 
 Kind: TypeAlias = Literal["number", "option", "yesno", "text", "grade", "guess", "essay"]
 """What form an answer has. A `guess` is no knowledge, so skill does not touch it; an `essay` is free text."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from benchwright.endpoints._demo_numbers import (
+from benchwright.endpoints._demo.numbers import (
     DIGIT,
     NUMBER,
     Number,
@@ -18,7 +18,7 @@ from benchwright.endpoints._demo_numbers import (
     show_number,
     with_figures,
 )
-from benchwright.endpoints._demo_phrases import calculate_phrase
+from benchwright.endpoints._demo.phrases import calculate_phrase
 
 _OPERATOR = r"\*\*|[-+*/×÷^%−·]|x(?=[ \d(])|plus\b|minus\b|times\b|multiplied by\b|divided by\b|over\b"
 _EXPRESSION = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from benchwright.core import JsonObject, JsonValue
-from benchwright.endpoints._demo_numbers import FIGURE, Number, number_of, with_figures
+from benchwright.endpoints._demo.numbers import FIGURE, Number, number_of, with_figures
 
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'(?!\w)|“([^”\n]+)”")
 _NAME = re.compile(

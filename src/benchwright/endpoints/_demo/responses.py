@@ -12,13 +12,13 @@ from time import time
 import orjson
 
 from benchwright.core import JsonObject, Route, encode_json
-from benchwright.endpoints._demo_bodies import DemoRefusalError
-from benchwright.endpoints._demo_choices import DemoCompletion
-from benchwright.endpoints._demo_faults import Faults
-from benchwright.endpoints._demo_http import LAST_CHUNK, HttpRequest, chunk, response_head
-from benchwright.endpoints._demo_model import DemoModel
-from benchwright.endpoints._demo_settings import DemoSettings, FaultKind
-from benchwright.endpoints._demo_wire import error_body, models_body, reply_body, stream_events
+from benchwright.endpoints._demo.bodies import DemoRefusalError
+from benchwright.endpoints._demo.choices import DemoCompletion
+from benchwright.endpoints._demo.faults import Faults
+from benchwright.endpoints._demo.http import LAST_CHUNK, HttpRequest, chunk, response_head
+from benchwright.endpoints._demo.model import DemoModel
+from benchwright.endpoints._demo.settings import DemoSettings, FaultKind
+from benchwright.endpoints._demo.wire import error_body, models_body, reply_body, stream_events
 
 _JSON = "application/json"
 _EVENTS = "text/event-stream; charset=utf-8"

@@ -6,11 +6,11 @@ import asyncio
 from time import perf_counter, time
 
 from benchwright.core import ModelReply, ModelRequest, ReplyStatus, RequestFailure, TokenUsage
-from benchwright.endpoints._demo_bodies import DemoRefusalError
-from benchwright.endpoints._demo_choices import DemoChoice
-from benchwright.endpoints._demo_faults import Faults, failure_of
-from benchwright.endpoints._demo_model import DemoModel
-from benchwright.endpoints._demo_settings import DemoSettings
+from benchwright.endpoints._demo.bodies import DemoRefusalError
+from benchwright.endpoints._demo.choices import DemoChoice
+from benchwright.endpoints._demo.faults import Faults, failure_of
+from benchwright.endpoints._demo.model import DemoModel
+from benchwright.endpoints._demo.settings import DemoSettings
 
 _CALLS_PER_TURN = 32
 """Answers in a row before other tasks get the loop: at 15 µs each, half a millisecond."""

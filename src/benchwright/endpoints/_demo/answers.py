@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from benchwright.endpoints._demo_arithmetic import calculate
-from benchwright.endpoints._demo_chance import Chance, limit_of
-from benchwright.endpoints._demo_facts import recall
-from benchwright.endpoints._demo_guesses import chatter, guess, is_open_task
-from benchwright.endpoints._demo_judge import grade, is_judge_prompt
-from benchwright.endpoints._demo_numbers import Worked, show_number
-from benchwright.endpoints._demo_options import choose, find_options
-from benchwright.endpoints._demo_phrases import combine
-from benchwright.endpoints._demo_prompts import Question, last_question
-from benchwright.endpoints._demo_solved import Solved
-from benchwright.endpoints._demo_text_tasks import rewrite
-from benchwright.endpoints._demo_word_problems import solve_word_problem
-from benchwright.endpoints._demo_yes_no import decide, is_yes_no
+from benchwright.endpoints._demo.arithmetic import calculate
+from benchwright.endpoints._demo.chance import Chance, limit_of
+from benchwright.endpoints._demo.facts import recall
+from benchwright.endpoints._demo.guesses import chatter, guess, is_open_task
+from benchwright.endpoints._demo.judge import grade, is_judge_prompt
+from benchwright.endpoints._demo.numbers import Worked, show_number
+from benchwright.endpoints._demo.options import choose, find_options
+from benchwright.endpoints._demo.phrases import combine
+from benchwright.endpoints._demo.prompts import Question, last_question
+from benchwright.endpoints._demo.solved import Solved
+from benchwright.endpoints._demo.text_tasks import rewrite
+from benchwright.endpoints._demo.word_problems import solve_word_problem
+from benchwright.endpoints._demo.yes_no import decide, is_yes_no
 
 _REASONED = re.compile(
     r"\bstep[- ]by[- ]step\b|\bthink (?:first|aloud|carefully)\b|\bshow your (?:work|reasoning)\b"

@@ -7,9 +7,9 @@ and otherwise guesses, and it errs on purpose with probability 1 - skill.
 from __future__ import annotations
 
 from benchwright.core import EchoedTokens, JsonObject, Route, encode_json
-from benchwright.endpoints._demo_answers import Answer, Answerer, on_one_line
-from benchwright.endpoints._demo_arguments import Filler
-from benchwright.endpoints._demo_bodies import (
+from benchwright.endpoints._demo.answers import Answer, Answerer, on_one_line
+from benchwright.endpoints._demo.arguments import Filler
+from benchwright.endpoints._demo.bodies import (
     Conversation,
     DemoRefusalError,
     read_count,
@@ -20,7 +20,7 @@ from benchwright.endpoints._demo_bodies import (
     read_top,
     read_variation,
 )
-from benchwright.endpoints._demo_choices import (
+from benchwright.endpoints._demo.choices import (
     DemoChoice,
     DemoCompletion,
     after,
@@ -29,11 +29,11 @@ from benchwright.endpoints._demo_choices import (
     followed,
     shortened,
 )
-from benchwright.endpoints._demo_guesses import chatter
-from benchwright.endpoints._demo_logprobs import END, Reader
-from benchwright.endpoints._demo_settings import DemoSettings
-from benchwright.endpoints._demo_tokens import count_tokens, split_tokens, token_offsets
-from benchwright.endpoints._demo_tools import call_tools, offered_tools, spoil_call, wire_calls
+from benchwright.endpoints._demo.guesses import chatter
+from benchwright.endpoints._demo.logprobs import END, Reader
+from benchwright.endpoints._demo.settings import DemoSettings
+from benchwright.endpoints._demo.tokens import count_tokens, split_tokens, token_offsets
+from benchwright.endpoints._demo.tools import call_tools, offered_tools, spoil_call, wire_calls
 
 _MESSAGE_TOKENS = 3
 """Tokens that a chat message costs beyond its text."""

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from benchwright.core import JsonObject, UsageError
-from benchwright.endpoints._demo_settings import DemoSettings
+from benchwright.endpoints._demo.settings import DemoSettings
 
 if TYPE_CHECKING:
     import asyncio
 
-    from benchwright.endpoints._demo_connection import DemoConnection
-    from benchwright.endpoints._demo_responses import Responder
+    from benchwright.endpoints._demo.connection import DemoConnection
+    from benchwright.endpoints._demo.responses import Responder
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 """Largest request body taken unless told otherwise; beyond comes a 413."""
@@ -71,8 +71,8 @@ async def start_demo(
     """Starts a server in the running loop; port 0 takes a free one. Raises `UsageError` if it cannot listen."""
     import asyncio
 
-    from benchwright.endpoints._demo_connection import DemoConnection
-    from benchwright.endpoints._demo_responses import Responder
+    from benchwright.endpoints._demo.connection import DemoConnection
+    from benchwright.endpoints._demo.responses import Responder
 
     responder = Responder(settings)
     connections: set[DemoConnection] = set()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 
 from benchwright.core import EchoedTokens, JsonObject, JsonValue, Route
-from benchwright.endpoints._demo_choices import DemoChoice, DemoCompletion
-from benchwright.endpoints._demo_tokens import split_tokens
+from benchwright.endpoints._demo.choices import DemoChoice, DemoCompletion
+from benchwright.endpoints._demo.tokens import split_tokens
 
 FINGERPRINT = "benchwright-demo"
 """The `system_fingerprint` of every reply: nobody shall take it for a real model."""

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from benchwright.core import JsonObject, JsonValue, encode_json
-from benchwright.endpoints._demo_arguments import Filler, name_words
+from benchwright.endpoints._demo.arguments import Filler, name_words
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _COMMON = frozenset(

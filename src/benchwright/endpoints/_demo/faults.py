@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from benchwright.core import FailureKind, RequestFailure
-from benchwright.endpoints._demo_chance import ONE, Chance, limit_of
-from benchwright.endpoints._demo_settings import DemoSettings, FaultKind
+from benchwright.endpoints._demo.chance import ONE, Chance, limit_of
+from benchwright.endpoints._demo.settings import DemoSettings, FaultKind
 
 _MAX_REMEMBERED = 65_536
 """Requests whose number of attempts is remembered; older ones start again at the first attempt."""

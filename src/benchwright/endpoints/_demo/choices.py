@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchwright.core import EchoedTokens, JsonValue
-from benchwright.endpoints._demo_logprobs import Reader
-from benchwright.endpoints._demo_tokens import count_tokens, split_tokens, token_offsets
+from benchwright.endpoints._demo.logprobs import Reader
+from benchwright.endpoints._demo.tokens import count_tokens, split_tokens, token_offsets
 
 
 @dataclass(slots=True)

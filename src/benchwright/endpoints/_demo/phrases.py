@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from benchwright.endpoints._demo_numbers import (
+from benchwright.endpoints._demo.numbers import (
     MAX_FIGURE_CHARS,
     NUMBER,
     Number,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from benchwright.endpoints._demo_facts import DICTIONARY, LANGUAGES
+from benchwright.endpoints._demo.facts import DICTIONARY, LANGUAGES
 
 
 class Rewritten(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from benchwright.endpoints._demo_numbers import FIGURE, Number, Worked, number_of, show_number, with_figures
+from benchwright.endpoints._demo.numbers import FIGURE, Number, Worked, number_of, show_number, with_figures
 
 _ASKED = re.compile(
     r"(?i)\bhow (?:many|much|old|far|long|tall)\b|\bwhat (?:is|was|are) the (?:total|cost|price)\b"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from benchwright.endpoints._demo_numbers import FIGURE, number_of
-from benchwright.endpoints._demo_solved import Solved
+from benchwright.endpoints._demo.numbers import FIGURE, number_of
+from benchwright.endpoints._demo.solved import Solved
 
 _RESPONSE = r"(?:model |student |candidate |submitted |assistant |ai )?(?:response|submission|prediction|output|answer)"
 _REFERENCE = r"(?:the )?(?:reference|gold|expected|correct|target|ground[- ]truth|ideal)(?: (?:answer|response|output|solution))?"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from benchwright.endpoints._demo_numbers import FIGURE, number_of
-from benchwright.endpoints._demo_solved import Solved
+from benchwright.endpoints._demo.numbers import FIGURE, number_of
+from benchwright.endpoints._demo.solved import Solved
 
 _LINE = re.compile(r"^[ \t]*(?:\(([A-Za-z])\)|([A-Z])[.):]|([a-z])\))[ \t]*(\S[^\n]*)", re.MULTILINE)
 _INLINE = re.compile(
