@@ -1,0 +1,59 @@
+"""Every Python block, every command and every shown output of the manual, executed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from page_blocks import Block, blocks_of, commands_of
+from run_page import pattern_of, steady
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LANGUAGES = {"console", "csv", "jinja", "json", "jsonl", "python", "text", "toml", "yaml"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_page_does_what_it_says(page: Path) -> None:
+    # A process of its own: blocks register fetchers and change folders.
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(Path(__file__).with_name("run_page.py")), str(page)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_blocks_are_of_a_known_kind_and_executed_unless_a_reason_is_given(page: Path) -> None:
+    for block in blocks_of(page):
+        where = f"{page.name}:{block.line}"
+        assert block.language in LANGUAGES, where
+        assert block.mark != "not run" or block.value, f"{where}: say why it is not run"
+        assert block.language != "console" or commands_of(block), f"{where}: no line starts with $"
+        if block.language in ("csv", "jinja", "jsonl", "text"):
+            assert block.mark in ("file", "output", "not run"), f"{where}: neither written nor compared"
+
+
+def test_exit_codes_and_output_are_read_from_a_console_block() -> None:
+    block = Block("console", "$ one --two   # exit 3\nshown\n\n$ three\n", 10)
+    first, second = commands_of(block)
+    assert (first.text, first.exit_code, first.output, first.line) == ("one --two", 3, ["shown"], 10)
+    assert (second.text, second.exit_code, second.output) == ("three", 0, [])
+
+
+def test_times_may_differ_and_numbers_may_not() -> None:
+    import re
+
+    def agree(shown: list[str], printed: list[str]) -> bool:
+        return bool(re.fullmatch(pattern_of(shown), "".join(f"{steady(line)}\n" for line in printed)))
+
+    assert agree(["time  6 ms asking, 3 requests"], ["time  1.5 s asking, 3 requests"])
+    assert not agree(["time  6 ms asking, 3 requests"], ["time  6 ms asking, 4 requests"])
+    assert agree(["…", "last"], ["first", "second", "last"])
+    assert not agree(["…", "last"], ["first", "last", "more"])
+    assert agree(["a … c"], ["a b c"])
