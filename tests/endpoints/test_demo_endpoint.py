@@ -15,7 +15,7 @@ import benchwright.endpoints
 from benchwright.core import ModelReply, ModelRequest, Route, encode_json
 from benchwright.endpoints import DemoEndpoint, DemoSettings, FaultMix, open_endpoint
 
-MODULES = sorted(path.stem for path in Path(benchwright.endpoints.__file__).parent.glob("_demo*.py"))
+MODULES = sorted(path.stem for path in Path(benchwright.endpoints.__file__).parent.glob("_demo/[a-z]*.py"))
 
 
 def chat(text: str, repeat: int = 0, **body: Any) -> ModelRequest:
@@ -39,7 +39,7 @@ def send(request: ModelRequest, **settings: Any) -> ModelReply:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_demo_examples_run(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"benchwright.endpoints.{name}")).failed == 0
+    assert doctest.testmod(importlib.import_module(f"benchwright.endpoints._demo.{name}")).failed == 0
 
 
 def test_a_question_is_answered_with_usage_and_times() -> None:

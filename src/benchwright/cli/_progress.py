@@ -42,7 +42,6 @@ def progress_line(progress: Progress) -> str:
     if progress.phase == "asking":
         parts.append(f"{progress.rate_per_s():,.1f} per second")
         parts.append(f"{progress.in_flight} in flight")
-    if progress.failed:
         parts.append(f"{progress.failed:,} failed")
     if progress.cached:
         parts.append(f"{progress.cached:,} from earlier runs")
@@ -105,7 +104,7 @@ class BarWatcher:
             description=progress.name if progress.phase == "asking" else f"{progress.name}: {progress.phase}",
             rate=f"{progress.rate_per_s():,.1f}/s" if progress.phase == "asking" else "",
             flight=f"{progress.in_flight} in flight",
-            failed=f"{progress.failed:,} failed" if progress.failed else "",
+            failed=f"{progress.failed:,} failed",
             left=_left(progress),
             stopping=progress.stopping,
         )
