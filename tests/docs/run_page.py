@@ -40,6 +40,7 @@ _VOLATILE = (
     (re.compile(r"sha256:[0-9a-f]{64}"), "<hash>"),
     (re.compile(r"( *)<"), " <"),  # a column grows with the numbers in it
 )
+_PROGRESS = re.compile(r"\w+: (?:checking|few-shot|probing|summing up|[\d,]+ of [\d,]+ \()")
 _MOVE = re.compile(r"cd (\S+)")
 
 
@@ -137,7 +138,8 @@ class PageRun:
     def _shown(self, text: str) -> list[str]:
         """What was printed, as a page would show it."""
         text = text.replace(self.origin, SHOWN_URL).replace(str(self.folder), SHOWN_FOLDER)
-        lines = [line.rstrip() for line in text.splitlines()]
+        # A line of progress is written every five seconds, which only a machine under load has time for.
+        lines = [line.rstrip() for line in text.splitlines() if not _PROGRESS.match(line)]
         while lines and not lines[0]:
             lines.pop(0)
         while lines and not lines[-1]:
