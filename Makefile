@@ -4,11 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help demo test check cover bench format install clean
+.PHONY: help demo test test-real check cover bench format install clean
 
 help:
 	@echo "make demo    run the example benchmark on the embedded demo model and show the result"
 	@echo "make test    install what is needed, run all checks and all tests"
+	@echo "make test-real   ranking against a real 135M-parameter model (compiles its server first)"
 	@echo "make check   ruff, mypy strict, import table"
 	@echo "make cover   tests with coverage"
 	@echo "make bench   speed, side by side with other tools (installs them into their own venvs)"
@@ -36,6 +37,10 @@ check: install
 
 test: check
 	$(BIN)/pytest
+
+# A real model and its server: compiles for many minutes on first use, so it is not part of `make test`.
+test-real: install
+	$(BIN)/pytest tests/real --override-ini 'addopts=-q -n 0 --strict-markers'
 
 cover: install
 	$(BIN)/coverage erase
