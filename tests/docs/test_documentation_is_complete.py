@@ -232,7 +232,7 @@ def test_every_file_and_outcome_is_documented() -> None:
     kinds = {
         name for row in table_rows(sections("endpoints")["Failures and retries"]) for name in named(row[1])
     }
-    assert set(get_args(FailureKind)) - kinds == {"budget", "cancelled"}
+    assert set(get_args(FailureKind)) - kinds == {"budget"}
     assert {field.name for field in fields(FaultMix)} <= first_column(page("endpoints"))
 
 

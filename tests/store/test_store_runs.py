@@ -137,6 +137,16 @@ def test_the_nearest_workspace_above_is_found(tmp_path: Path) -> None:
     assert (tmp_path / ".benchwright" / ".gitignore").read_text() == "*\n"
 
 
+def test_a_workspace_in_a_folder_that_everybody_writes_to_is_not_trusted(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    mine = shared / "mine"
+    mine.mkdir(parents=True)
+    Workspace(shared).create()
+    shared.chmod(0o1777)
+    assert find_workspace(mine).root == mine
+    assert find_workspace(shared).root == shared
+
+
 def test_heartbeat_is_recorded(store: Store) -> None:
     run_id = new_run(store)
     store.heartbeat(run_id)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
     from benchwright.benchmarks import CheckReport
+    from benchwright.sdk import RunOptions
 
 _NOT_READY = 2
 
@@ -33,19 +34,26 @@ def execute(arguments: Namespace, output: Output) -> int:
 
     from benchwright.sdk import check
 
-    reports = check(arguments.target, run_options(arguments))
-    code = 0 if all(report.ok for report in reports) else _NOT_READY
+    options = run_options(arguments)
+    reports = check(arguments.target, options)
+    ready = [report.ok or _would_skip(report, options) for report in reports]
+    code = 0 if all(ready) else _NOT_READY
     if output.as_json:
-        checks = [{"ok": report.ok, **asdict(report)} for report in reports]
+        checks = [{"ok": ok, **asdict(report)} for report, ok in zip(reports, ready, strict=True)]
         output.json({"checks": checks, "exit_code": code})
         return code
-    for report in reports:
-        if not (arguments.quiet and report.ok):
-            output.show(check_view(report))
+    for report, ok in zip(reports, ready, strict=True):
+        if not (arguments.quiet and ok):
+            output.show(check_view(report, ready=ok))
     return code
 
 
-def check_view(report: CheckReport) -> Group:
+def _would_skip(report: CheckReport, options: RunOptions) -> bool:
+    """Whether bad rows are all that is wrong, and the run was told to go on without them."""
+    return bool(options.skip_bad_rows) and report.rows > 0 and not report.errors
+
+
+def check_view(report: CheckReport, *, ready: bool | None = None) -> Group:
     """What a check found; a rich renderable."""
     from rich.console import Group
     from rich.rule import Rule
@@ -54,7 +62,8 @@ def check_view(report: CheckReport) -> Group:
 
     from benchwright.reports import printable
 
-    verdict = ("ready", "bold green") if report.ok else ("cannot be run", "bold red")
+    ready = report.ok if ready is None else ready
+    verdict = ("ready", "bold green") if ready else ("cannot be run", "bold red")
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")

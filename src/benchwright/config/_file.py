@@ -8,7 +8,7 @@ from pathlib import Path
 from benchwright.config._benchmark import BenchmarkConfig, read_benchmark, read_run_defaults
 from benchwright.config._model import ModelConfig, read_model
 from benchwright.config._tables import sub_table
-from benchwright.core import ConfigError, JsonObject, suggest
+from benchwright.core import ConfigError, JsonObject, own_ancestors, suggest
 
 CONFIG_NAMES = ("benchwright.toml", ".benchwright.toml")
 """Names under which the file is looked for."""
@@ -31,9 +31,11 @@ class ConfigFile:
 
 
 def find_config(start: Path) -> ConfigFile | None:
-    """The configuration file of the nearest folder, from `start` upwards, that has one."""
-    start = start.resolve()
-    for folder in (start, *start.parents):
+    """The configuration file of the nearest folder, from `start` upwards, that has one.
+
+    Folders that everybody may write to, such as /tmp, end the search.
+    """
+    for folder in own_ancestors(start):
         found = [folder / name for name in CONFIG_NAMES if (folder / name).is_file()]
         if len(found) > 1:
             raise ConfigError(f"{folder} has both {CONFIG_NAMES[0]} and {CONFIG_NAMES[1]}; keep one of them")

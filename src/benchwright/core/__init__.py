@@ -1,4 +1,4 @@
-"""Values shared by all rooms. Imports nothing of ours and does no I/O."""
+"""Values shared by all rooms. Imports nothing of ours and reads no files."""
 
 from benchwright.core._errors import (
     BenchmarkError,
@@ -10,6 +10,7 @@ from benchwright.core._errors import (
     RunOwnedError,
     UsageError,
 )
+from benchwright.core._folders import own_ancestors
 from benchwright.core._hashing import canonical_json, content_hash, encode_json
 from benchwright.core._json import JsonObject, JsonValue, Row
 from benchwright.core._names import normalise_name, suggest
@@ -60,6 +61,7 @@ __all__ = [
     "content_hash",
     "encode_json",
     "normalise_name",
+    "own_ancestors",
     "reply_from_json",
     "reply_to_json",
     "suggest",

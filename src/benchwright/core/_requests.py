@@ -18,7 +18,7 @@ ReplyStatus: TypeAlias = Literal["answered", "empty", "truncated", "refused", "f
 
 FailureKind: TypeAlias = Literal[
     "timeout", "connection", "rate_limited", "server_error", "rejected", "bad_reply", "broken_stream",
-    "budget", "cancelled",
+    "budget",
 ]  # fmt: skip
 """Why a request failed. `rejected` is permanent (400/401/403/404/422 and their kin) and never retried;
 `bad_reply` is a 200 that is not the JSON of the route (HTML, missing choices)."""

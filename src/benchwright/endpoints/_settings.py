@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from benchwright.core import ConfigError, suggest
 from benchwright.endpoints._addresses import Address, parse_address
-from benchwright.endpoints._secrets import is_secret_name
+from benchwright.endpoints._secrets import is_secret_name, read_api_key
 
 ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 """How a model is asked: chat messages, a plain prompt, or choices ranked by log-probability."""
@@ -90,6 +90,11 @@ Write http://localhost:8000
         if self.sample_timeout_s is not None:
             return self.sample_timeout_s
         return self.request_timeout_s * (self.max_retries + 1)
+
+    def check_secrets(self) -> None:
+        """Refuse, with ConfigError, when the environment lacks the key; nothing is opened or sent."""
+        if self.api_key_name:
+            read_api_key(self.api_key_name)
 
     def fingerprint(self) -> str:
         """Which endpoint and model this is, for request keys: equal for all spellings of one URL.

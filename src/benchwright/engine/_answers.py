@@ -19,6 +19,7 @@ from benchwright.benchmarks import (
     next_user_turn,
     open_conversation,
     resolve_choices,
+    response_of,
 )
 from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure, Route
 from benchwright.endpoints import EchoProfile, EmptyContinuationError, Endpoint, continuation_likelihood
@@ -70,7 +71,7 @@ class Calls:
 
     def ask(self, key: str, request: ModelRequest, item: WorkItem) -> Coroutine[Any, Any, ModelReply]:
         """Send, or take from the record. Hands out the ledger's own coroutine: one frame less to resume."""
-        return self._ledger.call(key, request, self._endpoint, self._identity, item.recorded)
+        return self._ledger.call(key, request, self._endpoint, self._identity, item)
 
 
 class Generate:
@@ -96,9 +97,9 @@ class Generate:
 class ScoreOnly:
     """The response stands in the row; no request is made."""
 
-    def __init__(self, prompts: PromptBuilder, response_field: str) -> None:
+    def __init__(self, spec: BenchmarkSpec, prompts: PromptBuilder) -> None:
+        self._spec = spec
         self._prompts = prompts
-        self._field = response_field
 
     async def answer(self, item: WorkItem) -> Answer:
         """Read the response; the prompt is rendered as well as it can be, for the record."""
@@ -107,20 +108,26 @@ class ScoreOnly:
             prompt = self._prompts.build(row).text
         except MissingFieldError:
             prompt = ""
-        if row.get(self._field) is None:
-            return Answer(None, "", row, prompt, skipped=f'field "{self._field}" (response_field) is missing')
-        return Answer(None, str(row[self._field]), row, prompt)
+        try:
+            return Answer(None, response_of(self._spec, row), row, prompt)
+        except MissingFieldError as error:
+            return Answer(None, "", row, prompt, skipped=str(error))
 
 
 class RankChoices:
     """Log-likelihood of each candidate continuation; the likeliest is the response."""
 
     def __init__(
-        self, spec: BenchmarkSpec, prompts: PromptBuilder, model: str, profile: EchoProfile, calls: Calls
+        self,
+        spec: BenchmarkSpec,
+        prompts: PromptBuilder,
+        generation: Generation,
+        profile: EchoProfile,
+        calls: Calls,
     ) -> None:
         self._spec = spec
         self._prompts = prompts
-        self._model = model
+        self._generation = generation
         self._profile = profile
         self._calls = calls
 
@@ -163,7 +170,12 @@ class RankChoices:
 
     async def _ask(self, item: WorkItem, context: str, number: int, choice: str) -> ModelReply:
         request = choice_request(
-            context, choice, self._model, max_tokens=self._profile.max_tokens, repeat=item.repeat
+            context,
+            choice,
+            self._generation.model,
+            max_tokens=self._profile.max_tokens,
+            repeat=item.repeat,
+            extra_body=self._generation.extra_body,
         )
         return await self._calls.ask(call_key(item.index, item.repeat, f"c{number:03d}"), request, item)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.core import ModelReply, Outcome, encode_json
+from benchwright.core import Outcome, encode_json
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine._answers import Answer, Strategy
 from benchwright.engine._feed import Feed, WorkItem
@@ -79,21 +79,19 @@ async def _work(machinery: Machinery) -> None:
         try:
             started = time.time()
             answer = await strategy.answer(item)
-            if _not_sent(answer.reply):
-                return  # the budget is spent: the sample stays open for a resume
+            if item.out_of_budget:
+                return  # the sample stays open for a resume
             scored = scoring.score(item, answer)
             if not isinstance(scored, Scored):
                 scored = await scored
+            if item.out_of_budget:
+                return  # a judge, or the scorer's own question, could not be asked any more
             await writer.append((_score_row(item, answer, scored, started),))
         finally:
             progress.in_flight -= 1
         progress.done += 1
         if scored.scores is None:
             _count_failure(machinery, scored)
-
-
-def _not_sent(reply: ModelReply | None) -> bool:
-    return reply is not None and reply.failure is not None and reply.failure.kind == "budget"
 
 
 def _score_row(item: WorkItem, answer: Answer, scored: Scored, started: float) -> StepRow:
@@ -140,7 +138,7 @@ async def _attend(machinery: Machinery, store: Store, run_id: int, watcher: Watc
     while True:
         progress.limit = machinery.endpoint.limit
         if machinery.stop.cause is not None:
-            progress.stopping = machinery.stop.reason
+            progress.stopping = f"{machinery.stop.reason}; finishing what is in flight (Ctrl-C stops at once)"
         if watcher is not None:
             watcher.show(progress)
         if time.monotonic() >= next_heartbeat:

@@ -29,6 +29,8 @@ class WorkItem:
     """The row after field mapping."""
     recorded: dict[str, StepOutput] | None
     """Calls that an earlier start recorded, by key; None on a first start."""
+    out_of_budget: bool = False
+    """Set when a call of this sample was not sent: the sample then stays open for a resume."""
 
 
 class Feed:

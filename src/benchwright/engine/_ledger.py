@@ -22,7 +22,8 @@ from benchwright.core import (
     reply_from_json,
     reply_to_json,
 )
-from benchwright.store import StepOutput, StepRow, StepWriter, Store
+from benchwright.engine._feed import WorkItem
+from benchwright.store import StepRow, StepWriter, Store
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
@@ -54,12 +55,12 @@ class CallLedger:
         request: ModelRequest,
         endpoint: Endpoint,
         identity: RequestIdentity,
-        recorded: dict[str, StepOutput] | None,
+        item: WorkItem,
     ) -> ModelReply:
         """The reply to `request`, recorded under `key`."""
         digest = identity.hash(request)
-        if recorded is not None:
-            known = recorded.get(key)
+        if item.recorded is not None:
+            known = item.recorded.get(key)
             if known is not None and known.input_hash == digest:
                 return reply_from_json(orjson.loads(known.output))
         if self._look_up:
@@ -71,6 +72,7 @@ class CallLedger:
                 self._writer.append((StepRow(key, digest, request.payload, output, False, now, now),))
                 return reply_from_json(orjson.loads(output))
         if not self._stop.may_send():
+            item.out_of_budget = True
             return BUDGET_SPENT
         reply = await endpoint.send(request)
         self.sent += reply.attempts

@@ -80,8 +80,7 @@ async def perform(
         machinery = await _assemble(
             prepared, store, run, ledger, endpoint, writer, stop, progress, stack, resuming
         )
-        if not resuming:
-            await _record_unreadable(prepared, writer)
+        await _record_unreadable(prepared, store, run.id, writer)
         progress.total = prepared.rows * prepared.settings.repeats
         started = time.monotonic()
         await execute(machinery, store, run.id, watcher)
@@ -156,11 +155,11 @@ async def _strategy(
 ) -> Strategy:
     spec, settings, prompts = prepared.spec, prepared.settings, prepared.prompts
     if spec.response_field is not None:
-        return ScoreOnly(prompts, spec.response_field)
+        return ScoreOnly(spec, prompts)
     if prepared.model_type == "completions_logprob":
         progress.phase = "probing"
         profile = await _echo_profile(store, run, endpoint, settings.generation.model)
-        return RankChoices(spec, prompts, settings.generation.model, profile, calls)
+        return RankChoices(spec, prompts, settings.generation, profile, calls)
     if spec.turns_field is not None or spec.next_turn is not None:
         return MultiTurn(spec, prompts, settings.generation, calls)
     return Generate(prompts, settings.generation, route, calls)
@@ -186,9 +185,12 @@ def _open(settings: ModelSettings) -> OpenEndpoint:
     return open_endpoint(settings)
 
 
-async def _record_unreadable(prepared: Prepared, writer: StepWriter) -> None:
+async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> None:
     """Rows that could not even be read have no sample, yet they are counted: as skipped, behind the others."""
+    if not prepared.unreadable_reasons:
+        return
     now = time.time()
+    known = store.recorded(run_id, "score", prepared.scan.readable, prepared.rows)
     rows = [
         StepRow(
             score_key(prepared.scan.readable + number, repeat),
@@ -201,6 +203,7 @@ async def _record_unreadable(prepared: Prepared, writer: StepWriter) -> None:
         )
         for number, reason in enumerate(prepared.unreadable_reasons)
         for repeat in range(prepared.settings.repeats)
+        if score_key(prepared.scan.readable + number, repeat) not in known
     ]
     if rows:
         await writer.append(rows)

@@ -19,8 +19,10 @@ from benchwright.benchmarks import (
     scan_rows,
     strategy_of,
 )
+from benchwright.config import resolve_headers
 from benchwright.core import BadRow, DatasetError, JsonObject, content_hash
 from benchwright.datasets import Batch, DatasetReader, open_dataset
+from benchwright.endpoints import EndpointSettings
 from benchwright.engine._settings import RunSettings
 
 BATCH_ROWS = 256
@@ -56,6 +58,11 @@ class Prepared:
         return self.scan.readable + len(self.unreadable_reasons)
 
     @property
+    def asks_a_model(self) -> bool:
+        """False where the responses stand in the data."""
+        return self.spec.response_field is None
+
+    @property
     def model_type(self) -> EndpointType:
         """How the model is asked."""
         return model_type_of(self.spec, self.settings)
@@ -70,6 +77,9 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     if settings.dataset is not None:
         spec = replace(spec, dataset=settings.dataset)
     strategy = strategy_of(spec, model_type_of(spec, settings))
+    if strategy != "score_only" and isinstance(settings.endpoint, EndpointSettings):
+        settings.endpoint.check_secrets()
+        resolve_headers(settings.endpoint.headers)
     reader = open_dataset(
         spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, limit=settings.limit
     )
@@ -130,6 +140,7 @@ def _manifest(
             "source": None if spec.source is None else spec.source.name,
             "hash": benchmark_hash(spec),
         },
+        "strategy": strategy_of(spec, model_type_of(spec, settings)),
         "endpoint": {"fingerprint": settings.endpoint.fingerprint(), "type": model_type_of(spec, settings)},
         "fewshot": shots,
         "seed": settings.fewshot_seed,

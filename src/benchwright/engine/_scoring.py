@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_of
-from benchwright.core import BenchwrightError, ModelReply, Outcome
+from benchwright.core import BenchwrightError, Outcome
 from benchwright.engine._answers import Answer
 from benchwright.engine._feed import WorkItem
 from benchwright.scorers import JudgeCall, ScorerInput, Scores
@@ -91,38 +91,36 @@ class Scoring:
             ask=live.ask,
         )
         if self._threaded:
-            return self._later(sample, reply, None)
+            return self._later(sample, answer, None)
         started = perf_counter()
         try:
             result = call_scorer(self._spec, sample)
             if type(result) is not dict and inspect.isawaitable(result):
-                return self._later(sample, reply, result)
+                return self._later(sample, answer, result)
             scores = _checked(result)
         except _NeedsThread:
             self._threaded = True
-            return self._later(sample, reply, None)
+            return self._later(sample, answer, None)
         except Exception as error:
-            return _failed(reply, error, target)
+            return _failed(answer, error, target)
         if perf_counter() - started > SLOW_SCORER_S:
             self._slow += 1
             self._threaded = self._slow >= 3
-        return Scored(_outcome(reply, scores), scores, None, target)
+        return Scored(_outcome(answer, scores), scores, None, target)
 
-    async def _later(
-        self, sample: ScorerInput, reply: ModelReply | None, result: Awaitable[Any] | None
-    ) -> Scored:
+    async def _later(self, sample: ScorerInput, answer: Answer, result: Awaitable[Any] | None) -> Scored:
         """Await an `async` scorer, or run the scorer in a thread."""
         try:
             if result is not None:
                 try:
                     scores = _checked(await result)
-                    return Scored(_outcome(reply, scores), scores, None, sample.target)
+                    return Scored(_outcome(answer, scores), scores, None, sample.target)
                 except _NeedsThread:
                     self._threaded = True
             scores = await self._loop.run_in_executor(self._pool, self._run_in_thread, sample)
         except Exception as error:
-            return _failed(reply, error, sample.target)
-        return Scored(_outcome(reply, scores), scores, None, sample.target)
+            return _failed(answer, error, sample.target)
+        return Scored(_outcome(answer, scores), scores, None, sample.target)
 
     def _run_in_thread(self, sample: ScorerInput) -> Scores:
         result = call_scorer(self._spec, sample)
@@ -181,11 +179,11 @@ async def _awaited(result: Any) -> Any:
     return await result
 
 
-def _failed(reply: ModelReply | None, error: Exception, target: Any) -> Scored:
+def _failed(answer: Answer, error: Exception, target: Any) -> Scored:
     text = str(error) or type(error).__name__
     if type(error).__module__ == "builtins":
         text = f"{type(error).__name__}: {text}"
-    return Scored(_outcome(reply, None), None, f"scorer failed: {text}", target)
+    return Scored(_outcome(answer, None), None, f"scorer failed: {text}", target)
 
 
 def _checked(result: object) -> Scores:
@@ -195,9 +193,10 @@ def _checked(result: object) -> Scores:
     return scores
 
 
-def _outcome(reply: ModelReply | None, scores: Scores | None) -> Outcome:
+def _outcome(answer: Answer, scores: Scores | None) -> Outcome:
     """The model's own shortcomings keep their names even when the scorer gave a number for them."""
-    status = "answered" if reply is None else reply.status
+    ready_made = "answered" if answer.response else "empty"
+    status = ready_made if answer.reply is None else answer.reply.status
     if status == "empty":
         return Outcome.EMPTY
     if status == "truncated":

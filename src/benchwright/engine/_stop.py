@@ -81,9 +81,7 @@ class Stop:
         def received() -> None:
             if self.cause != "interrupted":
                 self.cause = None  # an interrupt outranks a budget: the user wants to leave
-                self.request(
-                    "interrupted", "interrupted; finishing what is in flight (again to stop at once)"
-                )
+                self.request("interrupted", "interrupted")
             elif not now.done():
                 now.set_result(None)
 

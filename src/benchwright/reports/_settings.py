@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import Any
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, canonical_json
 from benchwright.store import STATE_FOLDER, RunRecord
 
 _SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie|signature|^sig$|^code$", re.IGNORECASE)
@@ -17,7 +17,8 @@ _GENERATION_EXTRAS = ("stop", "seed", "stream", "extra_body")
 
 def is_demo(run: RunRecord) -> bool:
     """Whether the embedded demo model answered."""
-    return _table(run.settings.get("model")).get("kind") == "demo"
+    asked = run.manifest.get("strategy") != "score_only"
+    return asked and _table(run.settings.get("model")).get("kind") == "demo"
 
 
 def params_of(run: RunRecord) -> JsonObject:
@@ -98,6 +99,9 @@ def command_of(run: RunRecord) -> str:
     for name, value in flags.items():
         if value is not None:
             words += [f"--{name.replace('_', '-')}", str(value)]
+    extra = generation.get("extra_body")
+    if extra:
+        words += ["--extra-body", canonical_json(extra).decode()]
     stops = generation.get("stop") or []
     for stop in [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []:
         words.append(f"--stop={stop}")

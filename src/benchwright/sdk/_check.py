@@ -16,10 +16,13 @@ from benchwright.sdk._run import find_targets, run_settings
 
 
 def check(
-    target: str | os.PathLike[str] | Callable[..., Any], options: RunOptions | None = None
+    target: str | os.PathLike[str] | Callable[..., Any], options: RunOptions | None = None, **keywords: Any
 ) -> list[CheckReport]:
-    """One report per benchmark that `target` names. The model flags are checked too, without asking it."""
-    options = options or RunOptions()
+    """One report per benchmark that `target` names. The model flags are checked too, without asking it.
+
+    Options are given as keywords, as to `run`, or as one object.
+    """
+    options = options or RunOptions.from_keywords(keywords)
     cwd = Path.cwd()
     config = find_config(cwd)
     reports = []

@@ -56,7 +56,8 @@ def _configured(config: ConfigFile) -> list[Evaluation]:
             description = ", ".join(f"{spec.name} ({_dataset(spec.dataset)})" for spec in specs)
         except BenchwrightError as error:
             problem = str(error)
-        evaluations.append(Evaluation(name, "config", config.path.name, description, problem))
+        shown = entry.description or description
+        evaluations.append(Evaluation(name, "config", config.path.name, shown, problem))
     return evaluations
 
 

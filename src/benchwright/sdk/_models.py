@@ -75,7 +75,11 @@ def choose_model(options: RunOptions, config: ConfigFile | None) -> ChosenModel:
 
 
 def _http(options: RunOptions, model: ModelConfig) -> ChosenModel:
-    parallelism = _first(options.parallelism, model.max_concurrency, DEFAULT_PARALLELISM)
+    parallelism = options.parallelism or model.max_concurrency or DEFAULT_PARALLELISM
+    if model.max_concurrency is not None:  # a promise to the server, whatever a run would like
+        parallelism = min(parallelism, model.max_concurrency)
+    if options.demo_skill is not None:
+        raise UsageError("--demo-skill is for the demo model; a server has the skill it has")
     optional: dict[str, Any] = {
         "request_timeout_s": _first(options.request_timeout, model.timeout),
         "sample_timeout_s": options.timeout_per_sample,

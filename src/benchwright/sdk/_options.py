@@ -109,4 +109,6 @@ class RunOptions:
     def over(self, defaults: Mapping[str, Any]) -> RunOptions:
         """These options, with `defaults` for what they leave out."""
         own = {f.name: getattr(self, f.name) for f in fields(self)}
+        if self.model_url is not None:  # a model described here replaces one named there
+            defaults = {name: value for name, value in defaults.items() if name != "model"}
         return RunOptions.from_keywords({**defaults, **{k: v for k, v in own.items() if v is not None}})

@@ -104,7 +104,7 @@ def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> 
             continue
         if part == "benchmark" and allow_changed:
             continue
-        cure = "or accept the change with --allow-changed" if part == "benchmark" else "restore it"
+        cure = "or accept the change with --allow-changed" if part == "benchmark" else "or restore it"
         raise UsageError(
             f"run {run.id} cannot go on: the {part} has changed since it started "
             f"({before.get(what)} → {now.get(what)}). Start a new run, {cure}."

@@ -136,7 +136,7 @@ def _start(
         run = store.create_run(
             name=settings.benchmark,
             target=settings.asked,
-            model=settings.endpoint.model_id,
+            model=settings.endpoint.model_id if prepared.asks_a_model else "ready-made responses",
             folder=None if options.output_dir is None else options.output_dir.expanduser().resolve(),
             settings=settings.to_json(),
             manifest=prepared.manifest,
@@ -165,7 +165,8 @@ def perform_run(
     )
     ended = store.run(run.id)
     write_run_files(store, ended, performed.summary)
-    return result_of(ended, performed, demo=isinstance(prepared.settings.endpoint, DemoSettings))
+    demo = prepared.asks_a_model and isinstance(prepared.settings.endpoint, DemoSettings)
+    return result_of(ended, performed, demo=demo)
 
 
 def owned(store: Store, run: RunRecord, otherwise: RunStatus, work: Callable[[], RunResult]) -> RunResult:

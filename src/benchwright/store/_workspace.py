@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchwright.core import own_ancestors
+
 STATE_FOLDER = ".benchwright"
 
 
@@ -38,11 +40,13 @@ class Workspace:
 
 
 def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
-    """The explicit folder, else the nearest ancestor that has a state folder, else `start` itself."""
+    """The explicit folder, else the nearest ancestor that has a state folder, else `start` itself.
+
+    Folders that everybody may write to, such as /tmp, end the search.
+    """
     if explicit is not None:
         return Workspace(explicit.expanduser().resolve())
-    start = start.resolve()
-    for folder in (start, *start.parents):
+    for folder in own_ancestors(start):
         if (folder / STATE_FOLDER).is_dir():
             return Workspace(folder)
-    return Workspace(start)
+    return Workspace(start.resolve())
