@@ -34,6 +34,7 @@ def print_result(result: RunResult, output: Output) -> None:
                 stopped_because=result.stopped_because,
                 first_failure=result.first_failure,
                 requests_sent=result.requests_sent,
+                retries=result.retries,
                 from_cache=result.from_cache,
                 seconds=result.seconds,
             )

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.core import Outcome, encode_json
+from benchwright.core import encode_json
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine._answers import Answer, Strategy
 from benchwright.engine._feed import Feed, WorkItem
@@ -125,9 +125,8 @@ def _count_failure(machinery: Machinery, scored: Scored) -> None:
     if not progress.first_failure and scored.error:
         progress.first_failure = scored.error
     fresh = progress.done - progress.recorded
-    if fresh == progress.failed and fresh >= max(_HOPELESS, machinery.parallelism) and (
-        scored.outcome is Outcome.REQUEST_FAILED
-    ):  # fmt: skip
+    all_failed = fresh == progress.failed - progress.recorded_failed
+    if all_failed and fresh >= max(_HOPELESS, machinery.parallelism):
         machinery.stop.request("hopeless", f"stopped: the first {fresh} samples all failed")
 
 

@@ -116,3 +116,4 @@ class Feed:
         self._progress.recorded += 1
         if "s" not in record:
             self._progress.failed += 1
+            self._progress.recorded_failed += 1

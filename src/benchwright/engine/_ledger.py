@@ -46,6 +46,8 @@ class CallLedger:
         self._look_up = cache and store.index_replies()
         self.sent = 0
         """Requests sent by this start, retries included."""
+        self.retries = 0
+        """How many of them repeated a failed attempt."""
         self.cached = 0
         """Calls answered by an earlier run."""
 
@@ -76,6 +78,7 @@ class CallLedger:
             return BUDGET_SPENT
         reply = await endpoint.send(request)
         self.sent += reply.attempts
+        self.retries += reply.attempts - 1
         usage = reply.usage
         self._stop.spent(reply.attempts - 1, 0 if usage is None else usage.prompt + usage.completion)
         row = StepRow(

@@ -46,6 +46,8 @@ class Performed:
     """The first failure of this start, in plain words."""
     requests_sent: int
     """Requests this start sent, retries included."""
+    retries: int
+    """How many of them repeated a failed attempt."""
     from_cache: int
     """Calls answered by earlier runs."""
     seconds: float
@@ -106,6 +108,7 @@ async def perform(
         reason=stop.reason,
         first_failure=progress.first_failure,
         requests_sent=ledger.sent,
+        retries=ledger.retries,
         from_cache=ledger.cached,
         seconds=seconds,
         done=progress.done - progress.recorded,

@@ -13,8 +13,8 @@ class Progress:
     """Live counters of one run."""
 
     __slots__ = (
-        "cached", "done", "failed", "first_failure", "in_flight", "limit", "name", "phase", "recorded", "started",
-        "stopping", "total",
+        "cached", "done", "failed", "first_failure", "in_flight", "limit", "name", "phase", "recorded", "recorded_failed",
+        "started", "stopping", "total",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -26,6 +26,8 @@ class Progress:
         """Samples with an outcome, those of an earlier start included."""
         self.recorded = 0
         """Samples that an earlier start of this run had recorded."""
+        self.recorded_failed = 0
+        """How many of those failed."""
         self.failed = 0
         """Samples without a usable score."""
         self.cached = 0

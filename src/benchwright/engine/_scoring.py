@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,9 @@ from benchwright.scorers import JudgeCall, ScorerInput, Scores
 
 SLOW_SCORER_S = 0.003
 """A scorer that blocks the loop longer than this three times leaves it: others' replies wait meanwhile."""
+
+
+_OUR_CODE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 class _NeedsThread(BaseException):
@@ -183,7 +187,19 @@ def _failed(answer: Answer, error: Exception, target: Any) -> Scored:
     text = str(error) or type(error).__name__
     if type(error).__module__ == "builtins":
         text = f"{type(error).__name__}: {text}"
-    return Scored(_outcome(answer, None), None, f"scorer failed: {text}", target)
+    return Scored(_outcome(answer, None), None, f"scorer failed{_place(error)}: {text}", target)
+
+
+def _place(error: Exception) -> str:
+    """` at file.py:12`: the innermost line of the user's own code."""
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        path = trace.tb_frame.f_code.co_filename
+        if not path.startswith((_OUR_CODE, "<")) and "site-packages" not in path:
+            place = f" at {os.path.basename(path)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
 
 
 def _checked(result: object) -> Scores:

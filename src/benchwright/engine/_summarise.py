@@ -43,8 +43,11 @@ def summarise(
             prompt_tokens += usage[0]
             completion_tokens += usage[1]
     evaluated = counts.total()
-    partial = evaluated < rows * repeats
+    metrics = _metrics(aggregator)
     notes = list(notes)
+    if evaluated > failed and not metrics:
+        notes.append("the scorer gave no number for any sample; return a bool or a number under some key")
+    partial = evaluated < rows * repeats
     share = failed / evaluated if evaluated else 0.0
     too_many = share > failure_threshold
     if too_many:
@@ -58,7 +61,7 @@ def summarise(
         repeats=repeats,
         evaluated=evaluated,
         outcomes={outcome.value: counts.get(outcome.value, 0) for outcome in OUTCOMES},
-        metrics=_metrics(aggregator),
+        metrics=metrics,
         failed=failed,
         comparable=not (too_many or partial),
         partial=partial,

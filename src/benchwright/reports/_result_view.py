@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchwright.core import OUTCOMES, RunSummary
+from benchwright.core import OUTCOMES, MetricSummary, RunSummary
 from benchwright.reports._files import RUN_FILES
 from benchwright.reports._settings import is_demo
 from benchwright.reports._text import duration, number, plural, printable
@@ -45,6 +45,8 @@ class ResultView:
     """The first failure in plain words."""
     requests_sent: int | None = None
     """Requests of the last start; None: not known any more."""
+    retries: int = 0
+    """How many of them repeated a failed attempt."""
     from_cache: int | None = None
     """Replies of the last start that came from earlier runs."""
     seconds: float | None = None
@@ -95,7 +97,7 @@ def _metrics(summary: RunSummary) -> Table | str:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, metric in summary.metrics.items():
         cells = [printable(name), number(metric.value)]
-        cells += [f"{number(metric.ci_low)} – {number(metric.ci_high)}", f"{metric.count:,}"]
+        cells += [_interval(metric), f"{metric.count:,}"]
         if both:
             known = metric.with_failures is not None and metric.with_failures_count is not None
             cells += (
@@ -105,6 +107,13 @@ def _metrics(summary: RunSummary) -> Table | str:
             )
         table.add_row(*map(_plain, cells))
     return table
+
+
+def _interval(metric: MetricSummary) -> str:
+    """A width of zero comes of too few values, not of certainty; it is not shown as an interval."""
+    if metric.ci_low == metric.ci_high:
+        return "–"
+    return f"{number(metric.ci_low)} – {number(metric.ci_high)}"
 
 
 def _remarks(view: ResultView) -> Table:
@@ -150,11 +159,12 @@ def _warnings(view: ResultView) -> list[str]:
 def _speed(view: ResultView) -> str:
     parts = [f"{duration(view.seconds)} asking"]
     if view.requests_sent is not None:
-        parts.append(plural(view.requests_sent, "request"))
+        retries = f" ({plural(view.retries, 'retry')})" if view.retries else ""
+        parts.append(plural(view.requests_sent, "request") + retries)
         if view.seconds and view.requests_sent:
             parts.append(f"{view.requests_sent / view.seconds:,.0f} per second")
     if view.from_cache:
-        parts.append(f"{view.from_cache:,} replies from earlier runs")
+        parts.append(f"{plural(view.from_cache, 'reply')} from earlier runs")
     return ", ".join(parts)
 
 

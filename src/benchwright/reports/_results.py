@@ -21,6 +21,7 @@ def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
     """
     task: JsonObject = {
         "metrics": {"pass@1": {"scores": {name: _score(m) for name, m in summary.metrics.items()}}},
+        "dataset": _dataset(run),
         "outcomes": dict(summary.outcomes),
         "samples": {
             "rows": summary.rows,
@@ -45,6 +46,14 @@ def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
         "results": {"groups": {}, "tasks": {run.name: without_none(task)}},
         "target": {"api_endpoint": endpoint_of(run)},
     }
+
+
+def _dataset(run: RunRecord) -> JsonObject:
+    """Which data, by content, and how many examples stood in front of each prompt."""
+    data, shots = run.manifest.get("dataset"), run.manifest.get("fewshot")
+    known: JsonObject = dict(data) if isinstance(data, dict) else {}
+    count = shots.get("count") if isinstance(shots, dict) else 0
+    return {"name": known.get("name"), "fingerprint": known.get("fingerprint"), "num_fewshot": count}
 
 
 def dump_yaml(document: JsonObject) -> bytes:

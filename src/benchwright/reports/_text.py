@@ -52,7 +52,8 @@ def local_time(seconds: float) -> str:
 def plural(count: int, noun: str) -> str:
     """A count with its noun.
 
-    >>> plural(1, "row"), plural(2000, "row")
-    ('1 row', '2,000 rows')
+    >>> plural(1, "row"), plural(2000, "row"), plural(2, "retry")
+    ('1 row', '2,000 rows', '2 retries')
     """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else many}"

@@ -80,6 +80,7 @@ class RunOptions:
     """Where the run's files go; None: a folder of the workspace."""
 
     def __post_init__(self) -> None:
+        _check_types(self)
         for name in ("limit", "repeats", "parallelism", "max_tokens", "max_requests", "max_tokens_total"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -112,3 +113,28 @@ class RunOptions:
         if self.model_url is not None:  # a model described here replaces one named there
             defaults = {name: value for name, value in defaults.items() if name != "model"}
         return RunOptions.from_keywords({**defaults, **{k: v for k, v in own.items() if v is not None}})
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "str": (str,),
+    "bool": (bool,),
+    "Path": (Path,),
+}
+
+
+def _check_types(options: RunOptions) -> None:
+    """Python does not look at annotations; a text where a number belongs must not start a run."""
+    for option in fields(options):
+        value = getattr(options, option.name)
+        kinds = _KINDS.get(str(option.type).partition(" ")[0])
+        if value is None or kinds is None:
+            continue
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            expected = " or ".join(kind.__name__ for kind in kinds)
+            raise UsageError(f"{option.name} is {value!r} ({type(value).__name__}); expected {expected}")
+    if options.extra_body is not None and not isinstance(options.extra_body, Mapping):
+        raise UsageError(
+            f"extra_body is {options.extra_body!r}; expected a dict of further fields of the request body"
+        )

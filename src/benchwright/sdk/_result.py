@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.core import JsonObject, MetricSummary, RunSummary
+from benchwright.core import JsonObject, MetricSummary, RunSummary, suggest
 from benchwright.engine import Performed, StopCause
 from benchwright.store import RunRecord
 
@@ -37,6 +37,8 @@ class RunResult:
     """The first failure in plain words; empty when there was none."""
     requests_sent: int
     """Requests of this start, retries included."""
+    retries: int
+    """How many of them repeated a failed attempt."""
     from_cache: int
     """Calls answered by earlier runs."""
     seconds: float
@@ -51,11 +53,21 @@ class RunResult:
 
     def __getitem__(self, metric: str) -> float:
         """The value of one metric: `result["correct"]`."""
-        return self.summary.metrics[metric].value
+        known = self.summary.metrics
+        if metric not in known:
+            names = ", ".join(known) or "none"
+            raise KeyError(f"no metric {metric!r} in this run.{suggest(metric, known)} It has: {names}")
+        return known[metric].value
 
     def __iter__(self) -> Iterator[str]:
         """Names of the metrics."""
         return iter(self.summary.metrics)
+
+    def __str__(self) -> str:
+        """One line: what was measured, on what, and what came of it."""
+        values = ", ".join(f"{name} {metric.value:.4g}" for name, metric in self.summary.metrics.items())
+        counted = f"{self.summary.evaluated} samples, {self.summary.failed} failed"
+        return f"run {self.run_id} {self.name} on {self.model}: {values or 'no score'} ({counted}; {self.status})"
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
@@ -71,6 +83,7 @@ class RunResult:
             "stopped_because": self.stopped_because,
             "first_failure": self.first_failure,
             "requests_sent": self.requests_sent,
+            "retries": self.retries,
             "from_cache": self.from_cache,
             "seconds": round(self.seconds, 3),
             "samples_per_s": round(self.samples_per_s, 1),
@@ -91,6 +104,7 @@ def result_of(run: RunRecord, performed: Performed, *, demo: bool) -> RunResult:
         stopped_because=performed.reason,
         first_failure=performed.first_failure,
         requests_sent=performed.requests_sent,
+        retries=performed.retries,
         from_cache=performed.from_cache,
         seconds=performed.seconds,
         samples_per_s=performed.done / performed.seconds if performed.seconds > 0 else 0.0,
@@ -98,9 +112,9 @@ def result_of(run: RunRecord, performed: Performed, *, demo: bool) -> RunResult:
 
 
 def exit_code_of(summary: RunSummary, cause: StopCause | None) -> int:
-    """0 done · 1 nothing usable came back · 3 finished but not comparable · 130 interrupted."""
+    """0 done · 1 no number came of it · 3 finished but not comparable · 130 interrupted."""
     if cause == "interrupted":
         return 130
-    if summary.failed == summary.evaluated:
+    if summary.failed == summary.evaluated or not summary.metrics:
         return 1
     return 0 if summary.comparable else 3

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
-from benchwright.core import UsageError
+from benchwright.core import NotFoundError, UsageError
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare
 from benchwright.sdk._result import RunResult
@@ -34,7 +34,13 @@ def resume(
     `target` is the decorated function, for benchmarks that no file defines; `retry_failed` asks failed samples again; `allow_changed` accepts that the benchmark file has changed;
     `overrides` may change parallelism and budgets.
     """
-    store = Store(find_workspace(Path.cwd(), None if workspace is None else Path(workspace)))
+    place = find_workspace(Path.cwd(), None if workspace is None else Path(workspace))
+    if not place.database.exists():  # looking for a run must not make a workspace
+        raise NotFoundError(
+            f"no run {str(wanted)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
+            "or name it with --workspace"
+        )
+    store = Store(place)
     try:
         found = store.find_run(str(wanted))
         run = store.claim_run(found.id)

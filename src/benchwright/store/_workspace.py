@@ -8,6 +8,8 @@ from pathlib import Path
 from benchwright.core import own_ancestors
 
 STATE_FOLDER = ".benchwright"
+_ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
+"""What makes a folder a workspace: its records, or a configuration, beside which records belong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,13 @@ class Workspace:
 
 
 def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
-    """The explicit folder, else the nearest ancestor that has a state folder, else `start` itself.
+    """The explicit folder, else the nearest ancestor with records or a configuration, else `start` itself.
 
     Folders that everybody may write to, such as /tmp, end the search.
     """
     if explicit is not None:
         return Workspace(explicit.expanduser().resolve())
     for folder in own_ancestors(start):
-        if (folder / STATE_FOLDER).is_dir():
+        if any((folder / name).exists() for name in _ANCHORS):
             return Workspace(folder)
     return Workspace(start.resolve())
