@@ -152,7 +152,8 @@ class _Pool:
             raise TransportFailure("timeout", f"no connection to {peer} within {limit_s:g} s") from None
         except OSError as error:
             raise TransportFailure(
-                "connection", f"cannot connect to {peer}: {error.strerror or error}"
+                "connection",
+                f"cannot connect to {peer}: {error.strerror or error}. Is the server running, and is this its address?",
             ) from None
         self._open.add(connection)
         return connection

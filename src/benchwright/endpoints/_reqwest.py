@@ -155,7 +155,8 @@ def _failure(
 ) -> TransportFailure:
     peer = url.split("/")[2]
     if isinstance(error, ConnectTimeoutError):
-        return TransportFailure("timeout", f"no connection to {peer} within {min(timeout_s, 15):g} s")
+        hint = f". Does it speak https://? If not, write http://{peer}" if url.startswith("https:") else ""
+        return TransportFailure("timeout", f"no connection to {peer} within {min(timeout_s, 15):g} s{hint}")
     if isinstance(error, RequestTimeoutError):
         return TransportFailure("timeout", f"{peer} did not send a complete reply within {timeout_s:g} s")
     reason = _innermost(error)
@@ -165,6 +166,8 @@ def _failure(
             cure = ". The server shows a CA certificate as its own; make one with basicConstraints=CA:FALSE"
         elif "certificate" in reason.lower():
             cure = ". If the certificate is your own, name its PEM file in the endpoint's `verify`"
+        else:
+            cure = f". Is the server running, and does it speak {url.partition(':')[0]}://?"
         return TransportFailure("connection", f"cannot connect to {peer}: {reason}{cure}")
     if half_way or isinstance(error, ReadError | BodyDecodeError):
         return TransportFailure("broken_stream", f"{peer} broke off half-way through: {reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -15,6 +16,9 @@ ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 
 MODEL_TYPES: tuple[ModelType, ...] = ("chat", "completions", "completions_logprob")
 """All model types."""
+
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +69,11 @@ Write http://localhost:8000
             raise ConfigError(
                 f"model type {self.model_type!r} is not known; expected {', '.join(MODEL_TYPES)}."
                 + suggest(str(self.model_type), MODEL_TYPES)
+            )
+        if self.api_key_name is not None and _VARIABLE.fullmatch(self.api_key_name) is None:
+            raise ConfigError(  # probably the key itself, so it is not repeated
+                "--api-key-name is not the name of an environment variable (letters, digits, _). "
+                "Export the key (export MY_KEY=…) and give the variable's name: --api-key-name MY_KEY"
             )
         _positive("request_timeout_s", self.request_timeout_s)
         if self.sample_timeout_s is not None:
