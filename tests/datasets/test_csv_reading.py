@@ -154,6 +154,33 @@ def test_tsv_splits_at_tabs_only(tmp_path: Path) -> None:
     assert bad[0].reason.startswith("1 cell, header has 2")
 
 
+def test_a_csv_with_semicolons_or_tabs_is_read_with_them(tmp_path: Path) -> None:
+    text = '\ufeffFrage;"Antwort; kurz"\r\n"Was ist 1,5; ""etwa""?";1,5\r\n\r\nx\r\na;b;c\r\ny;"z\r\nz"\r\n'
+    path = write(tmp_path, text)
+    rows, lines, bad = read_all(path)
+    assert rows == [
+        {"Frage": 'Was ist 1,5; "etwa"?', "Antwort; kurz": "1,5"},
+        {"Frage": "y", "Antwort; kurz": "z\r\nz"},
+    ]
+    assert lines == [2, 6]
+    assert [(b.line, b.reason) for b in bad] == [
+        (4, "1 cell, header has 2: write empty cells too"),
+        (5, "3 cells, header has 2: put quotes around cells that contain semicolons"),
+    ]
+    assert load_dataset(write(tmp_path, "\n  \nq\ta\n1,5\tx;y\n")) == [{"q": "1,5", "a": "x;y"}]
+    assert load_dataset(write(tmp_path, 'q;"a\nb"\n1;2\n')) == [{"q": "1", "a\nb": "2"}]
+    assert load_dataset(write(tmp_path, '"q, or so";"a"\n1;2\n')) == [{"q, or so": "1", "a": "2"}]
+
+
+def test_a_csv_stays_comma_separated_where_its_header_has_a_comma_or_one_name(tmp_path: Path) -> None:
+    assert load_dataset(write(tmp_path, "q;r,a\n1,2\n")) == [{"q;r": "1", "a": "2"}]
+    assert load_dataset(write(tmp_path, "q\n1;2\n")) == [{"q": "1;2"}]
+    assert load_dataset(write(tmp_path, '"q;r"\n1;2\n')) == [{"q;r": "1;2"}]
+    assert load_dataset(write(tmp_path, "q;r\n1;2\n", "x.tsv")) == [{"q;r": "1;2"}]
+    with pytest.raises(DatasetError, match=":1: header names 'a' more than once"):
+        load_dataset(write(tmp_path, "a;a\n1;2\n"))
+
+
 cells = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 

@@ -22,8 +22,11 @@ bound a quote that is never closed would pull a file of any size into memory."""
 _END = "\ud800"
 
 
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+
+
 def read_csv(file: StoredFile) -> Chunks:
-    """Rows of a comma-separated file."""
+    """Rows of a comma-separated file, or of one whose header is separated by semicolons or tabs instead."""
     return _read_delimited(file, ",")
 
 
@@ -42,6 +45,9 @@ def _read_delimited(file: StoredFile, delimiter: str) -> Chunks:
         end = 0
         try:
             header, end = _read_header(file, table, text)
+            if delimiter == "," and len(header) == 1 and (other := _other_delimiter(file, header[0])):
+                yield from _read_delimited(file, other)
+                return
             width, seen = len(header), text.blocks
             for cells in table:
                 start, end = end + 1, table.line_num
@@ -130,6 +136,23 @@ def _read_header(file: StoredFile, table: Iterator[list[str]], text: _Lines) -> 
     raise file.error("is empty; expected a first row with the field names")
 
 
+def _other_delimiter(file: StoredFile, only_name: str) -> str | None:
+    """What separates the cells of a `.csv` whose header has no comma; None when it has one column.
+
+    Spreadsheets write semicolons wherever the comma is the decimal sign.
+    """
+    for delimiter in (";", "\t"):
+        if delimiter not in only_name:
+            continue
+        # Read anew rather than split: a separator inside quotes is part of a name.
+        with closing(file.text_blocks()) as blocks:
+            table = csv.reader(_Lines(blocks).lines(), delimiter=delimiter)
+            header = next(cells for cells in table if any(cell.strip() for cell in cells))
+        if len(header) > 1:
+            return delimiter
+    return None
+
+
 def _numbered(table: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
     end = 0
     for cells in table:
@@ -166,4 +189,4 @@ def _wrong_width(found: int, expected: int, delimiter: str) -> str:
     cells = f"{found} cell{'' if found == 1 else 's'}, header has {expected}"
     if found < expected:
         return cells + ": write empty cells too"
-    return cells + f": put quotes around cells that contain {'commas' if delimiter == ',' else 'tabs'}"
+    return cells + f": put quotes around cells that contain {_SEPARATORS[delimiter]}"
