@@ -9,6 +9,7 @@ from benchwright.endpoints._demo.settings import DemoSettings, FaultMix
 from benchwright.endpoints._echo import EchoProfile, learn_echo
 from benchwright.endpoints._echo_verdict import EchoRefusedError
 from benchwright.endpoints._endpoint import Endpoint, OpenEndpoint
+from benchwright.endpoints._gate import SendGate
 from benchwright.endpoints._likelihood import (
     ChoiceLikelihood,
     EmptyContinuationError,
@@ -42,6 +43,7 @@ __all__ = [
     "ScriptedAnswer",
     "ScriptedEndpoint",
     "ScriptedSettings",
+    "SendGate",
     "SplitText",
     "continuation_likelihood",
     "demo_server",

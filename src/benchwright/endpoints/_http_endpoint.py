@@ -2,7 +2,8 @@
 
 What is retried: 408, 409, 425, 429 and 5xx, broken connections and streams, timeouts; a 200 that is no
 reply (HTML, an error object) once. Everything else is permanent. A pause is random up to a doubling
-bound, or what `Retry-After` asks for; nothing goes beyond the sample's deadline.
+bound, or what `Retry-After` asks for; nothing goes beyond the sample's deadline. A gate, if there is one, is
+asked before every attempt but the first, and nothing goes beyond its deadline either.
 
 A bare host (`http://host:8000`) is asked under `/v1`. If that gives 404, the same request goes to the host
 without `/v1`, and whichever answered is used from then on.
@@ -10,7 +11,6 @@ without `/v1`, and whichever answered is used from then on.
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,6 +19,7 @@ from time import monotonic, time
 from benchwright.core import ModelReply, ModelRequest, RequestFailure, Route
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._attempts import Attempter
+from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._limiter import Limiter
 from benchwright.endpoints._replies import Timing
 from benchwright.endpoints._retry import Trouble, pause_s
@@ -27,6 +28,8 @@ from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._transport import Transport
 
 _ROUTES: tuple[Route, ...] = ("chat", "completions")
+_RUN_OVER = " (not tried again: the run may send no more requests)"
+_CLOCK_ERROR_S = 0.01  # a timeout may come a little before the deadline it was computed from
 
 
 class HttpEndpoint:
@@ -39,6 +42,7 @@ class HttpEndpoint:
         *,
         secrets: Sequence[str] = (),
         rng: random.Random | None = None,
+        gate: SendGate | None = None,
     ) -> None:
         key = read_api_key(settings.api_key_name) if settings.api_key_name else None
         address = settings.address
@@ -47,6 +51,7 @@ class HttpEndpoint:
         self._transport = transport
         self._rng = rng or random.Random()  # pauses need not repeat from run to run
         self._limiter = Limiter(settings.parallelism)
+        self._allowance = Allowance(gate)
         redactor = Redactor([*_secrets(settings, key), *secrets])
         self._attempter = Attempter(transport, _headers(settings, key), redactor, settings.api_key_name)
         self._urls = _urls(address)
@@ -83,10 +88,16 @@ class HttpEndpoint:
     async def send(self, request: ModelRequest) -> ModelReply:
         """Answer one request, with as many attempts as it needs and may have."""
         timing = Timing(started_at=time())
-        if not self._limiter.try_acquire():
-            await self._limiter.acquire()
+        if not self._limiter.try_acquire() and not await self._limiter.acquire(allowance=self._allowance):
+            return not_sent(timing.started_at)
         urls = self._urls
-        result = await self._attempt(request, urls, self._timeout_s, timing)
+        timeout_s = self._timeout_s
+        if self._allowance.gated and (left_s := self._allowance.left_s()) < timeout_s:
+            if left_s <= 0:
+                self._limiter.release()
+                return not_sent(timing.started_at)
+            timeout_s = left_s
+        result = await self._attempt(request, urls, timeout_s, timing)
         if isinstance(result, ModelReply):
             self._other_urls = None
             return result
@@ -116,7 +127,10 @@ class HttpEndpoint:
         deadline = trouble.sent_at + settings.sample_budget_s
         counted = 0
         adaptations = 0
+        allowance = self._allowance
         while True:
+            if trouble.failure.kind == "timeout" and allowance.left_s() <= _CLOCK_ERROR_S:
+                return self._failed(_cut_short(trouble), timing, " (the run's time is up)")
             other = self._adapted(request, trouble, urls) if adaptations < 2 else None
             if other is not None:
                 adaptations += 1
@@ -129,17 +143,25 @@ class HttpEndpoint:
                 pause = pause_s(trouble, max(1, counted), settings.retry_backoff_s, self._rng)
                 if monotonic() + pause >= deadline:
                     return self._failed(trouble, timing, self._too_late(trouble))
+                if pause >= allowance.left_s():
+                    return self._failed(trouble, timing, _RUN_OVER)
                 if trouble.no_room and trouble.retry_after_s:
                     self._limiter.hold(trouble.retry_after_s)
-            await asyncio.sleep(pause)
+            if not await allowance.pause(pause):
+                return self._failed(trouble, timing, _RUN_OVER)
             asked_at = monotonic()
-            await self._limiter.acquire(first=True)
+            if not await self._limiter.acquire(first=True, allowance=allowance):
+                return self._failed(trouble, timing, _RUN_OVER)
+            if not allowance.may_send():  # asked last: what is reserved is also sent
+                self._limiter.release()
+                return self._failed(trouble, timing, _RUN_OVER)
             deadline += monotonic() - asked_at  # waiting for a place is not the sample's fault
             timing.attempts += 1
             timing.ttft_s = None
             self.retries += 1
             used = other or self._urls
-            timeout_s = max(0.001, min(settings.request_timeout_s, deadline - monotonic()))
+            left_s = min(deadline - monotonic(), allowance.left_s())
+            timeout_s = max(0.001, min(settings.request_timeout_s, left_s))
             result = await self._attempt(request, used, timeout_s, timing)
             if isinstance(result, ModelReply):
                 self._learn(used)
@@ -196,6 +218,11 @@ class HttpEndpoint:
         if trouble.retry_after_s:
             return f" (the server asks to wait {trouble.retry_after_s:g} s, which is beyond {budget})"
         return f" (given up: another attempt would go beyond {budget})"
+
+
+def _cut_short(trouble: Trouble) -> Trouble:
+    """The run's deadline, not the server, ended the attempt: no fault of the sample."""
+    return replace(trouble, failure=replace(trouble.failure, kind="budget"))
 
 
 def _urls(address: Address) -> dict[Route, str]:

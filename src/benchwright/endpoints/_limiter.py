@@ -11,6 +11,8 @@ import asyncio
 from collections import deque
 from time import monotonic
 
+from benchwright.endpoints._gate import POLL_S, Allowance
+
 _CUT = 0.5
 # Share of the parallelism won back per round trip: from half to full in eight round trips. One place per
 # round trip, as TCP does it, would take 1,500 successes from 32 to 64.
@@ -47,10 +49,11 @@ class Limiter:
             return True
         return False
 
-    async def acquire(self, *, first: bool = False) -> None:
-        """Wait for a place; `first` for requests that have waited before."""
+    async def acquire(self, *, first: bool = False, allowance: Allowance | None = None) -> bool:
+        """Wait for a place; `first` for requests that have waited before. False, and no place, once the
+        run behind `allowance` is over."""
         if self.try_acquire():
-            return
+            return True
         place = asyncio.get_running_loop().create_future()
         if first:
             self._waiting.appendleft(place)
@@ -58,11 +61,18 @@ class Limiter:
             self._waiting.append(place)
         self._hand_out()
         try:
-            await place
+            if allowance is None or not allowance.gated:
+                await place
+                return True
+            while not place.done() and not allowance.over:
+                await asyncio.wait((place,), timeout=max(0.0, min(POLL_S, allowance.left_s())))
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
                 self.release()  # the place came in the same turn of the loop
+            else:
+                place.cancel()
             raise
+        return place.done() or not place.cancel()
 
     def release(self) -> None:
         """Give a place back."""

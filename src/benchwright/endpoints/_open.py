@@ -13,18 +13,20 @@ from benchwright.endpoints._settings import EndpointSettings
 
 if TYPE_CHECKING:
     from benchwright.endpoints._demo.settings import DemoSettings
+    from benchwright.endpoints._gate import SendGate
     from benchwright.endpoints._transport import Transport
 
 
-def open_endpoint(settings: EndpointSettings | DemoSettings) -> OpenEndpoint:
+def open_endpoint(settings: EndpointSettings | DemoSettings, *, gate: SendGate | None = None) -> OpenEndpoint:
     """Open an endpoint. Nothing is sent and no connection made before the first request.
 
+    `gate` is asked before every attempt beyond the first of a request, whose caller has reserved that one.
     Raises `ConfigError` when the variable that should hold the API key is unset.
     """
     if not isinstance(settings, EndpointSettings):
         from benchwright.endpoints._demo.endpoint import DemoEndpoint
 
-        return DemoEndpoint(settings)
+        return DemoEndpoint(settings, gate=gate)
     from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`
 
     if settings.api_key_name:
@@ -33,7 +35,7 @@ def open_endpoint(settings: EndpointSettings | DemoSettings) -> OpenEndpoint:
     secrets = []
     if proxy is not None and (password := urlsplit(proxy).password):
         secrets = [password, unquote(password)]
-    return HttpEndpoint(settings, _transport(settings, proxy), secrets=secrets)
+    return HttpEndpoint(settings, _transport(settings, proxy), secrets=secrets, gate=gate)
 
 
 def _proxy(settings: EndpointSettings) -> str | None:

@@ -11,6 +11,8 @@ from benchwright.endpoints._demo.choices import DemoChoice
 from benchwright.endpoints._demo.faults import Faults, failure_of
 from benchwright.endpoints._demo.model import DemoModel
 from benchwright.endpoints._demo.settings import DemoSettings
+from benchwright.endpoints._gate import Allowance, SendGate, not_sent
+from benchwright.endpoints._limiter import Limiter
 
 _CALLS_PER_TURN = 32
 """Answers in a row before other tasks get the loop: at 15 µs each, half a millisecond."""
@@ -20,20 +22,26 @@ class DemoEndpoint:
     """Implements `OpenEndpoint` with the embedded demo model.
 
     Without simulated latency an answer is computed at once. With it, answers wait as a server's would, at
-    most `parallelism` at a time. Faults are values; `max_retries` further attempts are made, without pauses.
+    most `parallelism` at a time. Faults are values; `max_retries` further attempts are made, without pauses,
+    as long as the gate allows them.
     """
 
-    def __init__(self, settings: DemoSettings | None = None) -> None:
+    def __init__(self, settings: DemoSettings | None = None, *, gate: SendGate | None = None) -> None:
         self.settings = settings or DemoSettings()
         self.requests_sent = 0
         self.retries = 0
-        self.in_flight = 0
         self.first_failure: RequestFailure | None = None
         self._model = DemoModel(self.settings)
         self._faults = Faults(self.settings) if self.settings.error_rate else None
         self._waits = self.settings.ttft_ms > 0 or self.settings.itl_ms > 0
-        self._places: asyncio.Semaphore | None = None
+        self._limiter = Limiter(self.settings.parallelism)
+        self._allowance = Allowance(gate)
         self._calls = 0
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that wait for their simulated time to pass."""
+        return self._limiter.in_flight
 
     @property
     def limit(self) -> int:
@@ -59,17 +67,25 @@ class DemoEndpoint:
         return self._reply(request, started_at, started, 0.0)
 
     async def _send_waiting(self, request: ModelRequest) -> ModelReply:
-        if self._places is None:
-            self._places = asyncio.Semaphore(self.settings.parallelism)
-        async with self._places:
-            self.in_flight += 1
-            try:
-                started_at, started = time(), perf_counter()
-                reply = self._reply(request, started_at, started, self.settings.ttft_ms / 1000)
-                await asyncio.sleep(reply.latency_s - (perf_counter() - started))
-                return reply
-            finally:
-                self.in_flight -= 1
+        started_at = time()
+        if not await self._limiter.acquire(allowance=self._allowance):
+            return not_sent(started_at)
+        try:
+            left_s = self._allowance.left_s()
+            if left_s <= 0:
+                return not_sent(started_at)
+            started_at, started = time(), perf_counter()
+            reply = self._reply(request, started_at, started, self.settings.ttft_ms / 1000)
+            if reply.latency_s > left_s:
+                await asyncio.sleep(left_s)
+                late = RequestFailure(
+                    "budget", "the demo model was still answering when the run's time was up"
+                )
+                return _failed(late, reply.attempts, started_at, left_s)
+            await asyncio.sleep(reply.latency_s - (perf_counter() - started))
+            return reply
+        finally:
+            self._limiter.release()
 
     def _reply(self, request: ModelRequest, started_at: float, started: float, ttft_s: float) -> ModelReply:
         attempts = 1
@@ -77,10 +93,12 @@ class DemoEndpoint:
         if self._faults is not None:
             failure = None
             for attempt in range(self.settings.max_retries + 1):
-                attempts = attempt + 1
                 if attempt:
+                    if not self._allowance.may_send():
+                        break
                     self.requests_sent += 1
                     self.retries += 1
+                attempts = attempt + 1
                 kind = self._faults.pick(request.payload, request.repeat, attempt)
                 failure = None if kind is None else failure_of(kind)
                 if failure is None:

@@ -1,0 +1,76 @@
+"""What a run may still send, as endpoints see it: asked before every attempt beyond a request's first."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Protocol
+
+from benchwright.core import ModelReply, RequestFailure
+
+POLL_S = 0.25
+"""How often a wait looks whether the run is stopping: quick enough for Ctrl-C, too seldom to cost anything."""
+
+
+class SendGate(Protocol):
+    """Whoever knows the budget of a run. May also have `stopped: bool`, True once the run is stopping:
+    waits that are under way then end, and nothing is tried again."""
+
+    @property
+    def deadline(self) -> float | None:
+        """When the run must be over, by `time.monotonic()`; None: no such time. No attempt starts later,
+        and none lasts longer."""
+        ...
+
+    def may_send(self) -> bool:
+        """Reserve one more request. False: send no more."""
+        ...
+
+
+class Allowance:
+    """A gate, or none at all, with the questions that endpoints ask."""
+
+    __slots__ = ("_gate", "gated")
+
+    def __init__(self, gate: SendGate | None) -> None:
+        self._gate = gate
+        self.gated = gate is not None
+        """Whether there is a gate at all."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing may be started any more."""
+        gate = self._gate
+        return gate is not None and (bool(getattr(gate, "stopped", False)) or self.left_s() <= 0)
+
+    def left_s(self) -> float:
+        """Seconds until the run's deadline; infinite without one."""
+        gate = self._gate
+        if gate is None or (deadline := gate.deadline) is None:
+            return float("inf")
+        return deadline - monotonic()
+
+    def may_send(self) -> bool:
+        """Reserve one more request, if the run goes on."""
+        gate = self._gate
+        return gate is None or (not self.over and gate.may_send())
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait, at most until the run is over; whether it goes on."""
+        import asyncio  # the front names this file, and `--help` needs no event loop
+
+        if self._gate is None:
+            await asyncio.sleep(seconds)
+            return True
+        until = monotonic() + seconds
+        while not self.over:
+            left = until - monotonic()
+            await asyncio.sleep(max(0.0, min(left, POLL_S, self.left_s())))
+            if left <= POLL_S:
+                return not self.over
+        return False
+
+
+def not_sent(started_at: float) -> ModelReply:
+    """The reply to a request that was waiting for its turn when the run ended."""
+    failure = RequestFailure("budget", "not sent: the run ended while the request waited for its turn")
+    return ModelReply("failed", failure=failure, attempts=0, started_at=started_at)

@@ -1,0 +1,213 @@
+"""A gate is asked before every attempt beyond the first, and its deadline and its stop end all waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+import pytest
+from loopback_server import TransportName, chat, chat_json, in_loop, make_transport, serving
+
+from benchwright.core import encode_json
+from benchwright.endpoints import DemoSettings, EndpointSettings, SendGate, open_endpoint
+from benchwright.endpoints._http1 import RawHeaders
+from benchwright.endpoints._http_endpoint import HttpEndpoint
+from benchwright.endpoints._transport import HttpReply, HttpStream
+
+GOOD = encode_json(chat_json("four"))
+
+
+class Gate:
+    """Allows so many further requests."""
+
+    def __init__(self, allowed: int = 1000, deadline: float | None = None) -> None:
+        self.allowed = allowed
+        self.deadline = deadline
+        self.asked = 0
+        self.stopped = False
+
+    def may_send(self) -> bool:
+        self.asked += 1
+        self.allowed -= 1
+        return self.allowed >= 0
+
+
+class BareGate:
+    """Only what the protocol asks for."""
+
+    deadline: float | None = None
+
+    def may_send(self) -> bool:
+        return True
+
+
+class Transport:
+    """Gives the statuses of a list, the last one for ever."""
+
+    reconnects = 0
+
+    def __init__(self, *statuses: int, headers: bytes = b"", seconds: float = 0.0) -> None:
+        self.statuses, self.headers, self.seconds = statuses, headers, seconds
+        self.urls: list[str] = []
+        self.timeouts: list[float] = []
+
+    async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
+        status = self.statuses[min(len(self.urls), len(self.statuses) - 1)]
+        self.urls.append(url)
+        self.timeouts.append(timeout_s)
+        await asyncio.sleep(self.seconds)
+        return HttpReply(status, RawHeaders(self.headers), GOOD if status == 200 else b"{}", 0.0, 0.1, 0.2)
+
+    async def stream(
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+    ) -> HttpStream:
+        raise NotImplementedError
+
+    async def aclose(self) -> None: ...
+
+
+def gated(transport: Transport, gate: SendGate, **settings: Any) -> HttpEndpoint:
+    values = {"url": "http://h/v1", "model_id": "m", "retry_backoff_s": 0.0, "max_retries": 5, **settings}
+    return HttpEndpoint(EndpointSettings(**values), transport, gate=gate)
+
+
+@in_loop
+async def test_every_attempt_but_the_first_is_reserved() -> None:
+    gate, transport = Gate(), Transport(500, 500, 200)
+    reply = await gated(transport, gate).send(chat())
+    assert (reply.status, reply.attempts, gate.asked) == ("answered", 3, 2)
+    gate, transport = Gate(), Transport(200)
+    await gated(transport, gate).send(chat())
+    assert gate.asked == 0, "the caller has reserved the first attempt"
+
+
+@pytest.mark.parametrize("allowed", [0, 1, 2])
+@in_loop
+async def test_no_more_is_sent_than_the_gate_allows(allowed: int) -> None:
+    transport = Transport(500)
+    endpoint = gated(transport, Gate(allowed))
+    reply = await endpoint.send(chat())
+    assert reply.failure is not None
+    assert (reply.failure.kind, reply.failure.http_status) == ("server_error", 500), (
+        "the last trouble's failure"
+    )
+    assert "may send no more" in reply.failure.message
+    assert reply.attempts == len(transport.urls) == endpoint.requests_sent == allowed + 1
+    assert endpoint.in_flight == 0
+
+
+@in_loop
+async def test_asking_at_another_address_is_reserved_too() -> None:
+    transport = Transport(404, 200)
+    reply = await gated(transport, Gate(0), url="http://h").send(chat())
+    assert reply.failure is not None
+    assert (reply.failure.http_status, len(transport.urls)) == (404, 1)
+    transport = Transport(404, 200)
+    assert (await gated(transport, Gate(1), url="http://h").send(chat())).text == "four"
+
+
+@in_loop
+async def test_gate_without_stopped_is_enough() -> None:
+    assert (await gated(Transport(500, 200), BareGate()).send(chat())).text == "four"
+
+
+@in_loop
+async def test_no_attempt_starts_after_the_deadline_nor_lasts_beyond_it() -> None:
+    gate, transport = Gate(deadline=monotonic() + 0.2), Transport(500, seconds=0.05)
+    began = monotonic()
+    reply = await gated(transport, gate, max_retries=1000).send(chat())
+    assert monotonic() - began < 0.4
+    assert reply.failure is not None
+    assert 1 < len(transport.urls) < 8
+    assert max(transport.timeouts) <= 0.2
+    late = await gated(transport, gate).send(chat())
+    assert late.failure is not None
+    assert (late.failure.kind, late.attempts) == ("budget", 0)
+
+
+@in_loop
+async def test_pause_beyond_the_deadline_is_not_begun() -> None:
+    gate, transport = Gate(deadline=monotonic() + 5), Transport(429, headers=b"x\r\nRetry-After: 60")
+    began = monotonic()
+    reply = await gated(transport, gate).send(chat())
+    assert monotonic() - began < 1
+    assert reply.failure is not None
+    assert (reply.failure.kind, len(transport.urls)) == ("rate_limited", 1)
+
+
+@in_loop
+async def test_stop_ends_pauses_and_waits_for_a_place() -> None:
+    gate, transport = Gate(), Transport(503, headers=b"x\r\nRetry-After: 60")
+    endpoint = gated(transport, gate, parallelism=2)
+    pausing = asyncio.ensure_future(endpoint.send(chat()))
+    await asyncio.sleep(0.01)
+    waiting = asyncio.ensure_future(endpoint.send(chat()))  # all places are held back for a minute
+    await asyncio.sleep(0.01)
+    gate.stopped = True
+    began = monotonic()
+    tried, untried = await asyncio.gather(pausing, waiting)
+    assert monotonic() - began < 1
+    assert tried.failure is not None
+    assert untried.failure is not None
+    assert (tried.failure.kind, tried.attempts) == ("server_error", 1)
+    assert (untried.failure.kind, untried.attempts) == ("budget", 0)
+    assert len(transport.urls) == 1
+    assert endpoint.in_flight == 0
+    await endpoint.aclose()
+
+
+@pytest.mark.parametrize("name", ["lean", "reqwest"])
+@in_loop
+async def test_deadline_ends_an_attempt_that_hangs(name: TransportName) -> None:
+    async def hang(_: object) -> None:
+        await asyncio.sleep(30)
+
+    async with serving(hang) as server:
+        settings = EndpointSettings(url=server.url + "/v1", model_id="m", max_retries=3)
+        gate = Gate(deadline=monotonic() + 0.3)
+        endpoint = HttpEndpoint(settings, make_transport(name), gate=gate)
+        began = monotonic()
+        reply = await endpoint.send(chat())
+        await endpoint.aclose()
+    assert monotonic() - began < 1.5
+    assert reply.failure is not None
+    assert (reply.failure.kind, reply.attempts, gate.asked) == ("budget", 1, 0)
+    assert "the run's time is up" in reply.failure.message
+
+
+@in_loop
+async def test_cancelled_wait_for_a_gated_place_leaves_none_behind() -> None:
+    endpoint = gated(Transport(200, seconds=0.05), Gate(), parallelism=1)
+    first = asyncio.ensure_future(endpoint.send(chat()))
+    await asyncio.sleep(0)
+    second = asyncio.ensure_future(endpoint.send(chat()))
+    await asyncio.sleep(0.01)
+    second.cancel()
+    await asyncio.gather(first, second, return_exceptions=True)
+    assert endpoint.in_flight == 0
+    assert (await endpoint.send(chat())).text == "four"
+
+
+@in_loop
+async def test_demo_model_asks_before_it_tries_again() -> None:
+    settings = DemoSettings(error_rate=1.0, max_retries=4)
+    for allowed in (0, 2):
+        endpoint = open_endpoint(settings, gate=Gate(allowed))
+        reply = await endpoint.send(chat())
+        assert reply.status == "failed"
+        assert reply.attempts == endpoint.requests_sent == allowed + 1
+        assert endpoint.retries == allowed
+
+
+@in_loop
+async def test_demo_model_keeps_to_the_deadline() -> None:
+    gate = Gate(deadline=monotonic() + 0.1)
+    endpoint = open_endpoint(DemoSettings(ttft_ms=5000, parallelism=1), gate=gate)
+    began = monotonic()
+    replies = await asyncio.gather(endpoint.send(chat()), endpoint.send(chat()))
+    assert monotonic() - began < 1
+    assert [reply.failure and reply.failure.kind for reply in replies] == ["budget", "budget"]
+    assert sorted(reply.attempts for reply in replies) == [0, 1]
+    assert endpoint.in_flight == 0
