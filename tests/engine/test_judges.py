@@ -59,6 +59,26 @@ def test_a_failing_judge_is_a_failed_scorer_not_a_zero(tmp_path: Path) -> None:
     assert "judge" in result.first_failure
 
 
+def test_when_only_the_judge_failed_the_models_reply_is_kept(tmp_path: Path) -> None:
+    with demo_server(DemoSettings(skill=1.0)) as server:
+        bench = judged("later", server.url)
+        dead = judged("later dead", "http://127.0.0.1:9/v1", request_timeout=1)
+        endpoint = ScriptedEndpoint([row["answer"] for row in ROWS])
+        failed = benchwright.run(dead, endpoint=endpoint, workspace=tmp_path, parallelism=1)
+        assert failed.summary.outcomes["scorer_failed"] == len(ROWS)
+        silent = ScriptedEndpoint("must not be asked")
+        result = benchwright.resume(
+            failed.run_id,
+            target=bench,
+            workspace=tmp_path,
+            endpoint=silent,
+            retry_failed=True,
+            allow_changed=True,
+        )
+    assert silent.requests == []
+    assert result["judge_score"] == 1.0
+
+
 def test_an_unset_judge_key_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     result = benchwright.run(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -58,7 +57,7 @@ def scores_of(result: object) -> Scores | InvalidScores:
         plain = _plain(value)
         if plain is _INVALID:
             return InvalidScores(f"score {key!r} is {_shown(value)}; {_CONTRACT}")
-        if type(plain) is float and not math.isfinite(plain):
+        if isinstance(plain, float | int) and not -_LARGEST < plain < _LARGEST:  # NaN and infinities included
             return InvalidScores(
                 f"score {key!r} is {plain}, which cannot be averaged; return None for no score"
             )
@@ -67,6 +66,8 @@ def scores_of(result: object) -> Scores | InvalidScores:
 
 
 _INVALID: Any = object()
+_LARGEST = 1e15
+"""Sums of larger scores lose the digits that means and deviations are made of."""
 
 
 def _plain(value: Any) -> Any:

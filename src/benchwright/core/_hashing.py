@@ -12,12 +12,15 @@ _CANONICAL = _ENCODE | orjson.OPT_SORT_KEYS
 
 
 def encode_json(value: Any) -> bytes:
-    """Compact JSON, keys in their own order. What orjson cannot hold becomes text.
+    """Compact JSON, keys in their own order. What JSON cannot hold becomes text.
 
     >>> encode_json({"b": 1, "a": None})
     b'{"b":1,"a":null}'
     """
-    return orjson.dumps(value, default=_as_text, option=_ENCODE)
+    try:
+        return orjson.dumps(value, default=_as_text, option=_ENCODE)
+    except TypeError:  # orjson.JSONEncodeError
+        return orjson.dumps(_holdable(value), default=_as_text, option=_ENCODE)
 
 
 def canonical_json(value: Any) -> bytes:
@@ -26,7 +29,10 @@ def canonical_json(value: Any) -> bytes:
     >>> canonical_json({"b": 1, "a": None})
     b'{"a":null,"b":1}'
     """
-    return orjson.dumps(value, default=_as_text, option=_CANONICAL)
+    try:
+        return orjson.dumps(value, default=_as_text, option=_CANONICAL)
+    except TypeError:
+        return orjson.dumps(_holdable(value), default=_as_text, option=_CANONICAL)
 
 
 def content_hash(value: Any) -> str:
@@ -39,6 +45,27 @@ def _as_text(value: Any) -> Any:
         return value.decode("utf-8", "replace")
     if isinstance(value, set | frozenset):
         return sorted(value, key=str)
-    if isinstance(value, int):  # beyond 64 bits, which orjson refuses
-        return str(value)
     return str(value)
+
+
+_DEEPEST = 100
+
+
+def _holdable(value: Any, depth: int = 0) -> Any:
+    """The value with what JSON cannot hold made text: integers beyond 64 bits, half characters, endless nesting.
+
+    A user's row must never be what a run fails on; the row itself, which prompts and scorers see, is not changed.
+    """
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, bool) or value is None or isinstance(value, float):
+        return value
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**64 else str(value)
+    if depth > _DEEPEST:
+        return "…"
+    if isinstance(value, dict):
+        return {_holdable(key, depth + 1): _holdable(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_holdable(item, depth + 1) for item in value]
+    return value

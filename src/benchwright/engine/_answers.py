@@ -25,6 +25,7 @@ from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailur
 from benchwright.endpoints import EchoProfile, EmptyContinuationError, Endpoint, continuation_likelihood
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._ledger import CallLedger, RequestIdentity
+from benchwright.engine._threads import DaemonThreads
 from benchwright.store import call_key
 
 
@@ -190,6 +191,7 @@ class MultiTurn:
         self._prompts = prompts
         self._generation = generation
         self._calls = calls
+        self._threads = DaemonThreads(32, "benchwright-turns")
 
     async def answer(self, item: WorkItem) -> Answer:
         """Ask turn after turn until there is none left, a turn fails, or `max_turns` is reached."""
@@ -231,7 +233,7 @@ class MultiTurn:
         if self._spec.next_turn is None:
             return next_user_turn(self._spec, item.row, conversation, turn)
         # The user's function may block, for instance to ask another model for the user's words.
-        return await asyncio.to_thread(next_user_turn, self._spec, item.row, conversation, turn)
+        return await self._threads.run(next_user_turn, self._spec, item.row, conversation, turn)
 
 
 def _tokens(replies: Sequence[ModelReply]) -> tuple[int, int] | None:

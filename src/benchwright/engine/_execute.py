@@ -78,6 +78,7 @@ async def _work(machinery: Machinery) -> None:
         progress.in_flight += 1
         try:
             started = time.time()
+            row = encode_json(item.row)  # before a scorer can change it
             answer = await strategy.answer(item)
             if item.out_of_budget:
                 return  # the sample stays open for a resume
@@ -86,7 +87,7 @@ async def _work(machinery: Machinery) -> None:
                 scored = await scored
             if item.out_of_budget:
                 return  # a judge, or the scorer's own question, could not be asked any more
-            await writer.append((_score_row(item, answer, scored, started),))
+            await writer.append((_score_row(item, row, answer, scored, started),))
         finally:
             progress.in_flight -= 1
         progress.done += 1
@@ -94,7 +95,7 @@ async def _work(machinery: Machinery) -> None:
             _count_failure(machinery, scored)
 
 
-def _score_row(item: WorkItem, answer: Answer, scored: Scored, started: float) -> StepRow:
+def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, started: float) -> StepRow:
     record: dict[str, Any] = {"o": scored.outcome.value, "t": scored.target}
     if scored.scores is not None:
         record["s"] = scored.scores
@@ -109,7 +110,6 @@ def _score_row(item: WorkItem, answer: Answer, scored: Scored, started: float) -
         record["u"] = answer.usage
     if answer.extra:
         record.update(answer.extra)
-    row = encode_json(item.row)
     key = score_key(item.index, item.repeat)
     return StepRow(key, _row_hash(row), row, encode_json(record), False, started, time.time())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from benchwright.core import Row
 from benchwright.datasets import Batch
 from benchwright.engine._progress import Progress
 from benchwright.engine._stop import Stop
+from benchwright.engine._threads import DaemonThreads
 from benchwright.store import StepOutput, Store, score_key
 
 
@@ -58,6 +60,7 @@ class Feed:
         self._next_index = 0
         self._ended = False
         self._loading = asyncio.Lock()
+        self._threads = DaemonThreads(1, "benchwright-rows")
         self._ahead: asyncio.Task[Batch | None] | None = None
 
     def take(self) -> WorkItem | None:
@@ -80,7 +83,9 @@ class Feed:
     async def close(self) -> None:
         """Stop reading ahead."""
         if self._ahead is not None:
+            self._ahead.cancel()
             await asyncio.gather(self._ahead, return_exceptions=True)
+        self._threads.close()
 
     async def _load(self) -> None:
         if self._ahead is None:
@@ -105,10 +110,12 @@ class Feed:
                 if scored and score_key(index, repeat) in scored:
                     self._count_recorded(scored[score_key(index, repeat)])
                 else:
-                    self._ready.append(WorkItem(index, repeat, row, calls))
+                    # Each repeat has a row of its own: a scorer that changes it must not change later prompts.
+                    own = deepcopy(row) if self._repeats > 1 else row
+                    self._ready.append(WorkItem(index, repeat, own, calls))
 
     async def _read(self) -> Batch | None:
-        return await asyncio.to_thread(next, self._batches, None)
+        return await self._threads.run(next, self._batches, None)
 
     def _count_recorded(self, score: StepOutput) -> None:
         record: dict[str, Any] = orjson.loads(score.output)

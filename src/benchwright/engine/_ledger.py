@@ -63,8 +63,12 @@ class CallLedger:
         digest = identity.hash(request)
         if item.recorded is not None:
             known = item.recorded.get(key)
-            if known is not None and known.input_hash == digest:
-                return reply_from_json(orjson.loads(known.output))
+            if known is not None:
+                if known.input_hash == digest:
+                    return reply_from_json(orjson.loads(known.output))
+                self._store.forget_step(
+                    self._run_id, key
+                )  # asked differently now: the old reply is another's
         if self._look_up:
             output = self._store.reusable(self._run_id, digest)
             if output is not None:
@@ -77,10 +81,13 @@ class CallLedger:
             item.out_of_budget = True
             return BUDGET_SPENT
         reply = await endpoint.send(request)
+        if reply.failure is not None and self._stop.stopped:
+            item.out_of_budget = True  # cut off, not failed: a resume asks again
+            return reply
         self.sent += reply.attempts
         self.retries += reply.attempts - 1
         usage = reply.usage
-        self._stop.spent(reply.attempts - 1, 0 if usage is None else usage.prompt + usage.completion)
+        self._stop.spent(0 if usage is None else usage.prompt + usage.completion)
         row = StepRow(
             key,
             digest,

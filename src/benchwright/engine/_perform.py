@@ -25,7 +25,7 @@ from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._scoring import Scoring
 from benchwright.engine._settings import ModelSettings
 from benchwright.engine._side_calls import JudgeCalls, ModelCalls
-from benchwright.engine._stop import Stop, StopCause
+from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
 from benchwright.store import RunRecord, StepRow, StepWriter, Store, score_key
 
@@ -71,7 +71,7 @@ async def perform(
     stop = Stop(prepared.settings.budget)
     async with AsyncExitStack() as stack:
         if endpoint is None:
-            endpoint = _open(prepared.settings.endpoint)
+            endpoint = _open(prepared.settings.endpoint, RetryGate(stop))
             stack.push_async_callback(endpoint.aclose)
         writer = StepWriter(store.workspace.database, run.id)
         stack.push_async_callback(writer.close)
@@ -129,7 +129,7 @@ async def _assemble(
 ) -> Machinery:
     settings = prepared.settings
     calls = Calls(ledger, endpoint, settings.endpoint.fingerprint())
-    judges = JudgeCalls(ledger, settings.parallelism)
+    judges = JudgeCalls(ledger, settings.parallelism, RetryGate(stop))
     stack.push_async_callback(judges.aclose)
     route: Route = "chat" if prepared.model_type == "chat" else "completions"
     scoring = Scoring(
@@ -179,13 +179,13 @@ async def _echo_profile(store: Store, run: RunRecord, endpoint: OpenEndpoint, mo
     return profile
 
 
-def _open(settings: ModelSettings) -> OpenEndpoint:
+def _open(settings: ModelSettings, gate: RetryGate) -> OpenEndpoint:
     if isinstance(settings, ScriptedSettings):
         raise UsageError("this run was answered by a script; give it again: resume(run, endpoint=…)")
     if isinstance(settings, EndpointSettings) and settings.headers:
         # Header values that name environment variables get them only here: they are never recorded.
         settings = replace(settings, headers=resolve_headers(settings.headers))
-    return open_endpoint(settings)
+    return open_endpoint(settings, gate=gate)
 
 
 async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> None:

@@ -11,7 +11,6 @@ import inspect
 import os
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -20,11 +19,15 @@ from benchwright.benchmarks import BenchmarkSpec, InvalidScores, call_scorer, sc
 from benchwright.core import BenchwrightError, Outcome
 from benchwright.engine._answers import Answer
 from benchwright.engine._feed import WorkItem
+from benchwright.engine._threads import DaemonThreads
 from benchwright.scorers import JudgeCall, ScorerInput, Scores
 
 SLOW_SCORER_S = 0.003
 """A scorer that blocks the loop longer than this three times leaves it: others' replies wait meanwhile."""
 
+
+BLOCKING_SCORER_S = 0.05
+"""A scorer that blocks this long leaves the loop at once: signals and time-outs wait with everybody else."""
 
 _OUR_CODE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
@@ -65,13 +68,14 @@ class Scoring:
         self._ask_judge = ask_judge
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="benchwright-scorer")
+        self._threads = DaemonThreads(threads, "benchwright-scorer")
+        self._in_loop = False
         self._threaded = False
         self._slow = 0
 
     def close(self) -> None:
         """Let go of the threads."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
 
     def score(self, item: WorkItem, answer: Answer) -> Scored | Awaitable[Scored]:
         """Score one answer: at once where the scorer is quick, else as something to await."""
@@ -97,6 +101,7 @@ class Scoring:
         if self._threaded:
             return self._later(sample, answer, None)
         started = perf_counter()
+        self._in_loop = True
         try:
             result = call_scorer(self._spec, sample)
             if type(result) is not dict and inspect.isawaitable(result):
@@ -105,11 +110,14 @@ class Scoring:
         except _NeedsThread:
             self._threaded = True
             return self._later(sample, answer, None)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return _failed(answer, error, target)
-        if perf_counter() - started > SLOW_SCORER_S:
+        finally:
+            self._in_loop = False
+        took = perf_counter() - started
+        if took > SLOW_SCORER_S:
             self._slow += 1
-            self._threaded = self._slow >= 3
+            self._threaded = self._slow >= 3 or took > BLOCKING_SCORER_S
         return Scored(_outcome(answer, scores), scores, None, target)
 
     async def _later(self, sample: ScorerInput, answer: Answer, result: Awaitable[Any] | None) -> Scored:
@@ -121,8 +129,8 @@ class Scoring:
                     return Scored(_outcome(answer, scores), scores, None, sample.target)
                 except _NeedsThread:
                     self._threaded = True
-            scores = await self._loop.run_in_executor(self._pool, self._run_in_thread, sample)
-        except Exception as error:
+            scores = await self._threads.run(self._run_in_thread, sample)
+        except (Exception, SystemExit) as error:
             return _failed(answer, error, sample.target)
         return Scored(_outcome(answer, scores), scores, None, sample.target)
 
@@ -134,7 +142,8 @@ class Scoring:
 
     def wait_for(self, question: Any) -> str:
         """Ask from a scorer's thread; the loop does the asking."""
-        if threading.get_ident() == self._loop_thread:
+        # While the scorer runs in the loop, threads of its own cannot be answered either: the loop is busy.
+        if self._in_loop or threading.get_ident() == self._loop_thread:
             question.close()
             raise _NeedsThread
         text: str = asyncio.run_coroutine_threadsafe(question, self._loop).result()
@@ -183,14 +192,14 @@ async def _awaited(result: Any) -> Any:
     return await result
 
 
-def _failed(answer: Answer, error: Exception, target: Any) -> Scored:
+def _failed(answer: Answer, error: BaseException, target: Any) -> Scored:
     text = str(error) or type(error).__name__
     if type(error).__module__ == "builtins":
         text = f"{type(error).__name__}: {text}"
     return Scored(_outcome(answer, None), None, f"scorer failed{_place(error)}: {text}", target)
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """` at file.py:12`: the innermost line of the user's own code."""
     place = ""
     trace = error.__traceback__

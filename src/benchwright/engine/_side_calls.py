@@ -17,6 +17,7 @@ from benchwright.endpoints import EndpointSettings, OpenEndpoint, open_endpoint
 from benchwright.engine._answers import Calls
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._ledger import CallLedger
+from benchwright.engine._stop import RetryGate
 from benchwright.scorers import JudgeCall, JudgeConfig, JudgeFailedError
 from benchwright.store import call_key, judge_key
 
@@ -47,8 +48,9 @@ class ModelCalls:
 class JudgeCalls:
     """Judges, one endpoint per judge configuration, opened on first use."""
 
-    def __init__(self, ledger: CallLedger, parallelism: int) -> None:
+    def __init__(self, ledger: CallLedger, parallelism: int, gate: RetryGate) -> None:
         self._ledger = ledger
+        self._gate = gate
         self._parallelism = parallelism
         self._open: dict[JudgeConfig, tuple[OpenEndpoint, Calls]] = {}
 
@@ -66,7 +68,7 @@ class JudgeCalls:
     def _calls(self, config: JudgeConfig) -> Calls:
         if config not in self._open:
             settings = judge_settings(config, self._parallelism)
-            endpoint = open_endpoint(settings)
+            endpoint = open_endpoint(settings, gate=self._gate)
             self._open[config] = endpoint, Calls(self._ledger, endpoint, settings.fingerprint())
         return self._open[config][1]
 

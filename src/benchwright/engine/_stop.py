@@ -31,7 +31,7 @@ class Stop:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._deadline = None if budget.max_minutes is None else time.monotonic() + budget.max_minutes * 60
+        self.deadline = None if budget.max_minutes is None else time.monotonic() + budget.max_minutes * 60
         self._sent = 0
         self._tokens = 0
         self.cause: StopCause | None = None
@@ -60,14 +60,18 @@ class Stop:
         self._sent += 1
         return True
 
-    def spent(self, extra_attempts: int, tokens: int) -> None:
-        """Account for a reply: its retries and its tokens."""
-        self._sent += extra_attempts
+    @property
+    def stopped(self) -> bool:
+        """Whether the run takes on nothing more: then no failed attempt is repeated either."""
+        return self.cause is not None or self.out_of_time()
+
+    def spent(self, tokens: int) -> None:
+        """Account for a reply's tokens."""
         self._tokens += tokens
 
     def out_of_time(self) -> bool:
         """Whether the run's deadline has passed."""
-        if self._deadline is None or time.monotonic() < self._deadline:
+        if self.deadline is None or time.monotonic() < self.deadline:
             return False
         self.request("budget", f"stopped by --max-minutes {self._budget.max_minutes:g}")
         return True
@@ -98,3 +102,25 @@ class Stop:
             for number in handled:
                 loop.remove_signal_handler(number)
             now.cancel()
+
+
+class RetryGate:
+    """What endpoints ask before they repeat a failed attempt: a stopping run finishes what is in flight, but
+    starts no further attempts, and each attempt counts against the budget."""
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+
+    def may_send(self) -> bool:
+        """Reserve one more attempt."""
+        return not self._stop.stopped and self._stop.may_send()
+
+    @property
+    def deadline(self) -> float | None:
+        """When the run's time is up, on the monotonic clock."""
+        return self._stop.deadline
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more will be sent."""
+        return self._stop.stopped

@@ -169,6 +169,11 @@ def _speed(view: ResultView) -> str:
 
 
 def _next_step(view: ResultView) -> str:
+    if view.summary.partial and view.summary.failed:
+        return (
+            f"{view.run_id} {view.status} (go on: benchwright resume {view.run_id}; "
+            f"with what failed: benchwright resume {view.run_id} --retry-failed)"
+        )
     if view.summary.partial:
         return f"{view.run_id} {view.status} (go on: benchwright resume {view.run_id})"
     if view.summary.failed:

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
-from benchwright.core import NotFoundError, UsageError
+from benchwright.core import NotFoundError, Outcome, UsageError
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare
 from benchwright.sdk._result import RunResult
@@ -69,14 +69,22 @@ def _resume(
     prepared = prepare(_benchmark_again(run, settings, target), settings)
     _refuse_changes(run, prepared, allow_changed)
     if retry_failed:
-        failed = [
-            (index, repeat)
-            for index, repeat, output in store.scores(run.id)
-            if "s" not in orjson.loads(output)
-        ]
-        store.forget_samples(run.id, failed)
+        _forget_failures(store, run.id)
     store.update_settings(run.id, settings.to_json())
     return perform_run(store, run, prepared, resuming=True, watcher=watcher, endpoint=endpoint)
+
+
+def _forget_failures(store: Store, run_id: int) -> None:
+    """Failed samples are asked again. Where only the scorer or its judge failed, the model's reply is kept: it
+    was paid for."""
+    requests: list[tuple[int, int]] = []
+    scores: list[tuple[int, int]] = []
+    for index, repeat, output in store.scores(run_id):
+        record = orjson.loads(output)
+        if "s" not in record:
+            (scores if record["o"] == Outcome.SCORER_FAILED else requests).append((index, repeat))
+    store.forget_samples(run_id, requests)
+    store.forget_samples(run_id, scores, kinds=("judge", "score"))
 
 
 def _benchmark_again(

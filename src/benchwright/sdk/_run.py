@@ -12,7 +12,7 @@ from benchwright.config import ConfigFile, find_config
 from benchwright.core import BenchwrightError, UsageError
 from benchwright.endpoints import DemoSettings, OpenEndpoint, ScriptedSettings
 from benchwright.engine import Budget, Performed, Prepared, RunSettings, Watcher, perform, prepare
-from benchwright.reports import write_run_files
+from benchwright.reports import write_run_config, write_run_files
 from benchwright.sdk._loops import in_event_loop
 from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
 from benchwright.sdk._options import RunOptions
@@ -159,7 +159,8 @@ def perform_run(
     watcher: Watcher | None,
     endpoint: OpenEndpoint | None,
 ) -> RunResult:
-    run.folder.mkdir(parents=True, exist_ok=True)
+    _make_folder(run.folder)
+    write_run_config(run)  # before the first request: what was asked for is on record whatever happens
     performed: Performed = in_event_loop(
         perform(prepared, store, run, resuming=resuming, watcher=watcher, endpoint=endpoint)
     )
@@ -167,6 +168,17 @@ def perform_run(
     write_run_files(store, ended, performed.summary)
     demo = prepared.asks_a_model and isinstance(prepared.settings.endpoint, DemoSettings)
     return result_of(ended, performed, demo=demo)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".writable").touch()
+        (folder / ".writable").unlink()
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {folder}: {error.strerror}; nothing was sent. Choose another --output-dir"
+        ) from None
 
 
 def owned(store: Store, run: RunRecord, otherwise: RunStatus, work: Callable[[], RunResult]) -> RunResult:

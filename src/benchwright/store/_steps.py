@@ -62,16 +62,25 @@ class Steps(Connected):
         ).fetchone()
         return int(row[0])
 
-    def forget_samples(self, run_id: int, samples: Sequence[tuple[int, int]]) -> None:
-        """Delete all steps of some (index, repeat) pairs, so that they are asked again."""
+    def forget_samples(
+        self,
+        run_id: int,
+        samples: Sequence[tuple[int, int]],
+        kinds: Sequence[str] = ("call", "judge", "score"),
+    ) -> None:
+        """Delete the steps of some (index, repeat) pairs, so that they are asked again."""
         with self._transaction() as connection:
             for index, repeat in samples:
-                for kind in ("call", "judge", "score"):
+                for kind in kinds:
                     prefix = f"{kind}/{index:09d}/{repeat:04d}"
                     connection.execute(
                         "DELETE FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
                         (run_id, prefix, prefix + "0"),
                     )
+
+    def forget_step(self, run_id: int, key: str) -> None:
+        """Delete one step whose input is no longer the recorded one, so that it can be recorded anew."""
+        self._connection.execute("DELETE FROM steps WHERE run_id = ? AND key = ?", (run_id, key))
 
     def scores(self, run_id: int) -> Iterator[tuple[int, int, bytes]]:
         """(index, repeat, result JSON) of every recorded sample, in sample order, streamed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.core import own_ancestors
+from benchwright.core import UsageError, own_ancestors
 
 STATE_FOLDER = ".benchwright"
 _ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
@@ -35,10 +35,15 @@ class Workspace:
 
     def create(self) -> None:
         """Make the state folder; it ignores itself in git."""
-        self.state.mkdir(parents=True, exist_ok=True)
-        ignore = self.state / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        try:
+            self.state.mkdir(parents=True, exist_ok=True)
+            ignore = self.state / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"{self.state} cannot be made or written to: {error.strerror}. Choose a folder of your own: --workspace DIR"
+            ) from None
 
 
 def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:

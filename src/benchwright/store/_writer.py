@@ -101,11 +101,13 @@ class StepWriter:
                 f"a record could not be written to {self._database}: {error}. "
                 "Everything recorded before is safe; make room or repair the disk, then: benchwright resume"
             )
-            written.set_exception(self._failure)
-            written.exception()  # those who await it see it; an unwatched one must not warn
+            if not written.done():
+                written.set_exception(self._failure)
+                written.exception()  # those who await it see it; an unwatched one must not warn
             return
         self.commits += 1
-        written.set_result(None)
+        if not written.done():  # cancelled with a worker that was told to stop at once
+            written.set_result(None)
         self._since_checkpoint += len(group)
         if self._since_checkpoint >= _CHECKPOINT_ROWS and (
             self._checkpoint is None or self._checkpoint.done()
