@@ -107,6 +107,31 @@ def test_fingerprint_tells_endpoints_apart_and_holds_no_secret() -> None:
     }
     assert len(different) == 4
     assert fingerprint(headers={"x-tier": "a"}) == fingerprint(headers={"X-Tier": "a"})
-    secret = fingerprint("http://h/v1?key=s3cr3t-value&api-version=2", headers={"Api-Key": "s3cr3t-value"})
+    secret = fingerprint("http://h/v1?api-version=2", headers={"Api-Key": "s3cr3t-value"})
     assert "s3cr3t" not in secret
-    assert secret == "http://h/v1?key=…&api-version=2 m api-key=…"
+    assert secret == "http://h/v1?api-version=2 m api-key=…"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://h/v1?api_key=s3cr3t",
+        "https://h/v1?api-version=2&Access%54oken=s3cr3t",
+        "https://h/v1?s3cr3t-key",
+        "https://h/v1#key=s3cr3t",
+    ],
+)
+def test_secret_in_the_query_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"--api-key-name.*benchwright\.toml.*\$\{MY_KEY\}") as caught:
+        EndpointSettings(url=url, model_id="m")
+    assert "s3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["h/v1?key=s3cr3t", "ftp://h?key=s3cr3t", "http://?key=s3cr3t", "http://me:s3cr3t@h:x", "me:s3cr3t@h/v1"],
+)
+def test_unreadable_address_is_told_without_what_may_be_secret(url: str) -> None:
+    with pytest.raises(ConfigError, match="model URL") as caught:
+        EndpointSettings(url=url, model_id="m")
+    assert "s3cr3t" not in str(caught.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -39,18 +40,8 @@ class Address:
 
     @property
     def public(self) -> str:
-        """The base URL for people and fingerprints: values of secret query parameters left out."""
-        if not self.query:
-            return self.origin + self.path
-        pairs = [
-            (n, "…" if is_secret_name(n) else v) for n, v in parse_qsl(self.query, keep_blank_values=True)
-        ]
-        return f"{self.origin}{self.path}?{'&'.join(f'{n}={v}' for n, v in pairs)}"
-
-    @property
-    def secrets(self) -> list[str]:
-        """Values of secret query parameters."""
-        return [v for n, v in parse_qsl(self.query, keep_blank_values=True) if is_secret_name(n)]
+        """The base URL for people and fingerprints. No secrets: an address with one is not accepted."""
+        return self.origin + self.path + (f"?{self.query}" if self.query else "")
 
     def route_url(self, route: Route) -> str:
         """The full URL of a route."""
@@ -73,18 +64,21 @@ def parse_address(url: str) -> Address:
     text = url.strip()
     if not text:
         raise ConfigError("the model URL is empty. Give it with --model-url http://HOST:PORT/v1")
+    shown = _shown(text)
     if "://" not in text:
         raise ConfigError(
-            f"model URL {url!r} has no http:// or https:// in front. Write http://{text.lstrip('/')}"
+            f"model URL {shown!r} has no http:// or https:// in front. Write http://{shown.lstrip('/')}"
         )
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise ConfigError(f"model URL {url!r} cannot be read: {error}") from None
+    except ValueError:
+        raise ConfigError(
+            f"model URL {shown!r} cannot be read. Write it as http://HOST:PORT/v1, the port a number up to 65535"
+        ) from None
     scheme = parts.scheme.lower()
     if scheme not in _DEFAULT_PORTS:
-        raise ConfigError(f"model URL {url!r} starts with {scheme}://; expected http:// or https://")
+        raise ConfigError(f"model URL {shown!r} starts with {scheme}://; expected http:// or https://")
     if parts.username is not None or parts.password is not None:
         # Not quoted: the text holds a password.
         raise ConfigError(
@@ -92,7 +86,16 @@ def parse_address(url: str) -> Address:
             "environment variable and name that with --api-key-name"
         )
     if not host:
-        raise ConfigError(f"model URL {url!r} names no host. Write it as {scheme}://HOST:PORT/v1")
+        raise ConfigError(f"model URL {shown!r} names no host. Write it as {scheme}://HOST:PORT/v1")
+    for name, value in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True):
+        if is_secret_name(name):
+            where = f" parameter {name!r}" if value else ""  # a name without value may be the secret itself
+            raise ConfigError(
+                f"the model URL for host {host} carries a secret in its query{where}, and URLs are recorded. Take it "
+                "out, put the key into an environment variable and name that with --api-key-name; a server that does "
+                "not take it as a bearer token can be sent a header, written in benchwright.toml as "
+                'headers = { X-Api-Key = "${MY_KEY}" }'
+            )
     path = parts.path.rstrip("/")
     named_route = False
     for route in _ROUTES.values():  # the longer one first
@@ -108,3 +111,11 @@ def parse_address(url: str) -> Address:
         query=parts.query,
         guessed=guessed,
     )
+
+
+def _shown(text: str) -> str:
+    """A URL for messages: without what may be a password or a key."""
+    text = re.split(r"[?#]", text, maxsplit=1)[0]
+    scheme, mark, rest = text.rpartition("://")
+    authority, slash, path = rest.partition("/")
+    return scheme + mark + authority.rpartition("@")[2] + slash + path

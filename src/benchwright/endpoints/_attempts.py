@@ -112,11 +112,14 @@ class Attempter:
         try:
             data = orjson.loads(body)
         except orjson.JSONDecodeError:
-            message = f"status 200, but not JSON: {words_of_body(body)}"
+            message = f"status 200, but not JSON: {words_of_body(body, self._redactor.clean)}"
             if is_html(body):
                 message += ". Is the URL that of the API, not of a web page?"
             return self._of_bad_reply(BadReply(message), sent_at)
-        reply = read_reply(data, request.route, timing, raw_text=bool(request.body.get("echo")))
+        data = self._redactor.clean_json(data, body)
+        reply = read_reply(
+            data, request.route, timing, raw_text=bool(request.body.get("echo")), clean=self._redactor.clean
+        )
         return self._of_bad_reply(reply, sent_at) if isinstance(reply, BadReply) else reply
 
     # -- what went wrong --
@@ -142,7 +145,9 @@ class Attempter:
         error = collected.error.get("error") if collected.error else None
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
-        message = f"the stream broke off with an error: {words_of_json(collected.error)}"
+        message = (
+            f"the stream broke off with an error: {words_of_json(collected.error, self._redactor.clean)}"
+        )
         return Trouble(
             RequestFailure(kind_of_status(status), self._redactor.clean(message), 200),
             again_of_status(status),
@@ -151,7 +156,7 @@ class Attempter:
         )
 
     def _of_status(self, status: int, headers: Headers, body: bytes, url: str, sent_at: float) -> Trouble:
-        words = words_of_body(body)
+        words = words_of_body(body, self._redactor.clean)
         again = again_of_status(status)
         kind = kind_of_status(status)
         if status == 429 and "insufficient_quota" in body.decode("utf-8", "replace"):

@@ -245,7 +245,7 @@ def _headers(settings: EndpointSettings, key: str | None) -> dict[str, str]:
 
 
 def _secrets(settings: EndpointSettings, key: str | None) -> list[str]:
-    secrets = [key or "", *settings.address.secrets]
+    secrets = [key or ""]
     for name, value in settings.headers.items():
         if is_secret_name(name):
             secrets += [value, value.rpartition(" ")[2]]  # also without "Bearer"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import orjson
 
 _LONGEST = 300
 
 
-def words_of_body(body: bytes) -> str:
+Clean: TypeAlias = Callable[[str], str]
+"""Takes secrets out of a text; applied before it is cut, which would leave a part of one."""
+
+
+def words_of_body(body: bytes, clean: Clean = str) -> str:
     """What the server says in the body of an error, on one line and at most 300 characters.
 
     >>> words_of_body(b'{"error": {"message": "no such model", "type": "invalid"}}')
@@ -21,14 +26,14 @@ def words_of_body(body: bytes) -> str:
     try:
         data = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return _words_of_text(body.decode("utf-8", "replace"))
-    return words_of_json(data)
+        return _words_of_text(body.decode("utf-8", "replace"), clean)
+    return words_of_json(data, clean)
 
 
-def words_of_json(data: Any) -> str:
+def words_of_json(data: Any, clean: Clean = str) -> str:
     """The message inside a JSON error, in any of the usual shapes; else the JSON itself."""
     found = _message(data)
-    return _one_line(found if found else orjson.dumps(data).decode())
+    return _one_line(found if found else orjson.dumps(data).decode(), clean)
 
 
 def is_html(body: bytes) -> bool:
@@ -51,15 +56,15 @@ def _message(data: Any) -> str:
     return ""
 
 
-def _words_of_text(text: str) -> str:
+def _words_of_text(text: str, clean: Clean) -> str:
     if is_html(text[:400].encode()):
         title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
         if title:
-            return f'an HTML page titled "{_one_line(title.group(1))}"'
-        return "an HTML page: " + _one_line(re.sub(r"<[^>]*>", " ", text))
-    return _one_line(text) or "(empty body)"
+            return f'an HTML page titled "{_one_line(title.group(1), clean)}"'
+        return "an HTML page: " + _one_line(re.sub(r"<[^>]*>", " ", text), clean)
+    return _one_line(text, clean) or "(empty body)"
 
 
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
+def _one_line(text: str, clean: Clean) -> str:
+    line = " ".join(clean(text).split())
     return line if len(line) <= _LONGEST else line[:_LONGEST] + "…"

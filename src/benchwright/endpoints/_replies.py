@@ -22,7 +22,7 @@ from benchwright.core import (
     Route,
     TokenUsage,
 )
-from benchwright.endpoints._messages import words_of_json
+from benchwright.endpoints._messages import Clean, words_of_json
 from benchwright.endpoints._reasoning import split_reasoning
 
 
@@ -51,14 +51,15 @@ class BadReply:
 
 
 def read_reply(
-    data: JsonValue, route: Route, timing: Timing, *, raw_text: bool = False
+    data: JsonValue, route: Route, timing: Timing, *, raw_text: bool = False, clean: Clean = str
 ) -> ModelReply | BadReply:
-    """Read a reply's JSON. `raw_text` leaves the text as it is: echoed prompts are not thoughts."""
+    """Read a reply's JSON. `raw_text` leaves the text as it is: echoed prompts are not thoughts. `clean`
+    takes secrets out of what a bad reply says."""
     if not isinstance(data, dict):
         return BadReply(f"the reply is {_kind(data)}, not an object")
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        return _without_choices(data)
+        return _without_choices(data, clean)
     choice: dict[str, Any] = choices[0]
     finish = choice.get("finish_reason")
     finish_reason = finish if isinstance(finish, str) else None
@@ -141,14 +142,21 @@ def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:
     )
 
 
-def _without_choices(data: dict[str, Any]) -> BadReply:
+def _without_choices(data: dict[str, Any], clean: Clean) -> BadReply:
     error = data.get("error")
     if error:
         code = error.get("code") if isinstance(error, dict) else None
         return BadReply(
-            f"status 200, but with an error inside: {words_of_json(data)}",
+            f"status 200, but with an error inside: {words_of_json(data, clean)}",
             code if isinstance(code, int) else None,
         )
+    if "choices" in data:
+        choices = data["choices"]
+        if not isinstance(choices, list):
+            return BadReply(f"the reply's choices are {_kind(choices)}, not a list")
+        if not choices:
+            return BadReply("the reply's list of choices is empty")
+        return BadReply(f"the reply's first choice is {_kind(choices[0])}, not an object")
     keys = ", ".join(list(data)[:8]) or "nothing"
     return BadReply(f"the reply has no choices; it has {keys}")
 
