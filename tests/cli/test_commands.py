@@ -14,7 +14,8 @@ from urllib.request import urlopen
 import pytest
 
 from benchwright.cli import main
-from benchwright.reports import DEMO_NOTE, RUN_FILES
+from benchwright.engine import DEMO_NOTE
+from benchwright.reports import RUN_FILES
 
 BENCHWRIGHT = [sys.executable, "-m", "benchwright"]
 

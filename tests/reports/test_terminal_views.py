@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from recorded_runs import SETTINGS, SUMMARY
+from recorded_runs import SUMMARY
 from rich.console import Console, RenderableType
 
 from benchwright.core import NotFoundError
 from benchwright.reports import (
-    DEMO_NOTE,
     ResultView,
     _settings,
     _text,
@@ -22,7 +21,6 @@ from benchwright.reports import (
     find_samples,
     judge_views,
     result_table,
-    result_view,
     run_overview,
     run_table,
     sample_in_full,
@@ -76,13 +74,6 @@ def test_result_of_a_clean_run_is_short() -> None:
 def test_both_conventions_are_shown_exactly_when_samples_failed() -> None:
     assert "failures as wrong" in text_of(result_table(view()))
     assert "failures as wrong" not in text_of(result_table(clean()))
-
-
-def test_the_demo_model_is_never_passed_off_as_a_real_one(record: Record) -> None:
-    run = record(settings={**SETTINGS, "model": {"kind": "demo", "model_id": "demo"}})
-    shown = result_view(run)
-    assert shown is not None
-    assert DEMO_NOTE in text_of(result_table(shown))
 
 
 def test_repeats_are_part_of_the_title() -> None:

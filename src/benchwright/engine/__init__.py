@@ -1,13 +1,14 @@
 """Performs what benchmarks describe: durable calls, scoring, resume, budgets, progress."""
 
 from benchwright.engine._perform import Performed, perform
-from benchwright.engine._prepare import Prepared, prepare
+from benchwright.engine._prepare import DEMO_NOTE, Prepared, prepare
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._settings import ModelSettings, RunSettings
 from benchwright.engine._side_calls import judge_request, judge_settings, judge_text
 from benchwright.engine._stop import Budget, StopCause
 
 __all__ = [
+    "DEMO_NOTE",
     "Budget",
     "ModelSettings",
     "Performed",

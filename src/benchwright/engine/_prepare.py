@@ -22,7 +22,7 @@ from benchwright.benchmarks import (
 from benchwright.config import resolve_headers
 from benchwright.core import BadRow, DatasetError, JsonObject, content_hash
 from benchwright.datasets import Batch, DatasetReader, open_dataset
-from benchwright.endpoints import EndpointSettings
+from benchwright.endpoints import DemoSettings, EndpointSettings
 from benchwright.engine._settings import RunSettings
 
 BATCH_ROWS = 256
@@ -107,8 +107,27 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         scan=scan,
         unreadable_reasons=tuple(str(bad) for bad in unreadable),
         manifest=_manifest(spec, settings, reader, fewshot, scan),
-        notes=tuple(fewshot.warnings) if fewshot is not None else (),
+        notes=_notes(spec, settings, fewshot),
     )
+
+
+DEMO_NOTE = "demo model: these numbers say nothing about a real model"
+"""Stands beside every number that the embedded demo model brought about."""
+
+
+def _notes(spec: BenchmarkSpec, settings: RunSettings, fewshot: FewShot | None) -> tuple[str, ...]:
+    """What a reader of the numbers must know, from what is known before they are measured."""
+    notes = list(fewshot.warnings) if fewshot is not None else []
+    if isinstance(settings.endpoint, DemoSettings) and spec.response_field is None:
+        notes.append(DEMO_NOTE)
+    if spec.endpoint_type == "completions_logprob" and settings.model_type not in (
+        None,
+        "completions_logprob",
+    ):
+        notes.append(
+            f"the benchmark ranks choices by log-probability; model type {settings.model_type} changes nothing"
+        )
+    return tuple(notes)
 
 
 def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> EndpointType:

@@ -2,7 +2,7 @@
 
 from benchwright.reports._files import RUN_FILES, write_run_config, write_run_files
 from benchwright.reports._listing import run_table
-from benchwright.reports._result_view import DEMO_NOTE, ResultView, result_table, result_view
+from benchwright.reports._result_view import ResultView, result_table, result_view
 from benchwright.reports._results import results_document
 from benchwright.reports._samples import JudgeView, SampleView, find_samples, judge_views, sample_views
 from benchwright.reports._shapes import results_json, run_json, sample_json
@@ -10,7 +10,6 @@ from benchwright.reports._show import failed_samples, run_overview, sample_in_fu
 from benchwright.reports._text import duration, printable
 
 __all__ = [
-    "DEMO_NOTE",
     "RUN_FILES",
     "JudgeView",
     "ResultView",

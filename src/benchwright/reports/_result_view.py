@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-DEMO_NOTE = "demo model: these numbers say nothing about a real model"
 """Stands under every result of the embedded model."""
 
 
@@ -151,8 +150,6 @@ def _warnings(view: ResultView) -> list[str]:
         notes.append(view.stopped_because)
     if not summary.comparable and not notes:
         notes.append("not comparable with other runs")
-    if view.demo:
-        notes.append(DEMO_NOTE)
     return notes
 
 

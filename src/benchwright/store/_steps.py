@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchwright.store._connected import Connected
-from benchwright.store._keys import key_range, parse_key
+from benchwright.store._keys import key_range
 from benchwright.store._records import SampleSteps, StepOutput
 
 
@@ -101,7 +101,7 @@ class Steps(Connected):
             (run_id, low, high),
         )
         for key, row, score in rows:
-            place = parse_key(key)
+            place = int(key[6:15]), int(key[16:20])
             first_input: bytes | None = None
             last_output: bytes | None = None
             while (
@@ -122,4 +122,4 @@ class Steps(Connected):
         )
         for key, call_input, output in rows:
             if "/m" not in key:  # what a scorer asked on the side is not the sample's own call
-                yield parse_key(key), call_input, output
+                yield (int(key[5:14]), int(key[15:19])), call_input, output
