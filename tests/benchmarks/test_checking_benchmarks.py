@@ -14,11 +14,18 @@ from benchwright.benchmarks import (
     build_prompts,
     check_benchmark,
     check_gold,
+    definition_doubts,
+    judge_key_names,
+    judge_problems,
     scan_rows,
+    target_problem,
 )
 from benchwright.datasets import open_dataset
 from benchwright.scorers import (
+    JudgeConfig,
+    JudgeFailedError,
     ScorerInput,
+    any_of,
     exact_match,
     f1_token,
     judge_score,
@@ -83,10 +90,67 @@ def test_listing_is_limited_and_counting_is_not() -> None:
 def test_a_field_that_no_row_has_is_one_error_with_near_names() -> None:
     report = check([{"questoin": "a", "answer": "b"}], system_prompt="{lang}")
     assert report.errors == (
-        'prompt: field "question" is missing; no row has it, only: questoin, answer. Did you mean "questoin"? '
-        'Map it with field_mapping={"questoin": "question"}',
-        'system_prompt: field "lang" is missing; no row has it, only: questoin, answer',
+        'no row has the field "question" that the prompt reads; the rows have: questoin, answer. Did you mean '
+        '"questoin"? Write {questoin} in the prompt, or map the column: field_mapping={"questoin": "question"}',
+        'no row has the field "lang" that the system_prompt reads; the rows have: questoin, answer. Write one of '
+        'them in the system_prompt, as {questoin}, or map the column: field_mapping={"…": "lang"}',
     )
+    assert [bad.reason for bad in report.bad_rows] == ['field "question" is missing']
+
+
+def test_what_no_row_has_is_said_once_and_not_row_by_row(tmp_path: Path) -> None:
+    (tmp_path / "qa.csv").write_text("Frage;Antwort\n" + "x;y\n" * 100 + "x\n")
+    spec = spec_of("qa.csv", prompt="{Frge}", target_field="Antwort", base_dir=tmp_path)
+    scan = scan_rows(spec, open_dataset("qa.csv", base_dir=tmp_path), build_prompts(spec))
+    assert (scan.bad_total, scan.rows) == (101, 0)
+    assert [str(bad) for bad in scan.bad_rows] == [
+        'qa.csv:2: no row has the field "Frge" that the prompt reads; the rows have: Frage, Antwort. Did you mean '
+        '"Frage"? Write {Frage} in the prompt, or map the column: field_mapping={"Frage": "Frge"}',
+        'qa.csv:3: field "Frge" is missing as well',
+        'qa.csv:4: field "Frge" is missing as well',
+        "qa.csv:102: 1 cell, header has 2: write empty cells too",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "cure"),
+    [
+        ({"prompt": "{# #}{{ Frge }}"}, 'Did you mean "Frage"? Write {{ Frage }} in the prompt, or map'),
+        ({"prompt": "{answers.en}"}, "Write one of them in the prompt, as {Frage}, or map the column"),
+        (
+            {"prompt": "{Frage}", "turns_field": "Wedn"},
+            "turns_field names; the rows have: Frage, Wenden, x.y. Did you",
+        ),
+        (
+            {"prompt": "", "turns_field": "Wedn"},
+            'Did you mean "Wenden"? Write turns_field="Wenden" in @benchmark',
+        ),
+        (
+            {"response_field": "said"},
+            "that response_field names; the rows have: Frage, Wenden, x.y. Write the right",
+        ),
+        (
+            {"prompt": "{Frage}", "choices_field": "Weden", "endpoint_type": "completions_logprob"},
+            'Write choices_field="Wenden" in @benchmark',
+        ),
+        ({"prompt": "{x_y}"}, 'Did you mean "x.y"? Map the column: field_mapping={"x.y": "x_y"}'),
+        (
+            {"prompt": "{Frage}", "field_mapping": {"Frage": "question"}},
+            'field_mapping has renamed it to "question". Did you mean "question"? Write {question} in the prompt',
+        ),
+        (
+            {"prompt": "{Frge}", "field_mapping": {"Wenden": "turns"}},
+            'Write {Frage} in the prompt, or add {"Frage": "Frge"} to field_mapping',
+        ),
+        (
+            {"prompt": "{question}", "field_mapping": {"Fage": "question"}},
+            'field_mapping makes it of "Fage", which no row has either.',
+        ),
+    ],
+)
+def test_the_cure_begins_where_the_slip_is(parameters: dict[str, Any], cure: str) -> None:
+    report = check([{"Frage": "a", "Wenden": ["b"], "x.y": 1}], target_field="x.y", **parameters)
+    assert cure in report.errors[0]
 
 
 def test_only_the_rows_of_a_limit_are_looked_at() -> None:
@@ -120,10 +184,32 @@ def test_doubtful_data_is_told() -> None:
 
 
 def test_a_target_column_that_is_nowhere_is_told() -> None:
-    (warning,) = check([{"question": "a", "anwser": "b"}]).warnings
-    assert warning.startswith(
-        'no row has a target: field "answer" is missing; the rows have: question, anwser. Did'
+    rows = [{"question": "a", "anwser": "b"}]
+    report = check(rows)
+    assert report.errors == (
+        'no row has the field "answer" that target_field names; the rows have: question, anwser. Did you mean '
+        '"anwser"? Write target_field="anwser" in @benchmark',
     )
+    unnamed = check(rows, target_field="target")  # some scorers need no target
+    assert unnamed.ok
+    assert unnamed.warnings == (
+        'no row has the field "target", where the expected answer is looked for unless target_field says '
+        'otherwise; the rows have: question, anwser. Write the right one in @benchmark: target_field="…"',
+    )
+    assert check([{"question": "a", "answer": None}]).warnings == (
+        '1 row without a target in "answer"; it is taken as empty',
+    )
+
+
+def test_whether_a_target_column_exists_can_be_asked_for_by_itself() -> None:
+    def problem(row: dict[str, Any]) -> str | None:
+        spec = spec_of([row])
+        return target_problem(spec, scan_rows(spec, open_dataset([row]), build_prompts(spec)))
+
+    assert problem({"question": "a", "answer": None}) is None
+    assert 'Write target_field="answers"' in (problem({"question": "a", "answers": "b"}) or "")
+    spec = spec_of([])
+    assert target_problem(spec, scan_rows(spec, open_dataset([]), build_prompts(spec))) is None
 
 
 def test_a_doubtful_definition_is_told(tmp_path: Path) -> None:
@@ -133,19 +219,87 @@ def test_a_doubtful_definition_is_told(tmp_path: Path) -> None:
         base_dir=tmp_path,
         choices=("a",),
         choices_field="c",
-        config={"num_fewshots": 3, "judge": {}},
+        config={"num_fewshots": 3},
         requirements=("pytest>=1", "surely-not-installed>=2"),
         fewshot_template="constant",
     )
     told = "\n".join(report.warnings)
     assert "prompt 'prompt.txt' looks like a file, but there is none" in told
     assert "choices and choices_field are both set" in told
-    assert (
-        "'num_fewshots' is no parameter of @benchmark and went to sample.config; did you mean 'num_fewshot'?"
-        in told
-    )
+    assert "num_fewshots" not in told  # `extra` holds what the user put there on purpose
+    assert "reads no field" not in told
     assert "required packages are not installed: surely-not-installed>=2" in told
     assert "fewshot_template shows no field" in told
+
+
+def test_a_prompt_that_reads_no_field_is_told_with_the_plain_form() -> None:
+    rows = [{"Frage": "a", "target": "b"}]
+    assert list(definition_doubts(spec_of(rows, prompt="F: {{ Frage }}"))) == [
+        'the prompt reads no field, so every row asks the same: {{ Frage }} is sent as "{ Frage }", since Jinja2 is '
+        "used only for .jinja and .jinja2 files and for texts with {% or {#. The plain form is {Frage}"
+    ]
+    assert (
+        "The plain form is {Frage}" in check(rows, prompt="{{Frage|trim}}", target_field="target").warnings[0]
+    )
+    (constant,) = definition_doubts(spec_of(rows, prompt='Say {{"a": 1}}'))
+    assert constant.endswith("every row asks the same; name a column in braces, such as {question}")
+    sound: list[dict[str, Any]] = [
+        {"prompt": 'As {{"answer": …}}: {Frage}'},
+        {"prompt": "Hello!", "next_turn": lambda conversation: None},
+        {"prompt": "", "response_field": "Frage"},
+    ]
+    assert [list(definition_doubts(spec_of(rows, **parameters))) for parameters in sound] == [[], [], []]
+
+
+def test_choices_that_run_into_the_prompt_are_told() -> None:
+    def told(prompt: str, *choices: str) -> tuple[str, ...]:
+        rows = [{"question": "The capital of France is", "answer": choices[0]}]
+        parameters: dict[str, Any] = {"endpoint_type": "completions_logprob", "choices": choices}
+        return check(rows, multiple_choice_acc, prompt=prompt, **parameters).warnings
+
+    assert told("{question}", "Paris", "Rome") == (
+        'choices are appended as they stand, and <list>:1 ends in "…of France isParis"; begin each choice with a '
+        'space: " Paris"',
+    )
+    assert len(told("{question}:", " Paris", "Rome")) == 1
+    assert told("{question}", " Paris", " Rome") == ()
+    assert told("{question} (", "A)", "B)") == ()
+    assert told("{question}\n", "A", "B") == ()
+    assert told("{question}", ".", "!") == ()
+    assert told("{question}フランスの首都は", "パリ", "ローマ") == ()
+
+
+def test_settings_of_judges_are_checked_before_anyone_is_asked() -> None:
+    good = {"url": "http://x/v1", "model_id": "m", "api_key": "KEY_A"}
+    config = {
+        "judge": good,
+        "judge_1": {**good, "temprature": 1},
+        "judge_2": {"url": "http://x/v1"},
+        "judge_3": {**good, "api_key": "sk-123456"},
+        "judge_strict": JudgeConfig("http://y/v1", "n", "KEY_B"),
+        "judge_again": {**good, "max_tokens": 0},
+        "judge_threshold": 0.5,
+        "judge_4": "http://x/v1",
+        "judge_5": None,
+        "level": 3,
+    }
+    spec = spec_of(rows_of(3), judge_score, config=config)
+    assert [text.split(";")[0] for text in judge_problems(spec)] == [
+        "\"judge_1\": unknown setting 'temprature'. Did you mean 'temperature'? Known: url, model_id, api_key, "
+        "temperature, top_p, max_new_tokens, parallelism, max_retries, request_timeout",
+        '"judge_2" lacks model_id',
+        '"judge_3": "api_key" must be the name of an environment variable, such as JUDGE_API_KEY, not the key '
+        "itself: export JUDGE_API_KEY=… and name the variable here",
+        '"judge_again": "max_new_tokens" is 0',
+        '"judge_4" is str',
+    ]
+    assert judge_key_names(spec) == ["KEY_A", "KEY_B"]
+    report = check_benchmark(spec)
+    assert report.errors == tuple(judge_problems(spec))
+    assert report.gold is not None
+    assert (report.gold.skipped, report.gold.failed) == ("the scorer asks a judge", 0)
+    assert "sk-123456" not in str(report.errors)
+    assert judge_problems(spec_of([])) == judge_key_names(spec_of([])) == []
 
 
 def test_gold_answers_that_do_not_score_are_listed() -> None:
@@ -182,6 +336,12 @@ def test_a_scorer_that_fails_on_gold_is_told_with_its_words() -> None:
     assert report.warnings == (
         "the scorer fails on the gold answers of 1 row: <list>:1: AttributeError: 'int' object has no attribute 'strip'",
     )
+    always = check(rows_of(8), lambda sample: sample.config["absent"])
+    assert always.warnings == (
+        "the scorer fails on the gold answers of 8 rows: <list>:1: KeyError: 'absent' (and 7 more)",
+    )
+    other = check(rows_of(8), lambda sample: sample.config[sample.target])
+    assert other.warnings[0].endswith("<list>:5: KeyError: '4'; and 3 other texts")
     not_a_dict = check(rows_of(1), lambda sample: 0.5)
     assert "the scorer returned float 0.5; return a dict such as" in not_a_dict.warnings[0]
 
@@ -198,7 +358,39 @@ def test_scores_without_right_or_wrong_are_not_judged() -> None:
 def test_judges_are_not_asked() -> None:
     report = check(rows_of(3), judge_score, config={"judge": {"url": "http://x/v1", "model_id": "m"}})
     assert report.gold is not None
-    assert report.gold.skipped == "the scorer asks a judge, which costs requests"
+    assert report.gold.skipped == "the scorer asks a judge"
+    assert (report.requests, report.judge_requests) == (3, 3)
+    assert report.warnings == (
+        "judges are asked too: about 3 further requests per repeat, one for each sample and judge",
+    )
+
+
+def test_that_a_judge_is_asked_is_seen_and_not_guessed() -> None:
+    judge = {"url": "http://x/v1", "model_id": "m"}
+
+    def lenient(sample: ScorerInput) -> Any:
+        try:
+            return judge_score(sample)
+        except JudgeFailedError:
+            return {"correct": False}
+
+    cases: list[tuple[Any, Any]] = [
+        (rows_of(3), lenient),
+        ([{**row, "answer": ""} for row in rows_of(3)], judge_score),
+        (rows_of(3), any_of(exact_match, judge_score)),
+    ]
+    for rows, scorer in cases:
+        gold = check(rows, scorer, config={"judge": judge}).gold
+        assert gold is not None
+        assert (gold.skipped, gold.judged, gold.checked) == ("the scorer asks a judge", True, 0)
+
+    def seldom(sample: ScorerInput) -> Any:
+        return {"correct": True} if sample.response == sample.target else judge_score(sample)
+
+    report = check(rows_of(3), seldom, config={"judge": judge, "judge_1": judge})
+    assert report.gold is not None
+    assert (report.gold.right, report.gold.judged, report.judge_requests) == (3, False, 6)
+    assert "up to 6 further requests" in report.warnings[0]
 
 
 def test_async_and_two_argument_scorers_are_tried_as_well() -> None:
@@ -237,6 +429,7 @@ def test_choices_are_checked_row_by_row() -> None:
     assert "<list>:2: target 'E' gives acc = false" in report.warnings[-1]
     missing = check([{"question": "a"}], multiple_choice_acc, **parameters)
     assert 'field "options" is missing' in str(missing.bad_rows[0])
+    assert "that choices_field names" in missing.errors[0]
 
 
 def test_ready_made_responses_need_no_prompt_fields() -> None:

@@ -77,6 +77,41 @@ def test_further_keywords_go_to_config_and_extra_wins() -> None:
     assert spec.extra is spec.config
 
 
+@pytest.mark.parametrize(
+    ("slip", "meant"),
+    [
+        ("target_feild", "target_field"),
+        ("choice", "choices"),
+        ("num_fewshots", "num_fewshot"),
+        ("systemprompt", "system_prompt"),
+        ("responsefield", "response_field"),
+        ("extras", "extra"),
+    ],
+)
+def test_a_keyword_that_is_nearly_a_parameter_is_refused(slip: str, meant: str) -> None:
+    with pytest.raises(BenchmarkError) as caught:
+        define("slip", **{slip: "x"})
+    assert str(caught.value) == (
+        f"benchmark 'slip': {slip!r} is no parameter of @benchmark. Did you mean {meant!r}? To hand it to the scorer "
+        f'on purpose, write extra={{"{slip}": …}}'
+    )
+    assert define("slip", extra={slip: "x"}).config == {slip: "x"}
+
+
+def test_a_slip_in_a_required_parameter_is_named_rather_than_its_absence() -> None:
+    with pytest.raises(BenchmarkError, match="'promt' is no parameter of @benchmark"):
+        benchmark("b", "data.jsonl", promt="{q}")  # type: ignore[call-arg]
+    with pytest.raises(BenchmarkError, match=r"^'names' is no parameter"):
+        benchmark(names="b", **BASIC)
+
+
+@pytest.mark.parametrize(
+    "name", ["judge", "judge_1", "max_tokens", "level", "temperature", "target", "field"]
+)
+def test_a_keyword_of_its_own_is_left_alone(name: str) -> None:
+    assert define("own", **{name: 1}).config == {name: 1}
+
+
 def test_requirements_come_from_a_list_or_a_file(tmp_path: Path) -> None:
     path = tmp_path / "req.txt"
     path.write_text("# needed\nnumpy>=1\n\n  scipy  \n")

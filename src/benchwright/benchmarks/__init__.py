@@ -3,13 +3,16 @@
 Describes and never performs: no model is called here. The engine runs what this room defines.
 """
 
+from benchwright.benchmarks._absent import target_problem
 from benchwright.benchmarks._check import CheckReport, SamplePrompt, check_benchmark, estimate_tokens
 from benchwright.benchmarks._decorators import benchmark, scorer
+from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import Example, FewShot, FewShotSource
 from benchwright.benchmarks._fewshot import resolve_fewshot
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._installed import InstalledBenchmark, installed_benchmarks
+from benchwright.benchmarks._judges import judge_key_names, judge_problems
 from benchwright.benchmarks._loading import load_benchmarks
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
@@ -57,8 +60,11 @@ __all__ = [
     "compile_template",
     "completions_request",
     "conversation_request",
+    "definition_doubts",
     "estimate_tokens",
     "installed_benchmarks",
+    "judge_key_names",
+    "judge_problems",
     "load_benchmarks",
     "load_template",
     "next_user_turn",
@@ -71,4 +77,5 @@ __all__ = [
     "scores_of",
     "strategy_of",
     "target_of",
+    "target_problem",
 ]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from benchwright.benchmarks._definition import doubts
+from benchwright.benchmarks._absent import target_problem
+from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import FewShot, example_template
 from benchwright.benchmarks._fewshot import resolve_fewshot
 from benchwright.benchmarks._fields import target_of
+from benchwright.benchmarks._findings import about_gold, about_rows, about_target
 from benchwright.benchmarks._gold import GoldCheck, check_gold
-from benchwright.benchmarks._missing import describe_missing
+from benchwright.benchmarks._judges import judge_count, judge_problems
 from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
 from benchwright.benchmarks._requests import open_conversation
 from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
@@ -62,7 +64,9 @@ class CheckReport:
     bad_total: int = 0
     """How many cannot."""
     requests: int = 0
-    """Requests of one repeat (for `next_turn` conversations: at least)."""
+    """Requests of one repeat to the model under test (for `next_turn` conversations: at least)."""
+    judge_requests: int = 0
+    """About how many more go to judges: one for each sample and judge."""
     prompt_tokens_estimate: int = 0
     """Prompt tokens of one repeat, estimated at four characters a token."""
     template_fields: tuple[str, ...] = ()
@@ -110,7 +114,7 @@ def check_benchmark(
     strategy: Strategy | None = None
     try:
         strategy = strategy_of(spec, model_type)
-        warnings += doubts(spec)
+        warnings += definition_doubts(spec)
         reader = open_dataset(
             spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, limit=limit
         )
@@ -122,22 +126,28 @@ def check_benchmark(
         prompts = build_prompts(spec, fewshot)
         scan = scan_rows(spec, reader, prompts, max_listed, strategy=strategy)
     except BenchwrightError as error:
-        return replace(report, strategy=strategy, errors=(str(error),), warnings=tuple(warnings))
+        return replace(
+            report, strategy=strategy, errors=(*judge_problems(spec), str(error)), warnings=tuple(warnings)
+        )
     gold = check_gold(spec, scan.first, strategy, source=reader.name)
     if fewshot is not None:
         warnings += fewshot.warnings
-    warnings += _about_rows(spec, scan, strategy)
-    warnings += _about_gold(gold)
+    warnings += about_target(spec, scan)
+    warnings += about_rows(spec, scan, strategy, reader.name)
+    warnings += about_gold(gold)
+    judged = scan.rows * max(judge_count(spec), int(gold.judged))
+    warnings += _about_judges(judged, sure=gold.judged)
     fields = _template_fields(prompts)
     return replace(
         report,
         strategy=strategy,
-        errors=tuple(_errors(spec, scan, prompts, strategy)),
-        warnings=tuple(warnings),
+        errors=tuple(dict.fromkeys(_errors(spec, scan))),
+        warnings=tuple(dict.fromkeys(warnings)),
         rows=scan.rows,
-        bad_rows=scan.bad_rows,
+        bad_rows=tuple(_bad_rows(scan)),
         bad_total=scan.bad_total,
         requests=scan.requests,
+        judge_requests=judged,
         prompt_tokens_estimate=estimate_tokens(scan.prompt_chars),
         template_fields=fields,
         dataset_fields=scan.columns,
@@ -160,56 +170,27 @@ def _dataset_name(spec: BenchmarkSpec) -> str:
         return str(spec.dataset)
 
 
-def _errors(spec: BenchmarkSpec, scan: RowScan, prompts: PromptBuilder, strategy: Strategy) -> Iterator[str]:
+def _errors(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
+    yield from judge_problems(spec)
     if not scan.rows and not scan.bad_total:
         yield "the dataset has no rows"
         return
-    if strategy == "score_only":
-        return
-    for what, template in (("prompt", prompts.template), ("system_prompt", prompts.system_template)):
-        if template is None:
-            continue
-        for field in sorted(template.fields.difference(scan.columns)):
-            if template.engine == "format" or scan.missing_fields.get(field):
-                yield f"{what}: {describe_missing(field, scan.columns, of='no row has it, only')}"
+    yield from scan.absent
+    if spec.target_field != "target" and (problem := target_problem(spec, scan)):
+        yield problem
 
 
-def _about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy) -> Iterator[str]:
-    if scan.rows and scan.missing_targets == scan.rows:
-        yield f"no row has a target: {describe_missing(spec.target_field, scan.columns, of='the rows have')}"
-    elif scan.missing_targets:
-        yield f'{_rows(scan.missing_targets)} without a target in "{spec.target_field}"; it is taken as empty'
-    for field, count in sorted(scan.null_fields.items()):
-        yield f'field "{field}" is null in {_rows(count)} and reads as "None" in the prompt'
-    if scan.repeated_prompts:
-        again = _rows(scan.repeated_prompts, "repeats", "repeat")
-        yield f"{again} what an earlier row asks, word for word"
-    if scan.repeated_ids:
-        yield f"{_rows(scan.repeated_ids, 'repeats', 'repeat')} the id of an earlier row"
-    if strategy == "multi_turn" and spec.prompt and spec.turns_field:
-        first = next(iter(scan.first), None)
-        turns = first.row.get(spec.turns_field) if first is not None else None
-        if first is not None and turns and turns[0] == first.prompt.text:
-            yield (
-                f'"{spec.turns_field}" begins with the prompt itself, which is then asked twice; leave the prompt '
-                f'empty (prompt="") when the column holds every turn'
-            )
+def _bad_rows(scan: RowScan) -> Iterator[BadRow]:
+    """The listed rows; what holds for all of them stands among the errors already."""
+    said = "; ".join(scan.absent)
+    for bad in scan.bad_rows:
+        yield replace(bad, reason=f'field "{bad.field}" is missing') if bad.reason == said else bad
 
 
-def _about_gold(gold: GoldCheck) -> Iterator[str]:
-    wrong = gold.checked - gold.right
-    if wrong:
-        yield (
-            f"{wrong} of {gold.checked} gold answers do not score as right ({gold.key}): "
-            + "; ".join(gold.wrong)
-            + (" …" if wrong > len(gold.wrong) else "")
-        )
-    if gold.failed:
-        yield (
-            f"the scorer fails on the gold answers of {_rows(gold.failed)}: "
-            + "; ".join(gold.failures)
-            + (" …" if gold.failed > len(gold.failures) else "")
-        )
+def _about_judges(requests: int, *, sure: bool) -> Iterator[str]:
+    if requests:
+        number = f"{'about' if sure else 'up to'} {requests:,}"
+        yield f"judges are asked too: {number} further requests per repeat, one for each sample and judge"
 
 
 def _template_fields(prompts: PromptBuilder) -> tuple[str, ...]:
@@ -229,8 +210,3 @@ def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
 def _sample(spec: BenchmarkSpec, scanned: ScannedRow) -> SamplePrompt:
     messages: Sequence[JsonObject] = open_conversation(scanned.prompt)
     return SamplePrompt(scanned.line, tuple(messages), scanned.choices, str(target_of(spec, scanned.row)))
-
-
-def _rows(count: int, one: str = "", many: str = "") -> str:
-    """So many rows, with the verb that goes with the number."""
-    return f"1 row {one}".strip() if count == 1 else f"{count} rows {many}".strip()

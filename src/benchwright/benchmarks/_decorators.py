@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchwright.benchmarks._keywords import refuses_slips
 from benchwright.benchmarks._registered import attach, register
 from benchwright.benchmarks._signature import check_scorer, positional_count
 from benchwright.benchmarks._spec import ENDPOINT_TYPES, BenchmarkSpec, EndpointType, NextTurn
@@ -31,6 +32,7 @@ def scorer(function: F) -> F:
     return function
 
 
+@refuses_slips
 def benchmark(
     name: str,
     dataset: DatasetRef,
@@ -80,13 +82,13 @@ def benchmark(
         turns_field: Column with the user turns that follow the prompt: texts or `{"role", "content"}`.
         next_turn: `(conversation)` or `(conversation, row)` to the next user turn; None ends it.
         max_turns: Most user turns of one conversation.
-        **config: Merged into `extra`; an explicit `extra` wins.
+        **config: Merged into `extra`; an explicit `extra` wins. A keyword that is nearly a parameter is refused.
 
     Raises BenchmarkError (a ValueError) for a definition that cannot be used, TypeError for a scorer that
     cannot be called.
     """
     # Where `@benchmark` is written, not where the function comes from: a built-in scorer may be decorated too.
-    frame = sys._getframe(1)
+    frame = sys._getframe(2)  # past the look at the keywords
     module = str(frame.f_globals.get("__name__", "__main__"))
     file = frame.f_globals.get("__file__")
     source = Path(file).resolve() if isinstance(file, str) else None

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import inspect
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._fields import target_of
+from benchwright.benchmarks._judges import judge_count, judge_problems
 from benchwright.benchmarks._scan import ScannedRow
 from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
 from benchwright.benchmarks._spec import BenchmarkSpec, Strategy
 from benchwright.core import encode_json
 
 if TYPE_CHECKING:
-    from benchwright.scorers import Scores
+    from benchwright.scorers import Ask, JudgeCall, Scores
 
 LISTED = 5
 """How many wrong or failing rows a gold check lists."""
+
+JUDGED = "the scorer asks a judge"
+"""Why a gold check leaves it at that: a judge costs requests."""
 
 BUDGET_S = 10.0
 """A scorer that is slow (it may run code) is not waited for longer than this."""
@@ -39,9 +44,11 @@ class GoldCheck:
     failed: int = 0
     """Rows on which the scorer raised or returned no scores."""
     failures: tuple[str, ...] = ()
-    """What it raised; the first few."""
+    """What it raised, each text once with its first row; the first few."""
     skipped: str | None = None
     """Why nothing, or no more, was checked."""
+    judged: bool = False
+    """Whether the scorer asks a judge."""
 
 
 def check_gold(
@@ -56,14 +63,24 @@ def check_gold(
 
     A target is tried in the spellings a model would use (an index also as a letter, a list item by item); the
     row is right if one of them is. Where candidates are ranked, it is right if some candidate, being the most
-    likely, wins. Scorers that need a judge are skipped: a judge costs a request.
+    likely, wins. Scorers that ask a judge are skipped: a judge costs a request.
     """
     from benchwright.scorers import JudgeFailedError
+
+    if judge_problems(spec):  # told by themselves; the scorer would only repeat them row by row
+        return GoldCheck(skipped=JUDGED, judged=True)
+    asked = False
+
+    def ask(call: JudgeCall) -> str:
+        nonlocal asked
+        asked = True
+        raise JudgeFailedError("a check asks no judge")
 
     checked = right = failed = 0
     key: str | None = None
     wrong: list[str] = []
-    failures: list[str] = []
+    failures: dict[str, str] = {}
+    failing: Counter[str] = Counter()
     skipped: str | None = None
     deadline = clock() + BUDGET_S
     for scanned in rows:
@@ -74,13 +91,17 @@ def check_gold(
             skipped = f"stopped after {checked} rows: the scorer takes long"
             break
         try:
-            found_key, is_right = _verdict(spec, scanned, target, strategy)
-        except JudgeFailedError:
-            return GoldCheck(skipped="the scorer asks a judge, which costs requests")
+            found_key, is_right = _verdict(spec, scanned, target, strategy, ask)
         except Exception as error:
+            if asked or isinstance(error, JudgeFailedError):
+                return GoldCheck(skipped=JUDGED, judged=True)
             failed += 1
-            failures.append(f"{source}:{scanned.line}: {type(error).__name__}: {error}")
+            text = f"{type(error).__name__}: {error}"
+            failures.setdefault(text, f"{source}:{scanned.line}: {text}")
+            failing[text] += 1
             continue
+        if asked:  # and caught what came of it: the scores say nothing
+            return GoldCheck(skipped=JUDGED, judged=True)
         if found_key is None:
             continue
         key = key or found_key
@@ -89,19 +110,26 @@ def check_gold(
         if not is_right:
             wrong.append(f"{source}:{scanned.line}: target {_short(target)} gives {found_key} = false")
     if not checked and not failed and skipped is None:
+        if judge_count(spec):
+            return GoldCheck(skipped=JUDGED, judged=True)
         skipped = "no row has a target, or the scorer gives no right-or-wrong score"
-    return GoldCheck(checked, right, key, tuple(wrong[:LISTED]), failed, tuple(failures[:LISTED]), skipped)
+    told = [
+        first if failing[text] == 1 else f"{first} (and {failing[text] - 1} more)"
+        for text, first in failures.items()
+    ]
+    more = [f"and {len(told) - LISTED} other texts"] if len(told) > LISTED else []
+    return GoldCheck(checked, right, key, tuple(wrong[:LISTED]), failed, (*told[:LISTED], *more), skipped)
 
 
 def _verdict(
-    spec: BenchmarkSpec, scanned: ScannedRow, target: Any, strategy: Strategy
+    spec: BenchmarkSpec, scanned: ScannedRow, target: Any, strategy: Strategy, ask: Ask
 ) -> tuple[str | None, bool]:
     from benchwright.scorers import ScorerInput
 
     tries = _ranked(scanned) if strategy == "choices" else _answered(scanned, target)
     key = None
     for response, metadata in tries:
-        sample = ScorerInput(response, target, metadata, config=spec.config)
+        sample = ScorerInput(response, target, metadata, config=spec.config, ask=ask)
         if strategy == "multi_turn":
             sample.conversation = [
                 {"role": "user", "content": scanned.prompt.text},

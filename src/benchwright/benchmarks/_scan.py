@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from benchwright.benchmarks._absent import absent_fields
 from benchwright.benchmarks._fields import missing_choices, resolve_choices, response_of
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
@@ -21,6 +22,9 @@ from benchwright.datasets import DatasetReader
 
 KEPT_ROWS = 50
 """How many of the first usable rows a scan keeps for whoever looks closer."""
+
+LISTED_ALIKE = 3
+"""How many rows are listed when all of them lack the same field: the first says why, the others only where."""
 
 WATCHED_ROWS = 500_000
 """Repetition is looked for among this many rows: their hashes take some 40 MB, and memory stays bounded."""
@@ -51,7 +55,7 @@ class RowScan:
     readable: int
     """Rows that could be parsed, those that lack a field included."""
     bad_rows: tuple[BadRow, ...]
-    """Rows that cannot, up to a limit."""
+    """Rows that cannot, up to a limit. Where no row has a field, the first says so for all of them."""
     bad_total: int
     """How many cannot, those beyond the limit included."""
     requests: int
@@ -62,6 +66,8 @@ class RowScan:
     """Every field that occurs, in order of first appearance."""
     missing_fields: Mapping[str, int]
     """Fields at fault, and in how many rows."""
+    absent: tuple[str, ...]
+    """Fields that are needed and that no row has: a text for each, with the cure."""
     null_fields: Mapping[str, int]
     """Fields the prompt shows that are null (they read as "None"), and in how many rows."""
     missing_targets: int
@@ -106,10 +112,12 @@ def scan_rows(
     Rows that cannot be parsed and rows that lack a field are both listed with file, line and cure. Data that
     cannot be read to its end raises DatasetError.
     """
-    ask = _asker(spec, prompts, strategy or strategy_of(spec))
+    strategy = strategy or strategy_of(spec)
+    ask = _asker(spec, prompts, strategy)
     shown_fields = _shown_fields(prompts)
     target_field, name = spec.target_field, reader.name
     bad: list[BadRow] = []
+    lacking: list[BadRow] = []
     unreadable = index = rows = requests = chars = no_target = again = same_id = 0
     columns: dict[str, None] = {}
     missing: Counter[str] = Counter()
@@ -135,8 +143,8 @@ def scan_rows(
                 asked = ask(row)
             except MissingFieldError as error:
                 missing[error.field] += 1
-                if len(bad) < max_listed:
-                    bad.append(BadRow(name, line, error.message, error.field))
+                if len(lacking) < max_listed:
+                    lacking.append(BadRow(name, line, error.message, error.field))
                 continue
             rows += 1
             requests += asked.requests
@@ -151,21 +159,35 @@ def scan_rows(
                 same_id += _seen_before(row.get("id"), ids)
             if len(first) < KEPT_ROWS:
                 first.append(ScannedRow(index - 1, line, row, asked.prompt, asked.choices))
+    absent = tuple(absent_fields(spec, prompts, strategy, tuple(columns), missing)) if index else ()
     return RowScan(
         rows=rows,
         readable=index,
-        bad_rows=tuple(sorted(bad, key=lambda b: b.line)),
+        bad_rows=_listed(bad, lacking, max_listed, absent if not rows else ()),
         bad_total=unreadable + missing.total(),
         requests=requests,
         prompt_chars=chars,
         columns=tuple(columns),
         missing_fields=dict(missing),
+        absent=absent,
         null_fields=dict(nulls),
         missing_targets=no_target,
         repeated_prompts=again,
         repeated_ids=same_id,
         first=tuple(first),
     )
+
+
+def _listed(
+    unreadable: list[BadRow], lacking: list[BadRow], limit: int, absent: tuple[str, ...]
+) -> tuple[BadRow, ...]:
+    """What is shown of the bad rows: in the order of the file, unless one reason holds for all that were read."""
+    if not absent or not lacking:
+        return tuple(sorted([*unreadable, *lacking], key=lambda bad: bad.line)[:limit])
+    first, *others = lacking[: min(limit, LISTED_ALIKE)]
+    alike = [replace(bad, reason=f'field "{bad.field}" is missing as well') for bad in others]
+    told = [replace(first, reason="; ".join(absent)), *alike]
+    return tuple([*told, *unreadable][:limit])
 
 
 def _seen_before(value: object, seen: set[Hashable] | set[int]) -> bool:

@@ -99,7 +99,10 @@ class JudgeConfig:
             raise ConfigError(
                 f'"{key}" lacks {" and ".join(missing)}; a judge needs at least url and model_id'
             )
-        return cls(**settings)  # type: ignore[arg-type]  # checked in __post_init__
+        try:
+            return cls(**settings)  # type: ignore[arg-type]  # checked in __post_init__
+        except ConfigError as error:  # which does not know the key
+            raise ConfigError(str(error).replace("judge:", f'"{key}":', 1)) from None
 
     def _check_number(
         self,
