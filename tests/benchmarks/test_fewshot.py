@@ -12,9 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchwright.benchmarks import BenchmarkSpec, FewShot, build_prompts, resolve_fewshot
+from benchwright.benchmarks import (
+    BenchmarkSpec,
+    FewShot,
+    build_prompts,
+    check_benchmark,
+    fewshot_problem,
+    resolve_fewshot,
+    scan_rows,
+)
 from benchwright.core import BenchmarkError, UsageError
-from benchwright.datasets import register_fetcher
+from benchwright.datasets import Filter, open_dataset, register_fetcher
 
 Rows = list[dict[str, Any]]
 HUNDRED: Rows = [{"q": f"question {i}", "a": f"answer {i}"} for i in range(100)]
@@ -99,8 +107,20 @@ def test_evaluated_rows_as_examples_are_said_aloud_or_refused() -> None:
 
 def test_too_few_rows_outside_fall_back_rather_than_change_the_number() -> None:
     fewshot = resolved(spec_of(num_fewshot=5), limit=97)
-    assert fewshot.source == "overlapping_rows"
+    assert (fewshot.source, fewshot.overlapping) == ("overlapping_rows", True)
     assert len(fewshot.examples) == 5
+    assert row_numbers(fewshot)[:3] == [97, 98, 99]
+
+
+@pytest.mark.parametrize(("limit", "outside"), [(97, [97, 98, 99]), (98, [98, 99]), (99, [99]), (100, [])])
+def test_rows_outside_come_first_however_few_they_are(limit: int, outside: list[int]) -> None:
+    fewshot = resolved(spec_of(num_fewshot=3), limit=limit)
+    numbers = row_numbers(fewshot)
+    assert numbers[: len(outside)] == outside
+    assert len(set(numbers)) == 3
+    assert all(88 <= number < limit for number in numbers[len(outside) :])
+    assert fewshot.overlapping == (len(outside) < 3)
+    assert any("evaluated too" in text for text in fewshot.warnings) == fewshot.overlapping
 
 
 def test_the_row_under_test_is_replaced_by_a_spare() -> None:
@@ -131,6 +151,122 @@ def test_no_row_ever_sees_itself(values: list[int], count: int, seed: int) -> No
         assert text.endswith(row["q"])
         assert text.count(row["q"]) == 1
         assert row["a"] not in text
+
+
+ROW = {"q": "Where does the caf\u00e9 stand?", "a": "IN PARIS"}
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "Where does the caf\u00e9 stand? ",
+        "  Where  does\tthe caf\u00e9\nstand?",
+        "WHERE DOES THE CAF\u00c9 STAND?",
+        "Where does the cafe\u0301 stand?",
+        "Where does the caf\u00e9\u00a0stand?",
+    ],
+)
+def test_a_copy_that_only_looks_different_is_the_row_itself(copy: str) -> None:
+    pool: Rows = [{"id": 7, "q": copy, "a": "in Paris"}, {"q": "Which city?", "a": "Rome"}]
+    spec = spec_of([ROW], num_fewshot=1, fewshot_dataset=[pool[0]])
+    assert build_prompts(spec, resolved(spec)).build(ROW).text == f"Q: {ROW['q']}\nA:"
+    spec = spec_of([ROW], num_fewshot=2, fewshot_dataset=pool)
+    assert (
+        build_prompts(spec, resolved(spec)).build(ROW).text.startswith("Q: Which city?\nA: Rome\n\nQ: Where")
+    )
+
+
+def test_a_long_prompt_is_told_from_its_neighbours_to_the_last_word() -> None:
+    rows: Rows = [{"q": "the same words " * 40 + f"end {i}", "a": f"<{i}>"} for i in range(12)]
+    spec = spec_of(rows, num_fewshot=3)
+    prompts = build_prompts(spec, resolved(spec))
+    for row in rows:
+        text = prompts.build({"q": row["q"].upper() + " "}).text
+        assert row["a"] not in text
+        assert text.count("<") == 3
+
+
+def test_short_questions_are_not_taken_for_longer_ones() -> None:
+    rows: Rows = [{"q": f"q{i}", "a": f"a{i}"} for i in (1, 10, 100)]
+    for template in (None, "<{q}> {a}"):
+        spec = spec_of(rows, num_fewshot=3, prompt="{q}", fewshot_template=template, fewshot_dataset=rows[1:])
+        prompts = build_prompts(spec, resolved(spec))
+        assert prompts.build(rows[0]).text.count("a1") == 2
+        assert prompts.build(rows[1]).text.count("a10") == 1
+    foreign = [{"frage": row["q"], "antwort": row["a"]} for row in rows]
+    spec = spec_of(
+        rows, num_fewshot=3, prompt="{q}", fewshot_template="<{frage}> {antwort}", fewshot_dataset=foreign
+    )
+    # Other names and a short question: what stands in the examples by chance is left alone.
+    assert build_prompts(spec, resolved(spec)).build({"q": "q"}).text.count("<") == 3
+
+
+def test_a_question_under_another_name_is_recognised_by_its_words() -> None:
+    rows: Rows = [{"q": f"How many are {i} and {i}?", "a": f"[{2 * i}]"} for i in range(5)]
+    pool = [{"frage": row["q"].replace(" ", "  ") + " ", "antwort": row["a"]} for row in rows]
+    spec = spec_of(
+        rows, num_fewshot=2, fewshot_template="F: {frage}\nA: {antwort}", fewshot_dataset=pool, prompt="{q}\n"
+    )
+    fewshot = resolved(spec)
+    assert all(example.prompt is None for example in fewshot.examples)
+    prompts = build_prompts(spec, fewshot)
+    for row in rows:
+        text = prompts.build(row).text
+        assert row["a"] not in text
+        assert text.count("F: ") == 2
+
+
+def test_every_text_that_the_prompt_shows_must_be_in_the_example() -> None:
+    pool: Rows = [{"t": "Translate this sentence:", "s": "Guten Tag", "e": "good day"}]
+    spec = spec_of(
+        [], num_fewshot=1, prompt="{task} {s}", fewshot_template="{t} {s} {e}", fewshot_dataset=pool
+    )
+    prompts = build_prompts(spec, resolved(spec))
+    task = "Translate this sentence:"
+    assert prompts.build({"task": task, "s": "Gute Nacht"}).text.startswith(
+        "Translate this sentence: Guten Tag"
+    )
+    assert prompts.build({"task": task, "s": "Guten Tag"}).text == "Translate this sentence: Guten Tag"
+    # Nested values count where there is no text beside them; what is only tested for does not.
+    nested = replace(spec, prompt="{m[q]}")
+    asked = {"m": {"q": "Translate this sentence: guten tag"}}
+    assert build_prompts(nested, resolved(nested)).build(asked).text == "Translate this sentence: guten tag"
+    tested = replace(
+        spec, prompt="{% if lang %}{{ task }} {{ s2 }}{% endif %}", fewshot_template="{{ t }} {{ s }} {{ e }}"
+    )
+    row = {"lang": "de", "task": task, "s2": "Guten Tag"}
+    assert build_prompts(tested, resolved(tested)).build(row).text == "Translate this sentence: Guten Tag"
+
+
+def test_an_own_source_with_evaluated_rows_is_noticed_and_told(tmp_path: Path) -> None:
+    write_rows(tmp_path / "pool.jsonl", [{"q": f"{row['q']} ", "a": row["a"]} for row in HUNDRED[:3]])
+    spec = spec_of(num_fewshot=3, fewshot_dataset="pool.jsonl", base_dir=tmp_path)
+    fewshot = resolved(spec)
+    scan = scan_rows(spec, open_dataset(HUNDRED), build_prompts(spec, fewshot))
+    assert scan.own_examples == 3
+    told = "3 evaluated rows are also few-shot examples; each is asked without itself"
+    assert fewshot_problem(fewshot, scan) == told
+    assert told in check_benchmark(spec).warnings
+    assert fewshot_problem(fewshot, replace(scan, own_examples=1)) == (
+        "1 evaluated row is also a few-shot example; it is asked without itself"
+    )
+    assert fewshot_problem(None, scan) is None
+    # A pool that is known to overlap was told of already, and rows that are asked once are none of them.
+    assert fewshot_problem(replace(fewshot, overlapping=True), scan) is None
+    beyond = scan_rows(spec, open_dataset(HUNDRED[3:]), build_prompts(spec, fewshot))
+    assert beyond.own_examples == 0
+    assert fewshot_problem(fewshot, beyond) is None
+
+
+def test_filters_hold_for_the_dataset_and_its_splits_but_not_for_another_dataset() -> None:
+    rows: Rows = [{**row, "lang": "hi" if i % 2 else "en"} for i, row in enumerate(HUNDRED)]
+    spec = spec_of(rows, num_fewshot=4, filters=(Filter("lang", "hi"),))
+    assert all(number % 2 for number in row_numbers(resolved(spec)))
+    few = resolved(spec, limit=48)
+    assert row_numbers(few)[:2] == [97, 99]
+    assert few.overlapping
+    own = replace(spec, fewshot_dataset=rows[:4:2])
+    assert row_numbers(resolved(own)) == [0, 2]
 
 
 def test_shortages_are_told() -> None:
@@ -269,6 +405,15 @@ def test_a_split_that_reads_the_same_rows_is_overlapping(hub: Hub, query: str, s
     fewshot = resolved(spec_of(f"hf://fewshot-test/d?{query}", num_fewshot=2, fewshot_split=split))
     assert fewshot.source == "fewshot_split"
     assert fewshot.overlapping
+
+
+def test_filters_hold_for_another_split(hub: Hub) -> None:
+    rows: Rows = [{"q": f"dev {i}", "a": i, "lang": "hi" if i % 2 else "en"} for i in range(20)]
+    write_rows(hub.files["dev"], rows)
+    uri = "hf://fewshot-test/d?split=test"
+    fewshot = resolved(spec_of(uri, num_fewshot=2, fewshot_split="dev", filters=(Filter("lang", "hi"),)))
+    assert fewshot.source == "fewshot_split"
+    assert all(number % 2 for number in row_numbers(fewshot))
 
 
 def test_a_split_that_fails_falls_on_with_a_word(hub: Hub) -> None:

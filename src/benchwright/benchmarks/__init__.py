@@ -8,7 +8,7 @@ from benchwright.benchmarks._check import CheckReport, SamplePrompt, check_bench
 from benchwright.benchmarks._decorators import benchmark, scorer
 from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import Example, FewShot, FewShotSource
-from benchwright.benchmarks._fewshot import resolve_fewshot
+from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._installed import InstalledBenchmark, installed_benchmarks
@@ -62,6 +62,7 @@ __all__ = [
     "conversation_request",
     "definition_doubts",
     "estimate_tokens",
+    "fewshot_problem",
     "installed_benchmarks",
     "judge_key_names",
     "judge_problems",

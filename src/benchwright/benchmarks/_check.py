@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from benchwright.benchmarks._absent import target_problem
 from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import FewShot, example_template
-from benchwright.benchmarks._fewshot import resolve_fewshot
+from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot
 from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._findings import about_gold, about_rows, about_target
 from benchwright.benchmarks._gold import GoldCheck, check_gold
@@ -116,7 +116,11 @@ def check_benchmark(
         strategy = strategy_of(spec, model_type)
         warnings += definition_doubts(spec)
         reader = open_dataset(
-            spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, limit=limit
+            spec.dataset,
+            base_dir=spec.base_dir,
+            field_mapping=spec.field_mapping,
+            limit=limit,
+            filters=spec.filters,
         )
         fewshot = None
         if strategy != "score_only":
@@ -132,6 +136,9 @@ def check_benchmark(
     gold = check_gold(spec, scan.first, strategy, source=reader.name)
     if fewshot is not None:
         warnings += fewshot.warnings
+    problem = fewshot_problem(fewshot, scan)
+    if problem is not None:
+        warnings.append(problem)
     warnings += about_target(spec, scan)
     warnings += about_rows(spec, scan, strategy, reader.name)
     warnings += about_gold(gold)
@@ -201,6 +208,7 @@ def _template_fields(prompts: PromptBuilder) -> tuple[str, ...]:
 def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
     examples = example_template(spec, prompts.template)
     named = {*_template_fields(prompts), spec.target_field, "id"}
+    named |= {(spec.field_mapping or {}).get(wanted.field, wanted.field) for wanted in spec.filters}
     named |= examples.fields if examples is not None else frozenset()
     if spec.choices_field is not None:
         named |= {spec.choices_field, spec.choices_field.split(".")[0]}

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchwright.benchmarks._filters import filters_of
 from benchwright.benchmarks._keywords import refuses_slips
 from benchwright.benchmarks._registered import attach, register
 from benchwright.benchmarks._signature import check_scorer, positional_count
@@ -56,6 +57,7 @@ def benchmark(
     turns_field: str | None = None,
     next_turn: NextTurn | None = None,
     max_turns: int = 10,
+    filters: Mapping[str, Any] | None = None,
     **config: Any,
 ) -> Callable[[F], F]:
     """Define a benchmark around a scorer. Returns the function itself, with the definition attached.
@@ -82,6 +84,7 @@ def benchmark(
         turns_field: Column with the user turns that follow the prompt: texts or `{"role", "content"}`.
         next_turn: `(conversation)` or `(conversation, row)` to the next user turn; None ends it.
         max_turns: Most user turns of one conversation.
+        filters: Rows to keep, `{"field": value}` by the names in the data, compared as text.
         **config: Merged into `extra`; an explicit `extra` wins. A keyword that is nearly a parameter is refused.
 
     Raises BenchmarkError (a ValueError) for a definition that cannot be used, TypeError for a scorer that
@@ -133,6 +136,7 @@ def benchmark(
         "turns_field": turns_field,
         "next_turn": next_turn,
         "max_turns": max_turns,
+        "filters": filters_of(name, filters),
         "base_dir": base_dir,
         "source": source,
         "line": line,

@@ -59,14 +59,16 @@ class Chosen:
 
 
 def choose_examples(
-    rows: Sequence[Row], count: int, seed: int, render: Callable[[Row], Example | None]
+    rows: Sequence[Row], count: int, seed: int, render: Callable[[Row], Example | None], first: int = 0
 ) -> Chosen:
     """Pick `count` rows: all in order if there are no more, else `random.Random(seed).sample`.
 
-    A picked row that cannot be rendered is replaced by the next spare one in the pool's order.
+    The `first` rows of the pool, fewer than `count`, are taken in any case, in order; the choice is among the
+    others. A picked row that cannot be rendered is replaced by the next spare one in the pool's order.
     """
     at = range(len(rows))
-    picked = list(at) if len(rows) <= count else Random(seed).sample(at, count)
+    others, wanted = at[first:], count - first
+    picked = [*at[:first], *(others if len(others) <= wanted else Random(seed).sample(others, wanted))]
     taken = set(picked)
     rendered = [render(rows[i]) for i in [*picked, *(i for i in at if i not in taken)]]
     shown, rest = rendered[: len(picked)], rendered[len(picked) :]

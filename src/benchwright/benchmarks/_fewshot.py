@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from benchwright.benchmarks._examples import Chosen, FewShot, choose_examples, example_renderer
+from benchwright.benchmarks._examples import Chosen, Example, FewShot, choose_examples, example_renderer
+from benchwright.benchmarks._likeness import normalised
 from benchwright.benchmarks._pools import find_pool
 from benchwright.benchmarks._prompts import prompt_template
+from benchwright.benchmarks._scan import RowScan
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.core import UsageError
 
@@ -34,7 +36,8 @@ def resolve_fewshot(
     if count == 0:
         return None
     pool = find_pool(spec, count, limit=limit, strict=strict)
-    chosen = choose_examples(pool.rows, count, seed, example_renderer(spec, prompt_template(spec)))
+    render = example_renderer(spec, prompt_template(spec))
+    chosen = choose_examples(pool.rows, count, seed, render, pool.first)
     return FewShot(
         examples=chosen.examples,
         spares=chosen.spares,
@@ -44,6 +47,18 @@ def resolve_fewshot(
         asked=count,
         failed_sources=pool.failed_sources,
     )
+
+
+def fewshot_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
+    """The warning that examples of a source of their own turn out to be evaluated rows, if they do.
+
+    Of a pool that is known to overlap, `FewShot.warnings` has told already.
+    """
+    if fewshot is None or fewshot.overlapping or not scan.own_examples:
+        return None
+    if scan.own_examples == 1:
+        return "1 evaluated row is also a few-shot example; it is asked without itself"
+    return f"{scan.own_examples} evaluated rows are also few-shot examples; each is asked without itself"
 
 
 def _shortages(chosen: Chosen, count: int, overlapping: bool) -> list[str]:
@@ -61,8 +76,9 @@ def _shortages(chosen: Chosen, count: int, overlapping: bool) -> list[str]:
 
 
 def _too_few_spares(chosen: Chosen) -> bool:
-    for prompt in {example.prompt for example in chosen.examples}:
-        needed = sum(example.prompt == prompt for example in chosen.examples)
-        if sum(spare.prompt != prompt for spare in chosen.spares) < needed:
-            return True
-    return False
+    shown, spares = ([_question(e) for e in group] for group in (chosen.examples, chosen.spares))
+    return any(len(spares) - spares.count(question) < shown.count(question) for question in shown)
+
+
+def _question(example: Example) -> str:
+    return normalised(example.text if example.prompt is None else example.prompt)

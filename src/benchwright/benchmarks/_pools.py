@@ -5,18 +5,22 @@ In this order, the first that has rows:
 1. `fewshot_dataset`: its first max(4n, 16) rows;
 2. `fewshot_split`, for `hf://` datasets: the same of that split, all other options of the URI kept;
 3. the last 4n rows outside the evaluated ones, when a limit leaves at least n of them;
-4. the last 4n rows of the dataset, which are evaluated too: said aloud, or refused when `strict`.
+4. the last 4n rows of the dataset: the few outside the evaluated ones first, and all of them; the others are
+   evaluated too, which is said aloud, or refused when `strict`.
+
+The benchmark's `filters` hold for its dataset and for another split of it, not for a `fewshot_dataset`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from benchwright.benchmarks._examples import FewShotSource
+from benchwright.benchmarks._filters import check_filters
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.core import BenchmarkError, BenchwrightError, Row
-from benchwright.datasets import DatasetReader, DatasetRef, open_dataset, parse_hf_uri
+from benchwright.datasets import DatasetReader, DatasetRef, Filter, open_dataset, parse_hf_uri
 
 _OWN_SOURCE = "give the examples a source of their own with fewshot_dataset="
 
@@ -35,13 +39,17 @@ class Pool:
     """What the user should know about the source."""
     failed_sources: tuple[str, ...]
     """Named sources that could not be used."""
+    first: int = 0
+    """So many rows at the start are taken before all others."""
 
 
 def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: bool) -> Pool:
     """The rows to take `count` examples from. BenchmarkError when `strict` and only a leaking pool is left."""
     warnings: list[str] = []
     failed: list[str] = []
-    primary = open_dataset(spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping)
+    primary = open_dataset(
+        spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, filters=spec.filters
+    )
     named: list[tuple[FewShotSource, Callable[[], DatasetRef]]] = []
     if spec.fewshot_dataset is not None:
         dataset = spec.fewshot_dataset
@@ -54,7 +62,8 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
             warnings.append("fewshot_split is ignored: only hf:// datasets have splits")
     for source, ref in named:
         try:
-            rows, overlapping = _from_source(spec, ref(), count, primary)
+            filters = spec.filters if source == "fewshot_split" else ()
+            rows, overlapping = _from_source(spec, ref(), count, primary, filters)
         except BenchwrightError as error:
             rows, overlapping = [], False
             warnings.append(f"{source} cannot be used: {error}")
@@ -74,10 +83,14 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
 
 
 def _from_source(
-    spec: BenchmarkSpec, ref: DatasetRef, count: int, primary: DatasetReader
+    spec: BenchmarkSpec, ref: DatasetRef, count: int, primary: DatasetReader, filters: Sequence[Filter]
 ) -> tuple[list[Row], bool]:
     reader = open_dataset(
-        ref, base_dir=spec.base_dir, field_mapping=spec.field_mapping, limit=max(4 * count, 16)
+        ref,
+        base_dir=spec.base_dir,
+        field_mapping=spec.field_mapping,
+        limit=max(4 * count, 16),
+        filters=filters,
     )
     rows = [row for batch in reader.batches(on_bad=_ignore) for row in batch.rows]
     same_file = reader.path is not None and primary.path is not None and reader.path.samefile(primary.path)
@@ -112,13 +125,22 @@ def _from_primary(
     warnings: list[str],
     failed: list[str],
 ) -> Pool:
-    if limit is not None:
-        outside = [row for _, row in primary.tail(4 * count, limit, on_bad=_ignore)]
-        if len(outside) >= count:
-            return Pool(outside, "outside_rows", False, tuple(warnings), tuple(failed))
-    rows = [row for _, row in primary.tail(4 * count, on_bad=_ignore)]
+    tail = primary.tail(4 * count, on_bad=_ignore)
+    outside = [row for index, row in tail if limit is not None and index >= limit]
+    if len(outside) >= count:
+        return Pool(outside, "outside_rows", False, tuple(warnings), tuple(failed))
+    if not tail:
+        check_filters(spec)
+    inside = [row for _, row in tail[: len(tail) - len(outside)]]
     loud = _overlap(spec, "few-shot examples are taken from rows that are evaluated too", strict)
-    return Pool(rows, "overlapping_rows", True, (loud, *warnings), tuple(failed))
+    return Pool(
+        [*outside, *inside],
+        "overlapping_rows",
+        True,
+        (loud, *warnings),
+        tuple(failed),
+        first=len(outside),
+    )
 
 
 def _overlap(spec: BenchmarkSpec, found: str, strict: bool) -> str:

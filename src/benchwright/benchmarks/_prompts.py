@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benchwright.benchmarks._examples import Example, FewShot
+from benchwright.benchmarks._likeness import Likeness
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, load_template
 from benchwright.benchmarks._turns import OpeningTurn
@@ -30,8 +31,8 @@ class Prompt:
 class PromptBuilder:
     """Renders rows of one benchmark. Immutable once built; may be shared between threads."""
 
-    __slots__ = ("_block", "_examples", "_prefix", "_render", "_render_system", "_separator", "_shown", "_spares",
-                 "system_template", "template")  # fmt: skip
+    __slots__ = ("_block", "_examples", "_likeness", "_prefix", "_render", "_render_system", "_separator",
+                 "_spares", "system_template", "template")  # fmt: skip
 
     def __init__(
         self,
@@ -52,21 +53,27 @@ class PromptBuilder:
         self._examples: Sequence[Example] = fewshot.examples if fewshot is not None else ()
         self._spares: Sequence[Example] = fewshot.spares if fewshot is not None else ()
         self._block = self._joined(self._examples)
-        # Rows with one of these prompts would find themselves, question and answer, among their examples.
-        self._shown = frozenset(e.prompt for e in self._examples if e.prompt is not None)
+        # Tells the rows that would find themselves, question and answer, among their examples.
+        self._likeness = Likeness(template, self._examples, self._spares)
 
     def build(self, row: Row) -> Prompt:
         """The prompt of one row. Raises MissingFieldError, also when it is the system prompt that lacks a field."""
         text = self._render(row)
         if self._block:
-            text = (self._block if text not in self._shown else self._block_without(text)) + text
+            found = self._likeness.among_examples(text, row)
+            text = (self._block if not found else self._block_without(text, row)) + text
         system = self._render_system
         return Prompt(text, None if system is None else system(row))
 
-    def _block_without(self, prompt: str) -> str:
+    def left_out_itself(self, prompt: Prompt) -> bool:
+        """Whether the row of a prompt that was built here is one of the examples, and was shown without it."""
+        return not prompt.text.startswith(self._block)
+
+    def _block_without(self, prompt: str, row: Row) -> str:
         """The block with every example that is this row, or a copy of it, replaced by a spare where there is one."""
-        spares = (spare for spare in self._spares if spare.prompt != prompt)
-        kept = [e if e.prompt != prompt else next(spares, None) for e in self._examples]
+        is_row = self._likeness.test_for(prompt, row)
+        spares = (spare for spare in self._spares if not is_row(spare))
+        kept = [example if not is_row(example) else next(spares, None) for example in self._examples]
         return self._joined([example for example in kept if example is not None])
 
     def _joined(self, examples: Sequence[Example]) -> str:

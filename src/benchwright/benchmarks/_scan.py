@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from benchwright.benchmarks._absent import absent_fields
 from benchwright.benchmarks._fields import missing_choices, resolve_choices, response_of
+from benchwright.benchmarks._filters import check_filters
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
 from benchwright.benchmarks._spec import BenchmarkSpec, Strategy, strategy_of
@@ -76,6 +77,8 @@ class RowScan:
     """Rows that ask exactly what an earlier row asked."""
     repeated_ids: int
     """Rows whose `id` an earlier row has."""
+    own_examples: int
+    """Rows that are few-shot examples too; each is asked without itself."""
     first: tuple[ScannedRow, ...]
     """The first rows that can be asked."""
 
@@ -110,7 +113,7 @@ def scan_rows(
         watch_repetition: Count repeated prompts and ids, which takes memory for every row.
 
     Rows that cannot be parsed and rows that lack a field are both listed with file, line and cure. Data that
-    cannot be read to its end raises DatasetError.
+    cannot be read to its end raises DatasetError, filters that leave no row BenchmarkError.
     """
     strategy = strategy or strategy_of(spec)
     ask = _asker(spec, prompts, strategy)
@@ -118,7 +121,7 @@ def scan_rows(
     target_field, name = spec.target_field, reader.name
     bad: list[BadRow] = []
     lacking: list[BadRow] = []
-    unreadable = index = rows = requests = chars = no_target = again = same_id = 0
+    unreadable = index = rows = requests = chars = no_target = again = same_id = own = 0
     columns: dict[str, None] = {}
     missing: Counter[str] = Counter()
     nulls: Counter[str] = Counter()
@@ -149,6 +152,7 @@ def scan_rows(
             rows += 1
             requests += asked.requests
             chars += asked.chars
+            own += prompts.left_out_itself(asked.prompt)
             if row.get(target_field) is None:
                 no_target += 1
             for field in shown_fields:
@@ -159,6 +163,8 @@ def scan_rows(
                 same_id += _seen_before(row.get("id"), ids)
             if len(first) < KEPT_ROWS:
                 first.append(ScannedRow(index - 1, line, row, asked.prompt, asked.choices))
+    if not index:
+        check_filters(spec)
     absent = tuple(absent_fields(spec, prompts, strategy, tuple(columns), missing)) if index else ()
     return RowScan(
         rows=rows,
@@ -174,6 +180,7 @@ def scan_rows(
         missing_targets=no_target,
         repeated_prompts=again,
         repeated_ids=same_id,
+        own_examples=own,
         first=tuple(first),
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from benchwright.core import UsageError
-from benchwright.datasets import DatasetRef
+from benchwright.datasets import DatasetRef, Filter
 
 EndpointType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 """How the model is asked."""
@@ -76,6 +76,8 @@ class BenchmarkSpec:
     """Function that gives the next user turn."""
     max_turns: int = 10
     """Most user turns of one conversation, the first included."""
+    filters: tuple[Filter, ...] = ()
+    """Which rows of `dataset` count; they speak of the names in the data, before `field_mapping`."""
     base_dir: Path = field(default_factory=Path.cwd)
     """Folder of the benchmark file; relative paths start here."""
     source: Path | None = None
