@@ -9,6 +9,7 @@ import pytest
 
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_score, scorer
+from benchwright.core import ConfigError
 from benchwright.endpoints import DemoSettings, FaultMix, demo_server
 from benchwright.scorers import JudgeFailedError
 from benchwright.store import Store, Workspace
@@ -81,12 +82,14 @@ def test_when_only_the_judge_failed_the_models_reply_is_kept(tmp_path: Path) -> 
 
 def test_an_unset_judge_key_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    result = benchwright.run(
-        judged("keyless", "http://127.0.0.1:9/v1", api_key="NO_SUCH_KEY"),
-        endpoint=ScriptedEndpoint("x"),
-        workspace=tmp_path,
-    )
-    assert "NO_SUCH_KEY" in result.first_failure
+    endpoint = ScriptedEndpoint("x")
+    with pytest.raises(ConfigError, match="NO_SUCH_KEY"):
+        benchwright.run(
+            judged("keyless", "http://127.0.0.1:9/v1", api_key="NO_SUCH_KEY"),
+            endpoint=endpoint,
+            workspace=tmp_path,
+        )
+    assert endpoint.requests == []
 
 
 def test_outside_a_run_a_judge_is_asked_directly() -> None:

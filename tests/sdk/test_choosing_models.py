@@ -17,7 +17,7 @@ from benchwright.store import Store, Workspace
 BENCH = """
 from benchwright import ScorerInput, benchmark, judge_score, scorer
 
-@benchmark(name="qa", dataset="rows.jsonl", prompt="{question}", target_field="answer", judge={judge!r})
+@benchmark(name="qa", dataset="rows.jsonl", prompt="{question}", target_field="answer", **{judge!r})
 @scorer
 def check(sample: ScorerInput) -> dict:
     return judge_score(sample) if {judged} else {{"correct": True}}
@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write(folder: Path, judged: bool = False, url: str = "") -> Path:
     path = folder / "bench.py"
     text = BENCH.replace("{question}", "{{question}}").format(
-        judged=judged, judge={"url": url, "model_id": "demo"}
+        judged=judged, judge={"judge": {"url": url, "model_id": "demo"}} if judged else {}
     )
     path.write_text(text, encoding="utf-8")
     return path

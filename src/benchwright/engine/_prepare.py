@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,12 +16,17 @@ from benchwright.benchmarks import (
     PromptBuilder,
     RowScan,
     build_prompts,
+    definition_doubts,
+    fewshot_problem,
+    judge_key_names,
+    judge_problems,
     resolve_fewshot,
     scan_rows,
     strategy_of,
+    target_problem,
 )
 from benchwright.config import resolve_headers
-from benchwright.core import BadRow, DatasetError, JsonObject, content_hash
+from benchwright.core import BadRow, ConfigError, DatasetError, JsonObject, content_hash, suggest
 from benchwright.datasets import Batch, DatasetReader, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
 from benchwright.engine._settings import RunSettings
@@ -77,11 +83,16 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     if settings.dataset is not None:
         spec = replace(spec, dataset=settings.dataset)
     strategy = strategy_of(spec, model_type_of(spec, settings))
+    _check_judges(spec)
     if strategy != "score_only" and isinstance(settings.endpoint, EndpointSettings):
         settings.endpoint.check_secrets()
         resolve_headers(settings.endpoint.headers)
     reader = open_dataset(
-        spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, limit=settings.limit
+        spec.dataset,
+        base_dir=spec.base_dir,
+        field_mapping=spec.field_mapping,
+        limit=settings.limit,
+        filters=spec.filters,
     )
     # Ready-made responses are scored as they are: examples would only cost a pass over the data.
     shots = 0 if strategy == "score_only" else settings.num_fewshot
@@ -96,6 +107,11 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     )
     if scan.bad_total and not settings.skip_bad_rows:
         raise DatasetError.of_rows(scan.bad_rows, scan.bad_total)
+    problem = target_problem(spec, scan)
+    # A column of nearly that name is there: a slip, which would give every row the empty target and a sure score.
+    # Without one the benchmark may do without targets, and a note beside the numbers is enough.
+    if problem is not None and suggest(spec.target_field, scan.columns):
+        raise DatasetError(f"{problem} Nothing was sent.")
     if scan.rows == 0:
         raise DatasetError(f"{reader.name}: no usable rows; nothing to evaluate")
     return Prepared(
@@ -107,17 +123,31 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         scan=scan,
         unreadable_reasons=tuple(str(bad) for bad in unreadable),
         manifest=_manifest(spec, settings, reader, fewshot, scan),
-        notes=_notes(spec, settings, fewshot),
+        notes=_notes(spec, settings, fewshot, (problem, fewshot_problem(fewshot, scan))),
     )
+
+
+def _check_judges(spec: BenchmarkSpec) -> None:
+    """A judge that cannot work is known before the model is paid for what nobody will grade."""
+    problems = judge_problems(spec)
+    unset = [name for name in judge_key_names(spec) if not os.environ.get(name)]
+    problems += [f"the judge's key variable {name} is not set (export {name}=…)" for name in unset]
+    if problems:
+        raise ConfigError("\n".join(problems) + "\nNothing was sent.")
 
 
 DEMO_NOTE = "demo model: these numbers say nothing about a real model"
 """Stands beside every number that the embedded demo model brought about."""
 
 
-def _notes(spec: BenchmarkSpec, settings: RunSettings, fewshot: FewShot | None) -> tuple[str, ...]:
+def _notes(
+    spec: BenchmarkSpec, settings: RunSettings, fewshot: FewShot | None, problems: tuple[str | None, ...]
+) -> tuple[str, ...]:
     """What a reader of the numbers must know, from what is known before they are measured."""
-    notes = list(fewshot.warnings) if fewshot is not None else []
+    notes = list(definition_doubts(spec))
+    if fewshot is not None:
+        notes += fewshot.warnings
+    notes += [problem for problem in problems if problem is not None]
     if isinstance(settings.endpoint, DemoSettings) and spec.response_field is None:
         notes.append(DEMO_NOTE)
     if spec.endpoint_type == "completions_logprob" and settings.model_type not in (
