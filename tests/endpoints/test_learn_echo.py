@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+import random
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -177,16 +179,119 @@ async def test_endless_generation_for_zero_is_cut_short(monkeypatch: pytest.Monk
     assert "did not stop" in profile.notes[0]
 
 
-@in_loop
-async def test_constant_numbers_pass_with_a_note() -> None:
-    class Flat(ToyModel):
-        def logprob(self, before: str, token: str) -> float:
-            return -1.0
+class FlatModel(ToyModel):
+    """Finds all tokens about equally probable: what is generated agrees with any neighbour's number."""
 
-    model = Flat()
-    model.alternatives = 1
-    profile = await learn_echo(ScriptedEndpoint(model), "toy")
-    assert "could not be ruled out" in profile.notes[0]
+    spread = 0.3
+
+    def distribution(self, before: str) -> dict[str, float]:
+        return {word: self.logprob(before, word) for word in WORDS}
+
+    def logprob(self, before: str, token: str) -> float:
+        digest = hashlib.sha256(f"{before}|{token}".encode()).digest()
+        return -2.0 - self.spread * digest[0] / 255
+
+
+class Altered:
+    """A flat model whose echoed numbers are put through a function."""
+
+    def __init__(
+        self, change: Callable[[list[str], list[Any]], list[Any]], model: ToyModel | None = None
+    ) -> None:
+        self.change, self.model = change, model or FlatModel()
+
+    def __call__(self, request: ModelRequest) -> Any:
+        reply = self.model(request)
+        if request.body.get("echo"):
+            found = reply["choices"][0]["logprobs"]
+            found["token_logprobs"] = self.change(found["tokens"], found["token_logprobs"])
+        return reply
+
+
+@pytest.mark.parametrize("bos", [False, True])
+@in_loop
+async def test_flat_model_with_an_honest_echo_is_accepted(bos: bool) -> None:
+    endpoint = ScriptedEndpoint(FlatModel(bos=bos))
+    assert await learn_echo(endpoint, "toy") == EchoProfile(0, False, ())
+    assert len(endpoint.requests) <= 20
+
+
+@pytest.mark.parametrize("bos", [False, True])
+@pytest.mark.parametrize(
+    ("shift", "words"),
+    [
+        (1, "does not change its own number.*stands at the token after it.*add_bos_token"),
+        (-1, "changes the number before it.*stands at the token before it.*add_bos_token"),
+    ],
+)
+@in_loop
+async def test_shift_shows_even_where_all_tokens_are_equally_probable(
+    shift: int, words: str, bos: bool
+) -> None:
+    with pytest.raises(EchoRefusedError, match=words):
+        await learn_echo(ScriptedEndpoint(FlatModel(shift=shift, bos=bos)), "toy")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda tokens, values: [-1.9] * len(values), "all of them are -1.9"),
+        (lambda tokens, values: [None, *[-2.0] * (len(values) - 1)], "all of them are -2"),
+        (
+            lambda tokens, values: [-2 - 0.01 * n for n in range(len(values))],
+            "does not change its own number",
+        ),
+        (lambda tokens, values: [-2 - len(t) / 20 for t in tokens], "whatever text stands before it"),
+        (
+            lambda tokens, values: [
+                -2 - (len("".join(tokens)) % 2) * 0.4 - 0.01 * n for n in range(len(values))
+            ],
+            "number before it|own number",
+        ),
+    ],
+)
+@in_loop
+async def test_numbers_that_are_not_the_tokens_own_are_refused(
+    change: Callable[[list[str], list[Any]], list[Any]], words: str
+) -> None:
+    with pytest.raises(EchoRefusedError, match=words):
+        await learn_echo(ScriptedEndpoint(Altered(change)), "toy")
+
+
+@in_loop
+async def test_echo_of_nothing_but_zeros_is_refused() -> None:
+    class Sure(FlatModel):
+        def logprob(self, before: str, token: str) -> float:
+            return 0.4 + super().logprob(before, token) / 5  # near 0
+
+    zeros = Altered(lambda tokens, values: [0.0] * len(values), Sure())
+    with pytest.raises(EchoRefusedError, match="all of them are 0"):
+        await learn_echo(ScriptedEndpoint(zeros), "toy")
+
+
+@in_loop
+async def test_noise_of_batching_is_tolerated_and_noted() -> None:
+    dice = random.Random(4)
+
+    def noisy(tokens: list[str], values: list[Any]) -> list[Any]:
+        return [None if v is None else v + dice.uniform(-0.1, 0.1) for v in values]
+
+    profile = await learn_echo(ScriptedEndpoint(Altered(noisy, ToyModel())), "toy")
+    assert "vary by up to 0.1" in profile.notes[0]
+
+
+@in_loop
+async def test_requests_stay_few_on_a_server_that_refuses_many_alternatives() -> None:
+    model = ToyModel(zero="refused")
+
+    def few(request: ModelRequest) -> Any:
+        if request.body["logprobs"] != 1:
+            return RequestFailure("rejected", "logprobs must be 0 or 1", 400)
+        return model(request)
+
+    endpoint = ScriptedEndpoint(few)
+    await learn_echo(endpoint, "toy")
+    assert len(endpoint.requests) <= 20
 
 
 @in_loop
@@ -203,10 +308,11 @@ async def test_five_alternatives_are_not_insisted_upon() -> None:
 
 @in_loop
 async def test_the_demo_model_passes_in_process() -> None:
-    endpoint = open_endpoint(DemoSettings())
-    profile = await learn_echo(endpoint, "demo")
-    assert profile.max_tokens in (0, 1)
-    await endpoint.aclose()
+    for seed in range(5):
+        endpoint = open_endpoint(DemoSettings(seed=seed))
+        assert await learn_echo(endpoint, "demo") == EchoProfile(0, False, ())
+        assert endpoint.requests_sent <= 20
+        await endpoint.aclose()
 
 
 @in_loop

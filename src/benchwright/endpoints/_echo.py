@@ -3,8 +3,9 @@
 For a few stems the server generates some tokens greedily, with log-probabilities. Stem and tokens are then
 sent back to be echoed. Both numbers are the model's opinion of the same token at the same place, so they must
 agree; servers are known that leave them out, that ignore `echo`, and that give each token its
-neighbour's number. Several tokens of several stems are compared, and an alternative the model finds
-unlikely: tokens it would choose are all about equally probable, and a shift would not show.
+neighbour's number. Several tokens of several stems are compared, an alternative the model finds unlikely,
+and a continuation it would not think of. Last, the echoes are compared with each other (`_echo_contrast`): tokens
+that the model would choose may all be about equally probable, and a shift would not show.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from benchwright.core import EchoedTokens, ModelReply, ModelRequest, encode_json
+from benchwright.endpoints._echo_contrast import EchoedPrompt, judge_contrast
 from benchwright.endpoints._echo_verdict import (
     CURE_OTHER_SERVER,
     TOLERANCE,
@@ -32,6 +34,8 @@ STEMS: tuple[str, ...] = (
 )
 """Some with one likely continuation, some with many: numbers that differ show a shift."""
 
+_FOREIGN = " purple elephants"  # after several stems, the same
+_FOREIGN_STEMS = 3  # of four: twenty requests at most
 _ANSWER = " Paris"
 _TOKENS_PER_STEM = 4
 _ZERO_TIMEOUT_S = 20.0
@@ -54,6 +58,9 @@ class _Findings:
     """What came of one stem."""
 
     pairs: list[TokenPair]
+    """Tokens generated and echoed."""
+    echoes: list[EchoedPrompt]
+    """All echoes."""
     has_generated: bool
     """Whether the echo held generated tokens too."""
 
@@ -64,13 +71,17 @@ class _Forgetful(Protocol):
 
 
 async def learn_echo(endpoint: Endpoint, model: str) -> EchoProfile:
-    """Check a server's echo with about a dozen short requests. Raises `EchoRefusedError` with the reason."""
+    """Check a server's echo with at most twenty short requests. Raises `EchoRefusedError` with the reason."""
     import asyncio  # not for `--help`
 
-    checks = [asyncio.ensure_future(_check_stem(endpoint, model, stem)) for stem in STEMS]
+    checks = [
+        asyncio.ensure_future(_check_stem(endpoint, model, stem, with_foreign=number < _FOREIGN_STEMS))
+        for number, stem in enumerate(STEMS)
+    ]
     try:
         findings = await asyncio.gather(*checks)
-        notes = judge_echo([pair for found in findings for pair in found.pairs])
+        judge_echo([pair for found in findings for pair in found.pairs])
+        notes = judge_contrast([echo for found in findings for echo in found.echoes])
         zero_note = await _why_not_zero(endpoint, model)
     finally:
         for check in checks:  # one refusal is enough
@@ -84,8 +95,8 @@ async def learn_echo(endpoint: Endpoint, model: str) -> EchoProfile:
     return EchoProfile(max_tokens=1, drops_generated=has_generated, notes=(*notes, zero_note))
 
 
-async def _check_stem(endpoint: Endpoint, model: str, stem: str) -> _Findings:
-    """Generate; echo what was generated, and an unlikely token of known probability; compare."""
+async def _check_stem(endpoint: Endpoint, model: str, stem: str, *, with_foreign: bool) -> _Findings:
+    """Generate; echo what was generated, an unlikely token of known probability, something else; compare."""
     first = await _generate(endpoint, model, stem)
     made = first.echoed
     if made is None:
@@ -93,12 +104,17 @@ async def _check_stem(endpoint: Endpoint, model: str, stem: str) -> _Findings:
             f"the server gives no log-probabilities of the tokens it generates. {CURE_OTHER_SERVER}"
         )
     likely = _spelled(made, first.text)
-    found = await _compare(endpoint, model, stem, likely, unlikely=False)
     rare = _unlikely_token(made)
-    if rare is None:
-        return found
-    more = await _compare(endpoint, model, stem, [rare], unlikely=True)
-    return _Findings([*found.pairs, *more.pairs], found.has_generated)
+    found = [await _compare(endpoint, model, stem, likely, unlikely=False)]
+    if rare is not None:
+        found.append(await _compare(endpoint, model, stem, [rare], unlikely=True))
+    if with_foreign or rare is None:
+        found.append(await _compare(endpoint, model, stem, [(_FOREIGN, None)], unlikely=False))
+    return _Findings(
+        [pair for each in found for pair in each.pairs],
+        [echo for each in found for echo in each.echoes],
+        found[0].has_generated,
+    )
 
 
 async def _compare(
@@ -127,18 +143,22 @@ async def _compare(
         aligned = align_tokens(echoed, stem, text)
     except EmptyContinuationError as error:
         raise EchoRefusedError(f"the server's echo cannot be used: {error}. {CURE_OTHER_SERVER}") from None
-    at = {key: index for index, key in enumerate(zip(aligned.starts, echoed.tokens, strict=True))}
+    places = {key: index for index, key in enumerate(zip(aligned.starts, echoed.tokens, strict=True))}
     values = echoed.token_logprobs
     pairs = []
     start = aligned.boundary
     for token, value in expected:
-        found = at.get((start, token))  # None when the text is cut into other tokens this time
+        found = places.get((start, token))  # None when the text is cut into other tokens this time
         if found is not None and value is not None:
             pairs.append(
                 TokenPair(value, values[found], _get(values, found - 1), _get(values, found + 1), unlikely)
             )
         start += len(token.encode()) if aligned.in_bytes else len(token)
-    return _Findings(pairs, aligned.has_generated)
+    kept = [i for i, at in enumerate(aligned.starts) if at is None or at < aligned.end]
+    before = sum(1 for i in kept if (at := aligned.starts[i]) is None or at < aligned.boundary)
+    prompt_tokens = [echoed.tokens[i] for i in kept]
+    echo = EchoedPrompt(stem, prompt_tokens, [values[i] for i in kept], before)
+    return _Findings(pairs, [echo], aligned.has_generated)
 
 
 async def _why_not_zero(endpoint: Endpoint, model: str) -> str | None:
