@@ -15,6 +15,8 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     Setting("api_key_name", "text", "environment variable that holds the API key", group="model"),
     Setting("demo_skill", "number", "how good the demo model is", least=0, most=1, group="model"),
     Setting("dataset", "text", "use this data instead of the benchmark's own", group="data"),
+    Setting("filters", "texts", "only rows whose column has this value: FIELD=VALUE; may be given again",
+            aliases=("filter",), group="data"),
     Setting("limit", "int", "evaluate the first N rows", least=1, aliases=("limit_samples",), group="data"),
     Setting("repeats", "int", "ask each row N times", least=1, aliases=("n_repeats",), group="data"),
     Setting("num_fewshot", "int", "solved examples in front of each prompt", least=0, group="data"),

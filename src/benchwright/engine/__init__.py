@@ -1,7 +1,7 @@
 """Performs what benchmarks describe: durable calls, scoring, resume, budgets, progress."""
 
 from benchwright.engine._perform import Performed, perform
-from benchwright.engine._prepare import DEMO_NOTE, Prepared, prepare
+from benchwright.engine._prepare import DEMO_NOTE, Prepared, as_asked, prepare
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._settings import ModelSettings, RunSettings
 from benchwright.engine._side_calls import judge_request, judge_settings, judge_text
@@ -18,6 +18,7 @@ __all__ = [
     "RunSettings",
     "StopCause",
     "Watcher",
+    "as_asked",
     "judge_request",
     "judge_settings",
     "judge_text",

@@ -81,11 +81,11 @@ class CallLedger:
             item.out_of_budget = True
             return BUDGET_SPENT
         reply = await endpoint.send(request)
-        if reply.failure is not None and self._stop.stopped:
+        self.sent += reply.attempts
+        self.retries += max(0, reply.attempts - 1)
+        if reply.failure is not None and (self._stop.stopped or reply.failure.kind == "budget"):
             item.out_of_budget = True  # cut off, not failed: a resume asks again
             return reply
-        self.sent += reply.attempts
-        self.retries += reply.attempts - 1
         usage = reply.usage
         self._stop.spent(0 if usage is None else usage.prompt + usage.completion)
         row = StepRow(

@@ -96,7 +96,11 @@ async def perform(
         rows=prepared.rows,
         repeats=prepared.settings.repeats,
         failure_threshold=prepared.settings.failure_threshold,
-        notes=[*prepared.notes, *([stop.reason] if stop.cause in ("budget", "hopeless") else [])],
+        notes=[
+            *prepared.notes,
+            *_echo_notes(store, run),
+            *([stop.reason] if stop.cause in ("budget", "hopeless") else []),
+        ],
     )
     _record_end(store, run, summary, stop, progress)
     progress.phase = "done"
@@ -177,6 +181,13 @@ async def _echo_profile(store: Store, run: RunRecord, endpoint: OpenEndpoint, mo
     echo: JsonObject = asdict(profile)
     store.update_manifest(run.id, {**run.manifest, "echo": echo})
     return profile
+
+
+def _echo_notes(store: Store, run: RunRecord) -> list[str]:
+    """What was learned about the server's echo and belongs beside the numbers."""
+    echo = store.run(run.id).manifest.get("echo")
+    notes = echo.get("notes") if isinstance(echo, dict) else None
+    return [f"server's echo: {note}" for note in notes] if isinstance(notes, list) else []
 
 
 def _open(settings: ModelSettings, gate: RetryGate) -> OpenEndpoint:

@@ -27,7 +27,7 @@ from benchwright.benchmarks import (
 )
 from benchwright.config import resolve_headers
 from benchwright.core import BadRow, ConfigError, DatasetError, JsonObject, content_hash, suggest
-from benchwright.datasets import Batch, DatasetReader, open_dataset
+from benchwright.datasets import Batch, DatasetReader, Filter, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
 from benchwright.engine._settings import RunSettings
 
@@ -80,8 +80,7 @@ class Prepared:
 
 def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
-    if settings.dataset is not None:
-        spec = replace(spec, dataset=settings.dataset)
+    spec = as_asked(spec, settings)
     strategy = strategy_of(spec, model_type_of(spec, settings))
     _check_judges(spec)
     if strategy != "score_only" and isinstance(settings.endpoint, EndpointSettings):
@@ -125,6 +124,13 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         manifest=_manifest(spec, settings, reader, fewshot, scan),
         notes=_notes(spec, settings, fewshot, (problem, fewshot_problem(fewshot, scan))),
     )
+
+
+def as_asked(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
+    """The benchmark with the run's own dataset and filters."""
+    filters = (*spec.filters, *(Filter(field, value) for field, value in settings.filters))
+    dataset = spec.dataset if settings.dataset is None else settings.dataset
+    return replace(spec, dataset=dataset, filters=filters)
 
 
 def _check_judges(spec: BenchmarkSpec) -> None:

@@ -40,6 +40,8 @@ class RunSettings:
     """Folder for the run's files as the user wrote it; None: one of the workspace's own."""
     dataset: str | None = None
     """Dataset that replaces the benchmark's own."""
+    filters: tuple[tuple[str, str], ...] = ()
+    """Column and value pairs: only rows that have all of them, beside the benchmark's own filters."""
     limit: int | None = None
     """First so many rows only."""
     repeats: int = 1
@@ -82,6 +84,7 @@ class RunSettings:
             **{
                 **values,
                 "endpoint": endpoint,
+                "filters": tuple((field, value) for field, value in values.get("filters", ())),
                 "generation": Generation(**values["generation"]),
                 "budget": Budget(**values["budget"]),
             }

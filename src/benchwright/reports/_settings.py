@@ -93,6 +93,8 @@ def command_of(run: RunRecord) -> str:
     flags["model_type"] = settings.get("model_type")
     for name in ("dataset", "limit", "repeats", "num_fewshot", "fewshot_seed"):
         flags[name] = settings.get(name)
+    for pair in settings.get("filters") or []:  # type: ignore[union-attr]  # a list of pairs, as recorded
+        words += ["--filter", "=".join(pair)]  # type: ignore[arg-type]
     for name in ("temperature", "top_p", "max_tokens", "seed"):
         flags[name] = generation.get(name)
     flags["parallelism"] = settings.get("parallelism")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import find_config
+from benchwright.engine import as_asked
 from benchwright.sdk._models import choose_model
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._run import find_targets, run_settings
@@ -31,7 +31,7 @@ def check(
         settings = run_settings(found, effective, choose_model(effective, config))
         reports.append(
             check_benchmark(
-                found.spec if settings.dataset is None else replace(found.spec, dataset=settings.dataset),
+                as_asked(found.spec, settings),
                 limit=settings.limit,
                 num_fewshot=settings.num_fewshot,
                 seed=settings.fewshot_seed,

@@ -28,6 +28,8 @@ class RunOptions:
     """Skill of the demo model, 0 to 1."""
     dataset: str | None = None
     """Path or URI that replaces the benchmark's dataset."""
+    filters: tuple[str, ...] | None = None
+    """Only rows whose column has a value, each as `FIELD=VALUE`; beside the benchmark's own filters."""
     limit: int | None = None
     """First so many rows only."""
     repeats: int | None = None
@@ -85,6 +87,11 @@ class RunOptions:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UsageError(f"--{name.replace('_', '-')} is {value}; expected 1 or more")
+        for written in self.filters or ():
+            if "=" not in written:
+                raise UsageError(
+                    f"--filter {written!r} has no '='; expected FIELD=VALUE, as in --filter lang=hi"
+                )
         if self.failure_threshold is not None and not 0 <= self.failure_threshold <= 1:
             raise UsageError(f"--failure-threshold is {self.failure_threshold}; expected a share from 0 to 1")
         if self.num_fewshot is not None and self.num_fewshot < 0:
@@ -103,8 +110,9 @@ class RunOptions:
         for name in ("workspace", "output_dir"):
             if values.get(name) is not None:
                 values[name] = Path(values[name])
-        if isinstance(values.get("stop"), str):
-            values["stop"] = (values["stop"],)
+        for name in ("stop", "filters"):
+            if isinstance(values.get(name), str):
+                values[name] = (values[name],)
         return cls(**values)
 
     def over(self, defaults: Mapping[str, Any]) -> RunOptions:

@@ -92,6 +92,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
     """Freeze the options of one run."""
     values: dict[str, Any] = {
         "dataset": _absolute(options.dataset),
+        "filters": tuple(tuple(written.split("=", 1)) for written in options.filters or ()) or None,
         "limit": options.limit,
         "repeats": options.repeats,
         "num_fewshot": options.num_fewshot,
