@@ -31,7 +31,11 @@ def test_chunks_survive_any_cut(chunks: list[bytes], sizes: list[int]) -> None:
 
 
 @given(
-    st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)), max_size=20), max_size=6), cuts, st.booleans()
+    st.lists(
+        st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)), max_size=20), max_size=6
+    ),
+    cuts,
+    st.booleans(),
 )
 def test_events_survive_any_cut(texts: list[str], sizes: list[int], crlf: bool) -> None:
     end = b"\r\n" if crlf else b"\n"
