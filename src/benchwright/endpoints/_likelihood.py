@@ -110,7 +110,7 @@ def align_tokens(echoed: EchoedTokens, context: str, choice: str, *, max_tokens:
 
 
 def _own_starts(tokens: Sequence[str], first: int) -> list[int]:
-    return list(accumulate((len(token) for token in tokens[:-1]), initial=first))
+    return list(accumulate(map(len, tokens[:-1]), initial=first))
 
 
 def _by_offsets(

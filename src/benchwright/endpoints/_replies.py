@@ -12,6 +12,7 @@ What a reply counts as:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from benchwright.core import (
@@ -131,15 +132,31 @@ def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:
     values = logprobs.get("token_logprobs")
     if not isinstance(tokens, list) or not isinstance(values, list) or not tokens:
         return None
-    return EchoedTokens(
-        [t if isinstance(t, str) else "" for t in tokens],
-        [v if _is_number(v) else None for v in values],
-        [o if isinstance(o, int) else None for o in _list(logprobs.get("text_offset"))],
-        [
+    offsets = _list(logprobs.get("text_offset"))
+    tops = _list(logprobs.get("top_logprobs"))
+    # Whole lists are looked at by their types first: item by item it took a third of a ranking run's time.
+    if not set(map(type, tokens)) <= _TEXTS:
+        tokens = [t if isinstance(t, str) else "" for t in tokens]
+    if not set(map(type, values)) <= _NUMBERS:
+        values = [v if _is_number(v) else None for v in values]
+    if not set(map(type, offsets)) <= _INTEGERS:
+        offsets = [o if isinstance(o, int) else None for o in offsets]
+    if not (set(map(type, tops)) <= _TABLES and _all_numbers(tops)):
+        tops = [
             {token: v for token, v in top.items() if _is_number(v)} if isinstance(top, dict) else None
-            for top in _list(logprobs.get("top_logprobs"))
-        ],
-    )
+            for top in tops
+        ]
+    return EchoedTokens(tokens, values, offsets, tops)
+
+
+_TEXTS = {str}
+_NUMBERS = {float, int, type(None)}
+_INTEGERS = {int, type(None)}
+_TABLES = {dict, type(None)}
+
+
+def _all_numbers(tops: list[Any]) -> bool:
+    return set(map(type, chain.from_iterable(top.values() for top in tops if top))) <= {float, int}
 
 
 def _without_choices(data: dict[str, Any], clean: Clean) -> BadReply:

@@ -42,8 +42,8 @@ class Machinery:
     """When to stop."""
     progress: Progress
     """Counters for whoever watches."""
-    parallelism: int
-    """Samples in flight at once."""
+    workers: int
+    """Samples worked on at once."""
 
 
 async def execute(machinery: Machinery, store: Store, run_id: int, watcher: Watcher | None) -> None:
@@ -53,7 +53,7 @@ async def execute(machinery: Machinery, store: Store, run_id: int, watcher: Watc
     progress.started = time.monotonic()
     with machinery.stop.on_signals() as at_once:
         attendant = asyncio.create_task(_attend(machinery, store, run_id, watcher))
-        workers = [asyncio.create_task(_work(machinery)) for _ in range(machinery.parallelism)]
+        workers = [asyncio.create_task(_work(machinery)) for _ in range(machinery.workers)]
         everyone = asyncio.gather(*workers)
         try:
             await asyncio.wait((everyone, at_once), return_when=asyncio.FIRST_COMPLETED)
@@ -126,7 +126,7 @@ def _count_failure(machinery: Machinery, scored: Scored) -> None:
         progress.first_failure = scored.error
     fresh = progress.done - progress.recorded
     all_failed = fresh == progress.failed - progress.recorded_failed
-    if all_failed and fresh >= max(_HOPELESS, machinery.parallelism):
+    if all_failed and fresh >= max(_HOPELESS, machinery.workers):
         machinery.stop.request("hopeless", f"stopped: the first {fresh} samples all failed")
 
 

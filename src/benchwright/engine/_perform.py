@@ -148,7 +148,7 @@ async def _assemble(
         iter(prepared.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=resuming,
         stop=stop, progress=progress,
     )  # fmt: skip
-    return Machinery(strategy, scoring, feed, writer, endpoint, stop, progress, settings.parallelism)
+    return Machinery(strategy, scoring, feed, writer, endpoint, stop, progress, prepared.workers)
 
 
 async def _strategy(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import platform
 from collections.abc import Iterator
@@ -62,6 +63,15 @@ class Prepared:
     def rows(self) -> int:
         """Rows that get an outcome: those that can be asked, those that lack a field, the unreadable."""
         return self.scan.readable + len(self.unreadable_reasons)
+
+    @property
+    def workers(self) -> int:
+        """Samples to work on at once. One that ranks choices sends several requests, so fewer fill the endpoint;
+        a quarter more than needed, because the requests of a sample do not end together."""
+        parallelism = self.settings.parallelism
+        if self.model_type != "completions_logprob" or self.scan.requests <= self.scan.rows:
+            return parallelism
+        return min(parallelism, math.ceil(1.25 * parallelism * self.scan.rows / self.scan.requests))
 
     @property
     def asks_a_model(self) -> bool:
