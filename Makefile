@@ -44,7 +44,7 @@ test-real: install
 
 cover: install
 	$(BIN)/coverage erase
-	COVERAGE_PROCESS_START=pyproject.toml $(BIN)/coverage run -m pytest -n 0
+	$(BIN)/coverage run -m pytest -n 0
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 
