@@ -11,7 +11,6 @@ MODULES = [
     "benchmarks._missing",
     "benchmarks._scoring",
     "benchmarks._template",
-    "plugins._registry",
 ]
 
 

@@ -57,7 +57,6 @@ def test_an_interrupted_and_an_undisturbed_run_give_equal_results(
     settings = {**SETTINGS, "budget": {"max_requests": None, "max_tokens_total": None, "max_minutes": 5.0}}
     again = record(reversed(every_kind_of_sample()), settings=settings, groups=5)
     store.claim_run(again.id)
-    store.add_event(again.id, "warning", "disturbed")
     store.finish_run(again.id, "completed", summary=SUMMARY.to_json())
     write_run_files(
         store, store.run(again.id), RunSummary.from_json(orjson.loads(orjson.dumps(SUMMARY.to_json())))

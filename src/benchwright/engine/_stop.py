@@ -36,7 +36,6 @@ class Stop:
         self._tokens = 0
         self.cause: StopCause | None = None
         self.reason = ""
-        self._now: asyncio.Future[None] | None = None
 
     def request(self, cause: StopCause, reason: str) -> None:
         """Take on no more samples. The first cause stays."""
@@ -80,7 +79,7 @@ class Stop:
     def on_signals(self) -> Iterator[asyncio.Future[None]]:
         """Ctrl-C or SIGTERM once: finish what is in flight. Twice: the yielded future is done, stop at once."""
         loop = asyncio.get_running_loop()
-        self._now = now = loop.create_future()
+        now = loop.create_future()
 
         def received() -> None:
             if self.cause != "interrupted":

@@ -1,7 +1,7 @@
 """The workspace database: runs, durable steps, events. One table of steps carries resume, cache and replay."""
 
 from benchwright.store._database import StoreError, open_database
-from benchwright.store._keys import call_key, judge_key, parse_key, score_key
+from benchwright.store._keys import call_key, judge_key, score_key
 from benchwright.store._owner import DEAD_AFTER_S, HEARTBEAT_S, Owner, this_process
 from benchwright.store._records import Event, RunRecord, RunStatus, SampleSteps, StepOutput, StepRow
 from benchwright.store._store import Store
@@ -27,7 +27,6 @@ __all__ = [
     "find_workspace",
     "judge_key",
     "open_database",
-    "parse_key",
     "score_key",
     "this_process",
 ]

@@ -25,9 +25,3 @@ def score_key(index: int, repeat: int) -> str:
 def key_range(kind: str, first_index: int, last_index: int) -> tuple[str, str]:
     """The half-open key range of the samples `first_index..last_index`."""
     return f"{kind}/{first_index:09d}/", f"{kind}/{last_index + 1:09d}/"
-
-
-def parse_key(key: str) -> tuple[int, int]:
-    """Sample index and repeat of a step key."""
-    parts = key.split("/")
-    return int(parts[1]), int(parts[2])

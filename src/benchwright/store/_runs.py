@@ -123,10 +123,6 @@ class Runs(Connected):
                 return run
         raise self._no_such_run(wanted)
 
-    def add_event(self, run_id: int, kind: str, message: str) -> None:
-        """Append to the run's audit trail."""
-        self._event(run_id, kind, message)
-
     def events(self, run_id: int) -> list[Event]:
         """The audit trail, oldest first."""
         rows = self._connection.execute(

@@ -21,11 +21,6 @@ class Steps(Connected):
         )
         return {key: StepOutput(input_hash, output) for key, input_hash, output in rows}
 
-    def has_steps(self, run_id: int) -> bool:
-        """Whether the run has recorded anything yet."""
-        row = self._connection.execute("SELECT 1 FROM steps WHERE run_id = ? LIMIT 1", (run_id,)).fetchone()
-        return row is not None
-
     def index_replies(self) -> bool:
         """Bring the index of reusable replies up to date; whether it holds any.
 
