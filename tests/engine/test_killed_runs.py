@@ -117,3 +117,43 @@ def query(workspace: Path, sql: str) -> list[str]:
         return [row[0] for row in connection.execute(sql)]
     finally:
         connection.close()
+
+
+SLOW_SHOTS = """
+import os, time
+from benchwright import ScorerInput, benchmark, scorer
+
+def shots():
+    time.sleep(float(os.environ.get("SHOTS_TAKE_S", "0")))
+    return [{"a": n, "b": 1, "sum": str(n + 1)} for n in range(500, 540)]
+
+@benchmark(name="slow shots", dataset="rows.jsonl", prompt="What is {a} + {b}?", target_field="sum",
+           num_fewshot=2, fewshot_dataset=shots)
+@scorer
+def check(sample: ScorerInput) -> dict:
+    return {"correct": str(sample.target) in sample.response}
+"""
+
+
+def test_a_run_killed_while_its_examples_load_can_be_resumed(
+    bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write_text(SLOW_SHOTS, encoding="utf-8")
+    workspace = tmp_path / "w"
+    with demo_server(DemoSettings()) as server:
+        monkeypatch.setenv("SHOTS_TAKE_S", "30")
+        child = start(START, bench, server.url, PARALLELISM, workspace, workspace / "out")
+        deadline = time.monotonic() + 20
+        while not (workspace / ".benchwright" / "benchwright.db").exists() or not runs_of(workspace):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(0.3)
+        os.kill(child.pid, signal.SIGKILL)
+        child.communicate()
+        assert server.stats()["requests"] == 0
+        monkeypatch.setenv("SHOTS_TAKE_S", "0")
+        child = start(RESUME, workspace)
+        sent, errors = child.communicate(timeout=60)
+    assert child.returncode == 0, errors
+    assert int(sent) == ROWS
+    assert (workspace / "out" / "results.yml").exists()

@@ -8,8 +8,8 @@ import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 
+from benchwright import __version__
 from benchwright.benchmarks import (
     BenchmarkSpec,
     EndpointType,
@@ -209,7 +209,7 @@ def _manifest(
         "endpoint": {"fingerprint": settings.endpoint.fingerprint(), "type": model_type_of(spec, settings)},
         "fewshot": shots,
         "seed": settings.fewshot_seed,
-        "versions": {"benchwright": version("benchwright"), "python": platform.python_version()},
+        "versions": {"benchwright": __version__, "python": platform.python_version()},
     }
 
 

@@ -68,6 +68,8 @@ def _resume(
     settings = _overridden(RunSettings.from_json(run.settings), overrides)
     prepared = prepare(_benchmark_again(run, settings, target), settings)
     _refuse_changes(run, prepared, allow_changed)
+    if not run.manifest:  # killed before its data were read
+        run = store.start_run(run.id, prepared.manifest)
     if retry_failed:
         _forget_failures(store, run.id)
     store.update_settings(run.id, settings.to_json())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import ConfigFile, find_config
 from benchwright.core import BenchwrightError, UsageError
 from benchwright.endpoints import DemoSettings, OpenEndpoint, ScriptedSettings
@@ -30,8 +31,8 @@ def run(
     """Evaluate one benchmark and return its result; keywords are those of `RunOptions`.
 
     `target` is a file (`bench.py` or `bench.py:name`), a module, an installed name, or a function decorated
-    with `@benchmark`. `endpoint` answers instead of a model, such as a `ScriptedEndpoint` in a test. Raises BenchwrightError for what makes a run impossible; failing samples are counted in
-    the result instead.
+    with `@benchmark`. `endpoint` answers instead of a model, such as a `ScriptedEndpoint` in a test. Raises
+    BenchwrightError for what makes a run impossible; failing samples are counted in the result instead.
     """
     chosen = RunOptions.from_keywords(options)
     (result,) = run_all(target, chosen, endpoint=endpoint)
@@ -60,18 +61,41 @@ def run_all(
         raise UsageError(
             f"{target} holds several benchmarks ({names}); name one, as in {target}:{targets[0].spec.key}"
         )
-    ready = [
-        _prepared(found, options, config, several=len(targets) > 1, scripted=endpoint is not None)
-        for found in targets
+    scripted = endpoint is not None
+    plans = [
+        _planned(found, options, config, several=len(targets) > 1, scripted=scripted) for found in targets
     ]
-    results = []
-    for prepared, effective in ready:
-        result = _start(prepared, effective, watcher, endpoint)
+    store = Store(find_workspace(cwd, options.workspace))
+    try:
+        return _run_plans(store, plans, watcher, finished, endpoint)
+    finally:
+        store.close()
+
+
+def _run_plans(
+    store: Store,
+    plans: list[Plan],
+    watcher: Watcher | None,
+    finished: Callable[[RunResult], None] | None,
+    endpoint: OpenEndpoint | None,
+) -> list[RunResult]:
+    # On record before any data is read: reading may take long, and what is killed then can be resumed.
+    queued = [_queue(store, plan) for plan in plans]
+    try:
+        ready = [prepare(plan.spec, plan.settings) for plan in plans]
+    except BaseException:
+        for run in queued:  # nothing was sent: a run that could not start leaves no trace
+            store.delete_run(run.id)
+        raise
+    results: list[RunResult] = []
+    for run, prepared in zip(queued, ready, strict=True):
+        if results and results[-1].exit_code == 130:
+            store.finish_run(run.id, "interrupted", summary=None, error="interrupted before it began")
+            continue
+        result = _start(store, store.start_run(run.id, prepared.manifest), prepared, watcher, endpoint)
         results.append(result)
         if finished is not None:
             finished(result)
-        if result.exit_code == 130:
-            break
     return results
 
 
@@ -118,37 +142,58 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
     )
 
 
-def _prepared(
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run as it was asked for, before anything was read."""
+
+    spec: BenchmarkSpec
+    """The benchmark."""
+    settings: RunSettings
+    """Everything that decides its results."""
+    folder: Path | None
+    """Where the user wants its files."""
+
+
+def _planned(
     target: Target, options: RunOptions, config: ConfigFile | None, *, several: bool, scripted: bool
-) -> tuple[Prepared, RunOptions]:
+) -> Plan:
     effective = options.over(target.defaults)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
     model = scripted_model(effective) if scripted else choose_model(effective, config)
-    return prepare(target.spec, run_settings(target, effective, model)), effective
+    place = effective.output_dir
+    return Plan(
+        spec=target.spec,
+        settings=run_settings(target, effective, model),
+        folder=None if place is None else place.expanduser().resolve(),
+    )
+
+
+def _queue(store: Store, plan: Plan) -> RunRecord:
+    settings = plan.settings
+    asks = plan.spec.response_field is None
+    return store.create_run(
+        name=settings.benchmark,
+        target=settings.asked,
+        model=settings.endpoint.model_id if asks else "ready-made responses",
+        folder=plan.folder,
+        settings=settings.to_json(),
+        manifest={},
+        status="queued",
+    )
 
 
 def _start(
-    prepared: Prepared, options: RunOptions, watcher: Watcher | None, endpoint: OpenEndpoint | None
+    store: Store,
+    run: RunRecord,
+    prepared: Prepared,
+    watcher: Watcher | None,
+    endpoint: OpenEndpoint | None,
 ) -> RunResult:
-    store = Store(find_workspace(Path.cwd(), options.workspace))
-    try:
-        settings = prepared.settings
-        run = store.create_run(
-            name=settings.benchmark,
-            target=settings.asked,
-            model=settings.endpoint.model_id if prepared.asks_a_model else "ready-made responses",
-            folder=None if options.output_dir is None else options.output_dir.expanduser().resolve(),
-            settings=settings.to_json(),
-            manifest=prepared.manifest,
-        )
+    def work() -> RunResult:
+        return perform_run(store, run, prepared, resuming=False, watcher=watcher, endpoint=endpoint)
 
-        def work() -> RunResult:
-            return perform_run(store, run, prepared, resuming=False, watcher=watcher, endpoint=endpoint)
-
-        return owned(store, run, "failed", work)
-    finally:
-        store.close()
+    return owned(store, run, "failed", work)
 
 
 def perform_run(

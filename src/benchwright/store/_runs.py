@@ -31,14 +31,15 @@ class Runs(Connected):
         folder: Path | None,
         settings: JsonObject,
         manifest: JsonObject,
+        status: RunStatus = "running",
     ) -> RunRecord:
-        """Record a new run, owned by this process and `running`."""
+        """Record a new run, owned by this process."""
         now = time.time()
         with self._transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO runs (name, target, model, status, folder, settings, manifest, owner, heartbeat,"
                 " created_at) VALUES (?,?,?,?,?,?,?,?,?,?)",
-                (name, target, model, "running", "", encode_json(settings), encode_json(manifest),
+                (name, target, model, status, "", encode_json(settings), encode_json(manifest),
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)
@@ -46,6 +47,19 @@ class Runs(Connected):
             connection.execute("UPDATE runs SET folder = ? WHERE id = ?", (str(place), run_id))
             self._event(run_id, "run.started", f"started on {target}")
         return self.run(run_id)
+
+    def start_run(self, run_id: int, manifest: JsonObject) -> RunRecord:
+        """A queued run is prepared and begins."""
+        self._connection.execute(
+            "UPDATE runs SET status = 'running', manifest = ? WHERE id = ?", (encode_json(manifest), run_id)
+        )
+        return self.run(run_id)
+
+    def delete_run(self, run_id: int) -> None:
+        """Take back a run that could not start: nothing was sent, so there is nothing to keep."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM events WHERE run_id = ?", (run_id,))
+            connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
 
     def claim_run(self, run_id: int) -> RunRecord:
         """Become the owner of an existing run, unless a live process owns it."""
@@ -153,7 +167,7 @@ class Runs(Connected):
 def _run_record(row: tuple[Any, ...]) -> RunRecord:
     (run_id, name, target, model, status, folder, settings, manifest, summary, error, created, finished,
      owner, heartbeat) = row  # fmt: skip
-    if status == "running" and not (owner and Owner.from_text(str(owner)).alive(heartbeat)):
+    if status in ("queued", "running") and not (owner and Owner.from_text(str(owner)).alive(heartbeat)):
         status = "interrupted"
     return RunRecord(
         id=run_id,
