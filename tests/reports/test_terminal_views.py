@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from recorded_runs import SUMMARY
+from recorded_runs import SUMMARY, score
 from rich.console import Console, RenderableType
 
 from benchwright.core import NotFoundError
@@ -25,6 +25,7 @@ from benchwright.reports import (
     run_table,
     sample_in_full,
     sample_views,
+    wrong_samples,
 )
 from benchwright.store import RunRecord, Store
 
@@ -178,3 +179,22 @@ def test_a_sample_that_is_not_there_is_named(store: Store, record: Record, wante
 @pytest.mark.parametrize("module", [_text, _settings])
 def test_examples_in_the_documentation_are_true(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
+
+
+def test_wrong_answers_are_listed_with_what_was_expected(store: Store, record: Record) -> None:
+    steps = [
+        score(0, 0, {"o": "scored", "s": {"correct": True}, "t": "4", "r": "4", "p": "2 + 2?"}),
+        score(1, 0, {"o": "scored", "s": {"correct": False}, "t": "6", "r": "seven", "p": "3 + 3?"}),
+        score(2, 0, {"o": "scored", "s": {"acc": 0.0, "acc_norm": 1.0}, "t": "B", "r": " C", "p": "pick"}),
+        score(3, 0, {"o": "request_failed", "t": "8", "e": "no"}),
+        score(4, 0, {"o": "scored", "s": {"f1": 0.0}, "t": "8", "r": "9"}),
+    ]
+    run = record(steps)
+    shown = text_of(wrong_samples(sample_views(store, run.id), 20))
+    assert "3 + 3?" in shown
+    assert "seven" in shown
+    assert "1/0" in shown
+    assert "2/0" in shown
+    assert "2 + 2?" not in shown
+    assert "3/0" not in shown
+    assert "only the first 1" in text_of(wrong_samples(sample_views(store, run.id), 1))

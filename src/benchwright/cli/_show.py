@@ -14,7 +14,7 @@ from benchwright.config import Setting
 if TYPE_CHECKING:
     from benchwright.store import RunRecord, Store
 
-_LIMIT = Setting("limit", "int", "with --failed: at most N samples (default: 20)", least=1)
+_LIMIT = Setting("limit", "int", "with --failed or --wrong: at most N samples (default: 20)", least=1)
 
 
 def configure(parser: Parser) -> None:
@@ -24,13 +24,14 @@ def configure(parser: Parser) -> None:
         "sample", metavar="SAMPLE", nargs="?", help="row number from 0; 12/1 is its second repeat"
     )
     parser.add_argument("--failed", action="store_true", help="list samples without a score")
+    parser.add_argument("--wrong", action="store_true", help="list samples that were judged wrong")
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     add_workspace(parser)
-    parser.example("benchwright show last", "benchwright show last 12")
+    parser.example("benchwright show last", "benchwright show last --wrong", "benchwright show last 12")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """A run, its failed samples, or one sample."""
+    """A run, its failed or wrong samples, or one sample."""
     from benchwright.core import NotFoundError
 
     with existing_store(arguments) as store:
@@ -43,6 +44,8 @@ def execute(arguments: Namespace, output: Output) -> int:
             _show_sample(store, run, arguments.sample, output)
         elif arguments.failed:
             _show_failed(store, run, arguments.limit, output)
+        elif arguments.wrong:
+            _show_wrong(store, run, arguments.limit, output)
         else:
             _show_run(store, run, output)
     return 0
@@ -69,6 +72,19 @@ def _show_failed(store: Store, run: RunRecord, limit: int, output: Output) -> No
         output.json({"run_id": run.id, "samples": [sample_json(view) for view in failed]})
     else:
         output.show(failed_samples(views, limit))
+
+
+def _show_wrong(store: Store, run: RunRecord, limit: int, output: Output) -> None:
+    from itertools import islice
+
+    from benchwright.reports import is_wrong, sample_json, sample_views, wrong_samples
+
+    views = sample_views(store, run.id)
+    if output.as_json:
+        wrong = islice(filter(is_wrong, views), limit)
+        output.json({"run_id": run.id, "samples": [sample_json(view) for view in wrong]})
+    else:
+        output.show(wrong_samples(views, limit))
 
 
 def _show_sample(store: Store, run: RunRecord, wanted: str, output: Output) -> None:

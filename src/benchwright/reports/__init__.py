@@ -6,7 +6,7 @@ from benchwright.reports._result_view import ResultView, result_table, result_vi
 from benchwright.reports._results import results_document
 from benchwright.reports._samples import JudgeView, SampleView, find_samples, judge_views, sample_views
 from benchwright.reports._shapes import results_json, run_json, sample_json
-from benchwright.reports._show import failed_samples, run_overview, sample_in_full
+from benchwright.reports._show import failed_samples, is_wrong, run_overview, sample_in_full, wrong_samples
 from benchwright.reports._text import duration, printable
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "duration",
     "failed_samples",
     "find_samples",
+    "is_wrong",
     "judge_views",
     "printable",
     "result_table",
@@ -31,4 +32,5 @@ __all__ = [
     "sample_views",
     "write_run_config",
     "write_run_files",
+    "wrong_samples",
 ]

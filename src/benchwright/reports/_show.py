@@ -17,6 +17,8 @@ from benchwright.store import Event, RunRecord
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
+_WORDS_WIDTH = 120
+"""Characters of a question or reply in a list; `show RUN SAMPLE` has them whole."""
 _ERROR_WIDTH = 200
 
 
@@ -60,6 +62,40 @@ def failed_samples(samples: Iterable[SampleView], limit: int) -> Group:
     if not rows:
         return Group(Text("every sample has a score"))
     return Group(_grid(rows))
+
+
+def wrong_samples(samples: Iterable[SampleView], limit: int) -> Group:
+    """Samples that a scorer judged wrong, with what was said and what was expected; a rich renderable."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("sample", justify="right", no_wrap=True)
+    for heading in ("asked", "replied", "expected"):
+        table.add_column(heading, overflow="fold")
+    for view in samples:
+        if not is_wrong(view):
+            continue
+        if table.row_count == limit:
+            return Group(table, Text(f"only the first {limit} are shown; more with --limit"))
+        words = (_short_words(view.prompt), _short_words(view.response), _short_words(view.target))
+        table.add_row(f"{view.sample_id}/{view.repeat}", *map(Text, words))
+    return Group(table) if table.row_count else Group(Text("no sample was judged wrong"))
+
+
+def is_wrong(view: SampleView) -> bool:
+    """Whether `correct`, or else the first right-or-wrong score, says wrong. Failed samples are neither."""
+    scores = view.scores or {}
+    verdicts = [value for value in scores.values() if isinstance(value, bool)]
+    verdict = scores.get("correct", scores.get("acc", verdicts[0] if verdicts else None))
+    return verdict is not None and verdict in (False, 0.0)
+
+
+def _short_words(text: str | None) -> str:
+    words = printable(" ".join((text or "").split()))
+    return words if len(words) <= _WORDS_WIDTH else words[: _WORDS_WIDTH - 1] + "…"
 
 
 def sample_in_full(view: SampleView, judges: Sequence[JudgeView]) -> Group:

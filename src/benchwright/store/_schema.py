@@ -6,7 +6,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (  # 1: runs, steps, events.
         """
         CREATE TABLE runs (
-            id          INTEGER PRIMARY KEY AUTOINCREMENT,
+            id          INTEGER PRIMARY KEY,
             name        TEXT NOT NULL,          -- normalised benchmark name
             target      TEXT NOT NULL,          -- what the user typed
             model       TEXT NOT NULL,          -- model id, as shown in listings
