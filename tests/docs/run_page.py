@@ -26,7 +26,7 @@ from benchwright.config import read_config
 from benchwright.endpoints import DemoSettings, demo_server
 
 SHOWN_URL = "http://localhost:8000"
-SHOWN_FOLDER = "/home/you/evals"
+SHOWN_FOLDER = "~/evals"
 WIDTH = "100"
 SKILL = 0.9
 _VOLATILE = (
