@@ -72,7 +72,7 @@ def test_over_http_and_in_process_the_reply_is_the_same(server: DemoServer, name
         assert (far.failure.kind, far.failure.http_status) == (near.failure.kind, near.failure.http_status)
     else:
         same = {"started_at": 0.0, "latency_s": 0.0, "ttft_s": None}
-        assert replace(far, **same) == replace(near, **same)  # type: ignore[arg-type]
+        assert far._replace(**same) == near._replace(**same)  # type: ignore[arg-type]
 
 
 def test_the_echo_check_accepts_the_server(server: DemoServer) -> None:

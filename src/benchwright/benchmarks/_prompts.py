@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchwright.benchmarks._examples import Example, FewShot
 from benchwright.benchmarks._likeness import Likeness
@@ -13,8 +13,7 @@ from benchwright.benchmarks._turns import OpeningTurn
 from benchwright.core import Row
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """What one row asks."""
 
     text: str

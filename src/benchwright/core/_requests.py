@@ -1,9 +1,12 @@
-"""What is asked of a model and what comes back: the values between benchmarks, engine and endpoints."""
+"""What is asked of a model and what comes back: the values between benchmarks, engine and endpoints.
+
+Those made for every sample are named tuples: as frozen as a frozen dataclass, and four times as quick to make.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from benchwright.core._json import JsonObject, JsonValue
 
@@ -24,8 +27,7 @@ FailureKind: TypeAlias = Literal[
 `bad_reply` is a 200 that is not the JSON of the route (HTML, missing choices)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(NamedTuple):
     """One call, complete: what is sent is exactly `payload`."""
 
     route: Route
@@ -38,8 +40,7 @@ class ModelRequest:
     """Which repeat of the sample this is; part of the cache key, so repeats never share a reply."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
+class TokenUsage(NamedTuple):
     """Tokens of one call."""
 
     prompt: int
@@ -76,8 +77,7 @@ class EchoedTokens:
     """Alternatives per position; empty when the server sends none."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelReply:
+class ModelReply(NamedTuple):
     """What came of one request, after all its attempts. Failure is a value here."""
 
     status: ReplyStatus
