@@ -147,6 +147,17 @@ def test_a_workspace_in_a_folder_that_everybody_writes_to_is_not_trusted(tmp_pat
     assert find_workspace(shared).root == shared
 
 
+def test_a_read_only_workspace_can_be_looked_at(store: Store) -> None:
+    run_id = new_run(store)
+    store.finish_run(run_id, "failed", summary=None, error="half \ud800 a character")
+    store.close()
+    looking = Store(store.workspace, read_only=True)
+    assert looking.run(run_id).error == "half ? a character"
+    with pytest.raises(sqlite3.OperationalError):
+        looking.heartbeat(run_id)
+    looking.close()
+
+
 def test_heartbeat_is_recorded(store: Store) -> None:
     run_id = new_run(store)
     store.heartbeat(run_id)

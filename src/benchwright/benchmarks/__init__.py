@@ -12,7 +12,7 @@ from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._installed import InstalledBenchmark, installed_benchmarks
-from benchwright.benchmarks._judges import judge_key_names, judge_problems
+from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge_problems
 from benchwright.benchmarks._loading import load_benchmarks
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
@@ -64,6 +64,7 @@ __all__ = [
     "estimate_tokens",
     "fewshot_problem",
     "installed_benchmarks",
+    "judge_configs",
     "judge_key_names",
     "judge_problems",
     "load_benchmarks",

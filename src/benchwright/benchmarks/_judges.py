@@ -24,6 +24,11 @@ def judge_problems(spec: BenchmarkSpec) -> list[str]:
     return [str(judge) for _, judge in _judges(spec) if isinstance(judge, ConfigError)]
 
 
+def judge_configs(spec: BenchmarkSpec) -> list[JudgeConfig]:
+    """The judges whose settings can be used."""
+    return [judge for _, judge in _judges(spec) if not isinstance(judge, ConfigError)]
+
+
 def judge_key_names(spec: BenchmarkSpec) -> list[str]:
     """Environment variables that must hold the judges' keys, each once."""
     names = [judge.api_key for _, judge in _judges(spec) if not isinstance(judge, ConfigError)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ def existing_store(arguments: Namespace) -> Iterator[Store | None]:
     if not workspace.database.is_file():
         yield None
         return
-    store = Store(workspace)
+    store = Store(workspace, read_only=not os.access(workspace.state, os.W_OK))
     try:
         yield store
     finally:

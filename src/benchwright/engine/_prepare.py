@@ -19,6 +19,7 @@ from benchwright.benchmarks import (
     build_prompts,
     definition_doubts,
     fewshot_problem,
+    judge_configs,
     judge_key_names,
     judge_problems,
     resolve_fewshot,
@@ -31,6 +32,7 @@ from benchwright.core import BadRow, ConfigError, DatasetError, JsonObject, cont
 from benchwright.datasets import Batch, DatasetReader, Filter, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
 from benchwright.engine._settings import RunSettings
+from benchwright.engine._side_calls import judge_settings
 
 BATCH_ROWS = 256
 """Rows read at a time: enough to make the reading cheap, few enough to stay flat in memory."""
@@ -146,6 +148,11 @@ def as_asked(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
 def _check_judges(spec: BenchmarkSpec) -> None:
     """A judge that cannot work is known before the model is paid for what nobody will grade."""
     problems = judge_problems(spec)
+    for judge in judge_configs(spec):
+        try:
+            judge_settings(judge, parallelism=1)
+        except ConfigError as error:
+            problems.append(f"the judge's settings cannot be used: {error}")
     unset = [name for name in judge_key_names(spec) if not os.environ.get(name)]
     problems += [f"the judge's key variable {name} is not set (export {name}=…)" for name in unset]
     if problems:

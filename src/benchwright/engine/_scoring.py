@@ -30,11 +30,12 @@ BLOCKING_SCORER_S = 0.05
 """A scorer that blocks this long leaves the loop at once: signals and time-outs wait with everybody else."""
 
 _OUR_CODE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
-class _NeedsThread(BaseException):
-    """Raised when a scorer asks a model while it runs in the event loop. Not an Exception, so that a
-    scorer's own `except Exception` cannot swallow it."""
+class _NeedsThread(SystemExit):
+    """Raised when a scorer asks a model while it runs in the event loop. Not an Exception, so that a scorer's
+    own `except Exception` does not swallow it, and of a kind about which a thread of its own says nothing."""
 
 
 @dataclass(slots=True)
@@ -71,6 +72,9 @@ class Scoring:
         self._threads = DaemonThreads(threads, "benchwright-scorer")
         self._in_loop = False
         self._threaded = False
+        # The first samples are scored in threads, until one was quick: a scorer that blocks or asks a model is
+        # found out there without holding up the loop. An `async` one says itself that it does not block.
+        self._proven_quick = inspect.iscoroutinefunction(spec.scorer)
         self._slow = 0
 
     def close(self) -> None:
@@ -98,46 +102,63 @@ class Scoring:
             answer.turn_index,
             ask=live.ask,
         )
-        if self._threaded:
-            return self._later(sample, answer, None)
+        if self._threaded or not self._proven_quick:
+            return self._later(live, sample, answer, None)
         started = perf_counter()
         self._in_loop = True
+        failure: BaseException | None = None
+        scores: Scores | None = None
         try:
             result = call_scorer(self._spec, sample)
             if type(result) is not dict and inspect.isawaitable(result):
-                return self._later(sample, answer, result)
+                return self._later(live, sample, answer, result)
             scores = _checked(result)
-        except _NeedsThread:
-            self._threaded = True
-            return self._later(sample, answer, None)
         except (Exception, SystemExit) as error:
-            return _failed(answer, error, target)
+            failure = error
         finally:
             self._in_loop = False
+        if live.refused:  # whatever came of it, it came of a question that was not asked
+            self._threaded = True
+            return self._later(live, sample, answer, None)
+        if scores is None:
+            return _failed(answer, failure, target)
         took = perf_counter() - started
         if took > SLOW_SCORER_S:
             self._slow += 1
             self._threaded = self._slow >= 3 or took > BLOCKING_SCORER_S
         return Scored(_outcome(answer, scores), scores, None, target)
 
-    async def _later(self, sample: ScorerInput, answer: Answer, result: Awaitable[Any] | None) -> Scored:
+    async def _later(
+        self, live: _LiveCalls, sample: ScorerInput, answer: Answer, result: Awaitable[Any] | None
+    ) -> Scored:
         """Await an `async` scorer, or run the scorer in a thread."""
+        failure: BaseException | None = None
+        scores: Scores | None = None
         try:
             if result is not None:
-                try:
-                    scores = _checked(await result)
-                    return Scored(_outcome(answer, scores), scores, None, sample.target)
-                except _NeedsThread:
-                    self._threaded = True
-            scores = await self._threads.run(self._run_in_thread, sample)
+                scores = _checked(await result)
+            else:
+                scores = await self._threads.run(self._run_in_thread, live, sample)
         except (Exception, SystemExit) as error:
-            return _failed(answer, error, sample.target)
+            failure = error
+        if live.refused:
+            self._threaded = True
+            live.refused = False
+            return await self._later(live, sample, answer, None)
+        if scores is None:
+            return _failed(answer, failure, sample.target)
         return Scored(_outcome(answer, scores), scores, None, sample.target)
 
-    def _run_in_thread(self, sample: ScorerInput) -> Scores:
+    def _run_in_thread(self, live: _LiveCalls, sample: ScorerInput) -> Scores:
+        started = perf_counter()
         result = call_scorer(self._spec, sample)
         if inspect.isawaitable(result):
             result = asyncio.run(_awaited(result))
+        took = perf_counter() - started
+        if live.asked:
+            self._threaded = True
+        elif took <= SLOW_SCORER_S:
+            self._proven_quick = True
         return _checked(result)
 
     def wait_for(self, question: Any) -> str:
@@ -161,12 +182,15 @@ class Scoring:
 class _LiveCalls:
     """What a scorer can ask while it scores one sample. Calls are numbered, so that each is its own step."""
 
-    __slots__ = ("_asked", "_item", "_scoring")
+    __slots__ = ("_item", "_scoring", "asked", "refused")
 
     def __init__(self, scoring: Scoring, item: WorkItem) -> None:
         self._scoring = scoring
         self._item = item
-        self._asked = 0
+        self.asked = 0
+        """Questions so far."""
+        self.refused = False
+        """Whether one could not be asked, because the scorer ran in the event loop."""
 
     def model_call(self, prompt: Any, **overrides: Any) -> str:
         """The model under test: `model_call_fn(prompt_or_messages, temperature=…, max_tokens=…)` → text."""
@@ -177,14 +201,15 @@ class _LiveCalls:
         return self._wait(self._scoring.judge_question(self._item, self._number(), call))
 
     def _number(self) -> int:
-        self._asked += 1
-        return self._asked - 1
+        self.asked += 1
+        return self.asked - 1
 
     def _wait(self, question: Any) -> str:
         try:
             return self._scoring.wait_for(question)
         except _NeedsThread:
-            self._asked = 0  # the scorer starts again in a thread, with the same numbers
+            self.refused = True
+            self.asked = 0  # the scorer starts again in a thread, with the same numbers
             raise
 
 
@@ -192,20 +217,20 @@ async def _awaited(result: Any) -> Any:
     return await result
 
 
-def _failed(answer: Answer, error: BaseException, target: Any) -> Scored:
+def _failed(answer: Answer, error: BaseException | None, target: Any) -> Scored:
     text = str(error) or type(error).__name__
     if type(error).__module__ == "builtins":
         text = f"{type(error).__name__}: {text}"
     return Scored(_outcome(answer, None), None, f"scorer failed{_place(error)}: {text}", target)
 
 
-def _place(error: BaseException) -> str:
+def _place(error: BaseException | None) -> str:
     """` at file.py:12`: the innermost line of the user's own code."""
     place = ""
-    trace = error.__traceback__
+    trace = None if error is None else error.__traceback__
     while trace is not None:
         path = trace.tb_frame.f_code.co_filename
-        if not path.startswith((_OUR_CODE, "<")) and "site-packages" not in path:
+        if not path.startswith((_OUR_CODE, _LIBRARY, "<")):
             place = f" at {os.path.basename(path)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place

@@ -82,6 +82,8 @@ def _run_plans(
     # On record before any data is read: reading may take long, and what is killed then can be resumed.
     queued = [_queue(store, plan) for plan in plans]
     try:
+        for run in queued:
+            _make_folder(run.folder)
         ready = [prepare(plan.spec, plan.settings) for plan in plans]
     except BaseException:
         for run in queued:  # nothing was sent: a run that could not start leaves no trace

@@ -11,10 +11,11 @@ from benchwright.store._workspace import Workspace
 class Connected:
     """A workspace with its database open."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        workspace.create()
+    def __init__(self, workspace: Workspace, *, read_only: bool = False) -> None:
+        if not read_only:
+            workspace.create()
         self.workspace = workspace
-        self._connection = open_database(workspace.database)
+        self._connection = open_database(workspace.database, read_only=read_only)
 
     def close(self) -> None:
         """Close the database."""

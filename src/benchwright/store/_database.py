@@ -21,8 +21,11 @@ def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """
     try:
         if read_only:
+            # Without a log beside it nobody writes to the database: `immutable` then reads it even where SQLite
+            # could not make the log's index file, on a read-only disk.
+            mode = "mode=ro" if path.with_name(path.name + "-wal").exists() else "immutable=1"
             connection = sqlite3.connect(
-                f"file:{path}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+                f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
             )
         else:
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)

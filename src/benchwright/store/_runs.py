@@ -39,7 +39,7 @@ class Runs(Connected):
             cursor = connection.execute(
                 "INSERT INTO runs (name, target, model, status, folder, settings, manifest, owner, heartbeat,"
                 " created_at) VALUES (?,?,?,?,?,?,?,?,?,?)",
-                (name, target, model, status, "", encode_json(settings), encode_json(manifest),
+                (name, _storable(target), _storable(model), status, "", encode_json(settings), encode_json(manifest),
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)
@@ -102,7 +102,13 @@ class Runs(Connected):
             with self._transaction() as connection:
                 connection.execute(
                     "UPDATE runs SET status = ?, summary = ?, error = ?, finished_at = ?, owner = NULL WHERE id = ?",
-                    (status, None if summary is None else encode_json(summary), error, time.time(), run_id),
+                    (
+                        status,
+                        None if summary is None else encode_json(summary),
+                        _storable(error),
+                        time.time(),
+                        run_id,
+                    ),
                 )
                 self._event(
                     run_id, "run.finished" if status == "completed" else "run.stopped", error or status
@@ -147,7 +153,7 @@ class Runs(Connected):
     def _event(self, run_id: int, kind: str, message: str) -> None:
         self._connection.execute(
             "INSERT INTO events (run_id, kind, message, created_at) VALUES (?,?,?,?)",
-            (run_id, kind, message, time.time()),
+            (run_id, kind, _storable(message), time.time()),
         )
 
     def _no_such_run(self, wanted: str) -> NotFoundError:
@@ -162,6 +168,11 @@ class Runs(Connected):
             f"no run {wanted!r} in the workspace {self.workspace.root}; the newest is {runs[0].id}."
             f"{suggest(wanted, known)} See: benchwright list"
         )
+
+
+def _storable(text: str | None) -> str | None:
+    """Half characters, which UTF-8 cannot hold, made question marks: users' errors may hold anything."""
+    return None if text is None else text.encode("utf-8", "replace").decode()
 
 
 def _run_record(row: tuple[Any, ...]) -> RunRecord:
