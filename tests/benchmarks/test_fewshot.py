@@ -15,14 +15,19 @@ from hypothesis import strategies as st
 from benchwright.benchmarks import (
     BenchmarkSpec,
     FewShot,
+    benchmark,
     build_prompts,
     check_benchmark,
+    compile_template,
     fewshot_problem,
     resolve_fewshot,
     scan_rows,
+    scorer,
 )
+from benchwright.benchmarks._examples import question_of
 from benchwright.core import BenchmarkError, UsageError
 from benchwright.datasets import Filter, open_dataset, register_fetcher
+from benchwright.scorers import ScorerInput
 
 Rows = list[dict[str, Any]]
 HUNDRED: Rows = [{"q": f"question {i}", "a": f"answer {i}"} for i in range(100)]
@@ -420,3 +425,36 @@ def test_a_split_that_fails_falls_on_with_a_word(hub: Hub) -> None:
     fewshot = resolved(spec_of("hf://fewshot-test/d?split=test", num_fewshot=2, fewshot_split="nope"))
     assert (fewshot.source, fewshot.failed_sources) == ("overlapping_rows", ("fewshot_split",))
     assert any("fewshot_split cannot be used" in text for text in fewshot.warnings)
+
+
+def test_a_row_recognises_its_question_under_another_id(tmp_path: Path) -> None:
+    rows = [
+        {"id": n, "question": f"How many apples does Mary number {n} have?", "answer": f"a{n}"}
+        for n in range(12)
+    ]
+    copies = [{**row, "id": 1000 + row["id"]} for row in rows]
+
+    @benchmark(
+        name="ids",
+        dataset=rows,
+        prompt="[{id}] Q: {question}\nA:",
+        target_field="answer",
+        num_fewshot=3,
+        fewshot_dataset=copies,
+    )
+    @scorer
+    def check(sample: ScorerInput) -> dict[str, bool]:
+        return {"correct": True}
+
+    spec = check._benchmark  # type: ignore[attr-defined]
+    prompts = build_prompts(spec, resolve_fewshot(spec))
+    for row in rows:
+        text = prompts.build(row).text
+        assert text.count("Q: ") == 4
+        assert text.count(f"{row['question']}") == 1, "its own question stands there once: as the question"
+        assert f"A: {row['answer']}\n" not in text
+
+
+def test_a_prompt_that_shows_nothing_but_ids_tells_rows_by_them() -> None:
+    template = compile_template("What is {id} squared?")
+    assert question_of(template)({"id": 7}) == "What is 7 squared?"

@@ -23,7 +23,7 @@ class Example:
     text: str
     """What is shown."""
     prompt: str | None
-    """The main prompt rendered for the example's row, by which a row recognises itself; None if it has none."""
+    """What the example's row asks (`question_of`), by which a row recognises itself; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,29 @@ def choose_examples(
     )
 
 
+_IDS = {"id", "idx", "uid", "uuid", "guid", "qid"}
+
+
+def question_of(main: Template) -> Callable[[Row], str]:
+    """How a row is recognised: its prompt, without the row's id where the prompt shows one beside other fields.
+
+    The same question may stand in two files under two ids.
+    """
+    shown = {
+        field: "" for field in main.fields if field.casefold() in _IDS or field.casefold().endswith("_id")
+    }
+    if not shown or len(shown) == len(main.fields):
+        return main.render
+
+    def render(row: Row) -> str:
+        try:
+            return main.render({**row, **shown})
+        except (MissingFieldError, ValueError, TypeError):  # a format that only a number can have
+            return main.render(row)
+
+    return render
+
+
 def example_renderer(spec: BenchmarkSpec, main: Template) -> Callable[[Row], Example | None]:
     """How one example of this benchmark is written; None for a row that lacks a field.
 
@@ -86,22 +109,24 @@ def example_renderer(spec: BenchmarkSpec, main: Template) -> Callable[[Row], Exa
     main prompt, one space and the target as text, with trailing white space removed.
     """
     own = example_template(spec, main)
+    question = question_of(main)
     target_field = spec.target_field
 
     def render(row: Row) -> Example | None:
         try:
             prompt: str | None = main.render(row)
+            asked: str | None = question(row)
         except MissingFieldError:
-            prompt = None
+            prompt = asked = None
         if own is not None:
             try:
-                return Example(own.render(row), prompt)
+                return Example(own.render(row), asked)
             except MissingFieldError:
                 return None
         target = row.get(target_field)
         if prompt is None or target is None:  # "None" would be shown as the answer
             return None
-        return Example(f"{prompt} {target}".rstrip(), prompt)
+        return Example(f"{prompt} {target}".rstrip(), asked)
 
     return render
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from benchwright.benchmarks._examples import Example, FewShot
+from benchwright.benchmarks._examples import Example, FewShot, question_of
 from benchwright.benchmarks._likeness import Likeness
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, load_template
@@ -30,8 +30,8 @@ class Prompt(NamedTuple):
 class PromptBuilder:
     """Renders rows of one benchmark. Immutable once built; may be shared between threads."""
 
-    __slots__ = ("_block", "_examples", "_likeness", "_prefix", "_render", "_render_system", "_separator",
-                 "_spares", "system_template", "template")  # fmt: skip
+    __slots__ = ("_block", "_examples", "_likeness", "_prefix", "_question", "_render", "_render_system",
+                 "_separator", "_spares", "system_template", "template")  # fmt: skip
 
     def __init__(
         self,
@@ -46,6 +46,9 @@ class PromptBuilder:
         self.system_template = system
         """The compiled system prompt, if there is one."""
         self._render = template.render
+        self._question = question_of(template)
+        if self._question == self._render:  # bound methods are made anew at each look
+            self._question = self._render
         self._render_system: Callable[[Row], str] | None = system.render if system is not None else None
         self._prefix = prefix
         self._separator = separator
@@ -59,8 +62,9 @@ class PromptBuilder:
         """The prompt of one row. Raises MissingFieldError, also when it is the system prompt that lacks a field."""
         text = self._render(row)
         if self._block:
-            found = self._likeness.among_examples(text, row)
-            text = (self._block if not found else self._block_without(text, row)) + text
+            asked = text if self._question is self._render else self._question(row)
+            found = self._likeness.among_examples(asked, row)
+            text = (self._block if not found else self._block_without(asked, row)) + text
         system = self._render_system
         return Prompt(text, None if system is None else system(row))
 
