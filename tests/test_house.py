@@ -77,3 +77,11 @@ def test_front_lists_what_it_exports_in_order(room: str) -> None:
     assert len(listed) == len(set(listed))
     ranked = sorted(listed, key=lambda n: (0 if n.isupper() else 1 if n[0].isupper() else 2, n))
     assert list(listed) == ranked, "sort __all__ as ruff does: CONSTANTS, Classes, functions"
+
+
+def test_the_version_is_the_same_wherever_it_stands() -> None:
+    from importlib.metadata import version
+
+    from benchwright.core import VERSION
+
+    assert VERSION == benchwright.__version__ == version("benchwright")

@@ -30,10 +30,12 @@ from benchwright.core._requests import (
 )
 from benchwright.core._rows import BadRow
 from benchwright.core._summary import MetricSummary, RunSummary
+from benchwright.core._version import VERSION
 
 __all__ = [
     "ADAPTER_VERSION",
     "OUTCOMES",
+    "VERSION",
     "BadRow",
     "BenchmarkError",
     "BenchwrightError",

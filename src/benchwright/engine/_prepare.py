@@ -9,7 +9,6 @@ import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from benchwright import __version__
 from benchwright.benchmarks import (
     BenchmarkSpec,
     EndpointType,
@@ -28,7 +27,7 @@ from benchwright.benchmarks import (
     target_problem,
 )
 from benchwright.config import resolve_headers
-from benchwright.core import BadRow, ConfigError, DatasetError, JsonObject, content_hash, suggest
+from benchwright.core import VERSION, BadRow, ConfigError, DatasetError, JsonObject, content_hash, suggest
 from benchwright.datasets import Batch, DatasetReader, Filter, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
 from benchwright.engine._settings import RunSettings
@@ -216,7 +215,7 @@ def _manifest(
         "endpoint": {"fingerprint": settings.endpoint.fingerprint(), "type": model_type_of(spec, settings)},
         "fewshot": shots,
         "seed": settings.fewshot_seed,
-        "versions": {"benchwright": __version__, "python": platform.python_version()},
+        "versions": {"benchwright": VERSION, "python": platform.python_version()},
     }
 
 
