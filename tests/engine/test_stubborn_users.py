@@ -63,7 +63,15 @@ def test_a_scorer_that_changes_its_row_changes_no_prompt_and_no_record(tmp_path:
 
 @pytest.mark.parametrize(
     "returned",
-    [{"x": 1e200}, {"x": 2**70}, {"x": float("inf")}, {"x": object()}, SystemExit(3), RecursionError("deep")],
+    [
+        {"x": 1e200},
+        {"x": 2**70},
+        {"x": float("inf")},
+        {"x": object()},
+        SystemExit(3),
+        BaseException("odd"),
+        RecursionError("deep"),
+    ],
 )
 def test_one_odd_score_fails_its_sample_only(tmp_path: Path, returned: Any) -> None:
     def odd(sample: ScorerInput) -> Any:

@@ -29,6 +29,9 @@ SLOW_SCORER_S = 0.003
 BLOCKING_SCORER_S = 0.05
 """A scorer that blocks this long leaves the loop at once: signals and time-outs wait with everybody else."""
 
+_NOT_THE_SCORERS = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
+"""Raised to end the run or the task, not by the scorer."""
+
 _OUR_CODE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 
@@ -113,7 +116,9 @@ class Scoring:
             if type(result) is not dict and inspect.isawaitable(result):
                 return self._later(live, sample, answer, result)
             scores = _checked(result)
-        except (Exception, SystemExit) as error:
+        except _NOT_THE_SCORERS:
+            raise
+        except BaseException as error:  # whatever a user's code may raise, it is this sample's failure only
             failure = error
         finally:
             self._in_loop = False
@@ -139,7 +144,9 @@ class Scoring:
                 scores = _checked(await result)
             else:
                 scores = await self._threads.run(self._run_in_thread, live, sample)
-        except (Exception, SystemExit) as error:
+        except _NOT_THE_SCORERS:
+            raise
+        except BaseException as error:  # whatever a user's code may raise, it is this sample's failure only
             failure = error
         if live.refused:
             self._threaded = True
