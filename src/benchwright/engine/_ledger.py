@@ -42,7 +42,7 @@ class CallLedger:
         self._writer = writer
         self._stop = stop
         self._progress = progress
-        # Asked once: in a workspace without replies no look-up is made at all (10 µs per call saved).
+        # Asked once: in a workspace without replies no look-up is made at all.
         self._look_up = cache and store.index_replies()
         self.sent = 0
         """Requests sent by this start, retries included."""

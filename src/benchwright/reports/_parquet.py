@@ -13,7 +13,7 @@ from benchwright.reports._atomic import replacing
 from benchwright.reports._samples import SampleView
 
 GROUP_ROWS = 2_000
-"""Rows per row group. Larger ones compress a little better, but memory grows with them: 20,000 rows took 25 MB."""
+"""Rows per row group: as many as are held as Python objects at a time."""
 GROUP_BYTES = 16_000_000
 """Bytes of text per row group, roughly: rows with long prompts make smaller groups."""
 

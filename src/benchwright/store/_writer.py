@@ -3,7 +3,7 @@
 Records that arrive at about the same time share a commit. A record counts as written only when its commit is
 done; whoever must not lose it awaits `append`'s future.
 
-The commit runs in the loop's own thread: without a sync to disk (WAL, synchronous=NORMAL) it takes some 100 µs,
+The commit runs in the loop's own thread: without a sync to disk (WAL, synchronous=NORMAL) it takes
 less than handing the records to a thread and back, which also made both sides queue for the interpreter lock
 (benchmarks: 9,300 against 15,000 samples/s). What does sync, the checkpoint, is done in a thread.
 """
@@ -22,7 +22,7 @@ from benchwright.store._records import StepRow
 
 _COLUMNS = "(run_id, key, input_hash, input, output, reusable, started_at, finished_at)"
 _ROWS_PER_STATEMENT = 48
-"""More gain nothing: binding the values is then all the cost."""
+"""One statement inserts so many, which spares the call for each row."""
 _GATHER_TURNS = 8
 """Turns of the loop for which the first record of a group waits for company. A turn is short when there is
 nothing else to do and long when there is: a quiet run commits at once, a busy one gathers. (A timer would be
@@ -30,7 +30,7 @@ simpler, but those of uvloop have a millisecond's grain, which cost 3 % of the r
 _GROUP_ROWS = 48
 """A group of this size does not wait any longer."""
 _CHECKPOINT_ROWS = 4_000
-"""Rows between checkpoints: some 3 MB of log."""
+"""Rows between checkpoints."""
 _CHECKPOINT_HERE_PAGES = 16_000
 """Should the thread not keep up, SQLite checkpoints by itself at 64 MB of log, so that it stays bounded."""
 
