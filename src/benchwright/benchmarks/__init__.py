@@ -23,6 +23,7 @@ from benchwright.benchmarks._requests import (
     completions_request,
     conversation_request,
     open_conversation,
+    with_row_length,
 )
 from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
 from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
@@ -80,4 +81,5 @@ __all__ = [
     "strategy_of",
     "target_of",
     "target_problem",
+    "with_row_length",
 ]

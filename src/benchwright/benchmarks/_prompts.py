@@ -102,6 +102,8 @@ def build_prompts(spec: BenchmarkSpec, fewshot: FewShot | None = None) -> Prompt
 
 def prompt_template(spec: BenchmarkSpec) -> Template:
     """The compiled main prompt; with an empty prompt and `turns_field`, the row's first turn."""
+    if spec.template is not None:
+        return spec.template
     if not spec.prompt and spec.turns_field is not None:
         return OpeningTurn(spec.turns_field)
     return load_template(spec.prompt, spec.base_dir)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from benchwright.benchmarks._prompts import Prompt
-from benchwright.core import JsonObject, JsonValue, ModelRequest, encode_json
+from benchwright.core import JsonObject, JsonValue, ModelRequest, Row, encode_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +32,25 @@ class Generation:
 
 
 def chat_request(
-    prompt: Prompt, generation: Generation, *, repeat: int = 0, history: Sequence[JsonObject] = ()
+    prompt: Prompt,
+    generation: Generation,
+    *,
+    repeat: int = 0,
+    history: Sequence[JsonObject] = (),
+    media: Sequence[JsonObject] = (),
 ) -> ModelRequest:
     """A request to the chat route: system message, `history`, and the prompt as the user's turn.
 
-    A history that opens with a system message of its own keeps it, and the prompt's is not added again.
+    A history that opens with a system message of its own keeps it, and the prompt's is not added again. Content
+    parts in `media` stand before the text, which is then a part as well.
     """
     messages: list[JsonValue] = []
     if prompt.system is not None and not (history and history[0].get("role") == "system"):
         messages.append({"role": "system", "content": prompt.system})
     if history:
         messages += [dict(message) for message in history]
-    messages.append({"role": "user", "content": prompt.text})
+    content: JsonValue = [*media, {"type": "text", "text": prompt.text}] if media else prompt.text
+    messages.append({"role": "user", "content": content})
     return _chat(messages, generation, repeat)
 
 
@@ -58,6 +65,15 @@ def open_conversation(prompt: Prompt) -> list[JsonObject]:
     """The messages a conversation starts with: the system message, if any, and the first user turn."""
     first: JsonObject = {"role": "user", "content": prompt.text}
     return [first] if prompt.system is None else [{"role": "system", "content": prompt.system}, first]
+
+
+def with_row_length(generation: Generation, row: Row, field: str) -> Generation:
+    """The settings with the row's own longest reply; empty, null and 0 leave what the run says."""
+    value = row.get(field)
+    if value is None or value == "" or value == 0:
+        return generation
+    length = int(value)  # a text, in CSV; what is no number was refused before the first request
+    return replace(generation, max_tokens=length) if length > 0 else generation
 
 
 def completions_request(prompt: Prompt, generation: Generation, *, repeat: int = 0) -> ModelRequest:

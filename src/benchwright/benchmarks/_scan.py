@@ -119,6 +119,7 @@ def scan_rows(
     ask = _asker(spec, prompts, strategy)
     shown_fields = _shown_fields(prompts)
     target_field, name = spec.target_field, reader.name
+    check_row = spec.check_row
     bad: list[BadRow] = []
     lacking: list[BadRow] = []
     unreadable = index = rows = requests = chars = no_target = again = same_id = own = 0
@@ -143,6 +144,8 @@ def scan_rows(
             if not row.keys() <= columns.keys():
                 columns.update(dict.fromkeys(row))
             try:
+                if check_row is not None:
+                    check_row(row)
                 asked = ask(row)
             except MissingFieldError as error:
                 missing[error.field] += 1

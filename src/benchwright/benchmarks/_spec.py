@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from benchwright.core import UsageError
+from benchwright.benchmarks._template import Template
+from benchwright.core import JsonObject, MetricSummary, Row, UsageError
 from benchwright.datasets import DatasetRef, Filter
 
 EndpointType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
@@ -24,6 +25,15 @@ ScorerFunction: TypeAlias = Callable[..., Any]
 
 NextTurn: TypeAlias = Callable[..., "str | None"]
 """`(conversation)` or `(conversation, row)` to the next user turn, or None when the conversation is over."""
+
+RowCheck: TypeAlias = Callable[[Row], None]
+"""Raises MissingFieldError, with the reason, for a row that cannot be used."""
+
+Media: TypeAlias = Callable[[Row], tuple[JsonObject, ...]]
+"""A row to the content parts that stand before the text; raises MissingFieldError for a file that is not there."""
+
+Remarks: TypeAlias = Callable[[Mapping[str, MetricSummary]], Sequence[str]]
+"""The metrics of a run to the sentences that must stand beside them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +96,20 @@ class BenchmarkSpec:
     """Line of the decorator in `source`."""
     passes_config: bool = False
     """Whether the scorer takes `(sample, config)`."""
+    template: Template | None = None
+    """A prompt that is no text with placeholders; it stands in for `prompt`."""
+    check_row: RowCheck | None = None
+    """What else is wrong with a row, looked at once before the first request."""
+    max_tokens_field: str | None = None
+    """Column with the longest reply of each row; empty, null and 0 leave it to the run."""
+    media: Media | None = None
+    """Images, audio and video of a row."""
+    headline: str | None = None
+    """The metric that stands for a run in one figure."""
+    remarks: Remarks | None = None
+    """What must be said beside the numbers of a run."""
+    unscored: str = ""
+    """Why runs give no scores, where that is meant; then no metric is expected of them."""
 
     @property
     def eval_type(self) -> str:

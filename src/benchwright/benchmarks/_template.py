@@ -24,8 +24,8 @@ class Template(Protocol):
         ...
 
     @property
-    def engine(self) -> Literal["format", "jinja2"]:
-        """Which syntax it is written in."""
+    def engine(self) -> Literal["format", "jinja2", "code"]:
+        """Which syntax it is written in; `code` is no text with placeholders but a function."""
         ...
 
     @property

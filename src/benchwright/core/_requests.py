@@ -38,6 +38,8 @@ class ModelRequest(NamedTuple):
     """`body` encoded as JSON, once, by whoever built it."""
     repeat: int = 0
     """Which repeat of the sample this is; part of the cache key, so repeats never share a reply."""
+    record: bytes | None = None
+    """What is kept of the payload where it holds media: the same JSON, each file as its hash. None: all of it."""
 
 
 class TokenUsage(NamedTuple):

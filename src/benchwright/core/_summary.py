@@ -65,6 +65,10 @@ class RunSummary:
     """Prompt tokens of the sample calls, where the server counted them."""
     completion_tokens: int | None = None
     """Completion tokens of the sample calls, where the server counted them."""
+    headline: str | None = None
+    """The metric that stands for the run in one figure, where the benchmark names one."""
+    unscored: str = ""
+    """Why the run was meant to give no scores: data without answers, inference only. Empty: it was meant to."""
 
     def to_json(self) -> JsonObject:
         """As a JSON object."""

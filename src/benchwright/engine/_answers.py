@@ -20,6 +20,7 @@ from benchwright.benchmarks import (
     open_conversation,
     resolve_choices,
     response_of,
+    with_row_length,
 )
 from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure, Route
 from benchwright.endpoints import EchoProfile, EmptyContinuationError, Endpoint, continuation_likelihood
@@ -78,11 +79,22 @@ class Calls:
 class Generate:
     """One prompt, one reply."""
 
-    def __init__(self, prompts: PromptBuilder, generation: Generation, route: Route, calls: Calls) -> None:
+    def __init__(
+        self,
+        spec: BenchmarkSpec,
+        prompts: PromptBuilder,
+        generation: Generation,
+        route: Route,
+        calls: Calls,
+    ) -> None:
         self._prompts = prompts
         self._generation = generation
+        self._length_field = spec.max_tokens_field
+        self._media = spec.media
         self._build = chat_request if route == "chat" else completions_request
         self._calls = calls
+        # Files are read and encoded beside the loop: a video takes longer than hundreds of rows.
+        self._threads = None if spec.media is None else DaemonThreads(2, "benchwright-media")
 
     async def answer(self, item: WorkItem) -> Answer:
         """Render, ask."""
@@ -90,7 +102,17 @@ class Generate:
             prompt = self._prompts.build(item.row)
         except MissingFieldError as error:
             return Answer(None, "", item.row, skipped=str(error))
-        request = self._build(prompt, self._generation, repeat=item.repeat)
+        generation = self._generation
+        if self._length_field is not None:
+            generation = with_row_length(generation, item.row, self._length_field)
+        if self._media is None or self._threads is None:
+            request = self._build(prompt, generation, repeat=item.repeat)
+        else:
+            try:
+                media = await self._threads.run(self._media, item.row)
+            except MissingFieldError as error:  # a file that was there when the rows were checked
+                return Answer(None, "", item.row, skipped=str(error))
+            request = chat_request(prompt, generation, repeat=item.repeat, media=media)
         reply = await self._calls.ask(call_key(item.index, item.repeat), request, item)
         return Answer(reply, reply.text, item.row, usage=_tokens((reply,)))
 

@@ -75,7 +75,8 @@ class CallLedger:
                 self.cached += 1
                 self._progress.cached += 1
                 now = time.time()
-                self._writer.append((StepRow(key, digest, request.payload, output, False, now, now),))
+                kept = request.payload if request.record is None else request.record
+                self._writer.append((StepRow(key, digest, kept, output, False, now, now),))
                 return reply_from_json(orjson.loads(output))
         if not self._stop.may_send():
             item.out_of_budget = True
@@ -91,7 +92,7 @@ class CallLedger:
         row = StepRow(
             key,
             digest,
-            request.payload,
+            request.payload if request.record is None else request.record,
             encode_json(reply_to_json(reply)),
             reply.failure is None,
             reply.started_at,

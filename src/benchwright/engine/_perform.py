@@ -96,6 +96,7 @@ async def perform(
         rows=prepared.rows,
         repeats=prepared.settings.repeats,
         failure_threshold=prepared.settings.failure_threshold,
+        spec=prepared.spec,
         notes=[
             *prepared.notes,
             *_echo_notes(store, run),
@@ -169,7 +170,7 @@ async def _strategy(
         return RankChoices(spec, prompts, settings.generation, profile, calls)
     if spec.turns_field is not None or spec.next_turn is not None:
         return MultiTurn(spec, prompts, settings.generation, calls)
-    return Generate(prompts, settings.generation, route, calls)
+    return Generate(spec, prompts, settings.generation, route, calls)
 
 
 async def _echo_profile(store: Store, run: RunRecord, endpoint: OpenEndpoint, model: str) -> EchoProfile:

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from benchwright.benchmarks import BenchmarkSpec
 from benchwright.core import OUTCOMES, MetricSummary, RunSummary
 from benchwright.stats import Aggregator
 from benchwright.store import Store
@@ -20,6 +21,7 @@ def summarise(
     rows: int,
     repeats: int,
     failure_threshold: float,
+    spec: BenchmarkSpec,
     notes: list[str],
 ) -> RunSummary:
     """The summary of what is recorded now."""
@@ -45,8 +47,12 @@ def summarise(
     evaluated = counts.total()
     metrics = _metrics(aggregator)
     notes = list(notes)
-    if evaluated > failed and not metrics:
+    if spec.unscored:
+        notes.append(f"no scores: {spec.unscored}")
+    elif evaluated > failed and not metrics:
         notes.append("the scorer gave no number for any sample; return a bool or a number under some key")
+    if spec.remarks is not None and metrics:
+        notes += spec.remarks(metrics)
     partial = evaluated < rows * repeats
     share = failed / evaluated if evaluated else 0.0
     too_many = share > failure_threshold
@@ -68,6 +74,8 @@ def summarise(
         notes=notes,
         prompt_tokens=prompt_tokens if counted else None,
         completion_tokens=completion_tokens if counted else None,
+        headline=spec.headline,
+        unscored=spec.unscored,
     )
 
 
