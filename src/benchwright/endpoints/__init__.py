@@ -23,6 +23,7 @@ from benchwright.endpoints._settings import MODEL_TYPES, EndpointSettings, Model
 if TYPE_CHECKING:
     from benchwright.endpoints._demo.endpoint import DemoEndpoint
     from benchwright.endpoints._demo.model import DemoModel
+    from benchwright.endpoints._limiter import Limiter
 
 __all__ = [
     "MODEL_TYPES",
@@ -37,6 +38,7 @@ __all__ = [
     "Endpoint",
     "EndpointSettings",
     "FaultMix",
+    "Limiter",
     "ModelType",
     "OpenEndpoint",
     "Script",
@@ -54,8 +56,9 @@ __all__ = [
     "start_demo",
 ]
 
-# Loaded on first use: the demo model compiles many expressions (30 ms), which an HTTP run does not need.
-_LAZY = {"DemoEndpoint": "_demo.endpoint", "DemoModel": "_demo.model"}
+# Loaded on first use: the demo model compiles many expressions (30 ms), which an HTTP run does not need, and a
+# limiter needs an event loop, which `--help` does not.
+_LAZY = {"DemoEndpoint": "_demo.endpoint", "DemoModel": "_demo.model", "Limiter": "_limiter"}
 
 
 def __getattr__(name: str) -> Any:

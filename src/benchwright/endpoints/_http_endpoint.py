@@ -43,6 +43,7 @@ class HttpEndpoint:
         secrets: Sequence[str] = (),
         rng: random.Random | None = None,
         gate: SendGate | None = None,
+        limiter: Limiter | None = None,
     ) -> None:
         key = read_api_key(settings.api_key_name) if settings.api_key_name else None
         address = settings.address
@@ -50,7 +51,8 @@ class HttpEndpoint:
         self._timeout_s = min(settings.request_timeout_s, settings.sample_budget_s)
         self._transport = transport
         self._rng = rng or random.Random()  # pauses need not repeat from run to run
-        self._limiter = Limiter(settings.parallelism)
+        self._limiter = limiter or Limiter(settings.parallelism)
+        self._shares_limiter = limiter is not None
         self._allowance = Allowance(gate)
         redactor = Redactor([*_secrets(settings, key), *secrets])
         self._attempter = Attempter(transport, _headers(settings, key), redactor, settings.api_key_name)
@@ -82,7 +84,8 @@ class HttpEndpoint:
 
     async def aclose(self) -> None:
         """Close connections."""
-        self._limiter.close()
+        if not self._shares_limiter:  # others may wait for it
+            self._limiter.close()
         await self._transport.aclose()
 
     async def send(self, request: ModelRequest) -> ModelReply:

@@ -108,6 +108,13 @@ class Limiter:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(seconds, self._resume)
 
+    def widen(self, parallelism: int) -> None:
+        """Allow at least so many places: endpoints that share a limiter may differ in what they want."""
+        if parallelism > self.parallelism:
+            self._limit += parallelism - self.parallelism
+            self.parallelism = parallelism
+            self._hand_out()
+
     def close(self) -> None:
         """Cancel the timer, if one runs."""
         if self._timer is not None:

@@ -14,19 +14,26 @@ from benchwright.endpoints._settings import EndpointSettings
 if TYPE_CHECKING:
     from benchwright.endpoints._demo.settings import DemoSettings
     from benchwright.endpoints._gate import SendGate
+    from benchwright.endpoints._limiter import Limiter
     from benchwright.endpoints._transport import Transport
 
 
-def open_endpoint(settings: EndpointSettings | DemoSettings, *, gate: SendGate | None = None) -> OpenEndpoint:
+def open_endpoint(
+    settings: EndpointSettings | DemoSettings,
+    *,
+    gate: SendGate | None = None,
+    limiter: Limiter | None = None,
+) -> OpenEndpoint:
     """Open an endpoint. Nothing is sent and no connection made before the first request.
 
     `gate` is asked before every attempt beyond the first of a request, whose caller has reserved that one.
+    `limiter` hands out places that several endpoints share; None: this one has `parallelism` of its own.
     Raises `ConfigError` when the variable that should hold the API key is unset.
     """
     if not isinstance(settings, EndpointSettings):
         from benchwright.endpoints._demo.endpoint import DemoEndpoint
 
-        return DemoEndpoint(settings, gate=gate)
+        return DemoEndpoint(settings, gate=gate, limiter=limiter)
     from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`
 
     if settings.api_key_name:
@@ -35,7 +42,8 @@ def open_endpoint(settings: EndpointSettings | DemoSettings, *, gate: SendGate |
     secrets = []
     if proxy is not None and (password := urlsplit(proxy).password):
         secrets = [password, unquote(password)]
-    return HttpEndpoint(settings, _transport(settings, proxy), secrets=secrets, gate=gate)
+    transport = _transport(settings, proxy)
+    return HttpEndpoint(settings, transport, secrets=secrets, gate=gate, limiter=limiter)
 
 
 def _proxy(settings: EndpointSettings) -> str | None:

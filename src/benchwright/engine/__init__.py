@@ -1,5 +1,6 @@
 """Performs what benchmarks describe: durable calls, scoring, resume, budgets, progress."""
 
+from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._perform import Performed, perform
 from benchwright.engine._prepare import DEMO_NOTE, Prepared, as_asked, prepare
 from benchwright.engine._progress import Phase, Progress, Watcher
@@ -10,11 +11,13 @@ from benchwright.engine._stop import Budget, StopCause
 __all__ = [
     "DEMO_NOTE",
     "Budget",
+    "InterruptedRunError",
     "ModelSettings",
     "Performed",
     "Phase",
     "Prepared",
     "Progress",
+    "RunGroup",
     "RunSettings",
     "StopCause",
     "Watcher",

@@ -25,7 +25,7 @@ from benchwright.benchmarks import (
 from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure, Route
 from benchwright.endpoints import EchoProfile, EmptyContinuationError, Endpoint, continuation_likelihood
 from benchwright.engine._feed import WorkItem
-from benchwright.engine._ledger import CallLedger, RequestIdentity
+from benchwright.engine._ledger import RequestIdentity
 from benchwright.engine._threads import DaemonThreads
 from benchwright.store import call_key
 
@@ -63,10 +63,19 @@ class Strategy(Protocol):
         """The answer; a row that cannot be asked comes back as skipped."""
 
 
+class Ledger(Protocol):
+    """Where calls pass: recorded and cached in a run, unrecorded before its first."""
+
+    def call(
+        self, key: str, request: ModelRequest, endpoint: Endpoint, identity: RequestIdentity, item: WorkItem
+    ) -> Coroutine[Any, Any, ModelReply]:
+        """The reply to `request`."""
+
+
 class Calls:
     """The calls of a run to one endpoint."""
 
-    def __init__(self, ledger: CallLedger, endpoint: Endpoint, fingerprint: str) -> None:
+    def __init__(self, ledger: Ledger, endpoint: Endpoint, fingerprint: str) -> None:
         self._ledger = ledger
         self._endpoint = endpoint
         self._identity = RequestIdentity(fingerprint)

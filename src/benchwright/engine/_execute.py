@@ -46,27 +46,28 @@ class Machinery:
     """Samples worked on at once."""
 
 
-async def execute(machinery: Machinery, store: Store, run_id: int, watcher: Watcher | None) -> None:
-    """Work until the feed ends or the run is stopped; everything done is recorded on return."""
+async def execute(
+    machinery: Machinery, store: Store, run_id: int, watcher: Watcher | None, at_once: asyncio.Future[None]
+) -> None:
+    """Work until the feed ends, the run is stopped, or `at_once` is done; everything done is recorded on return."""
     progress = machinery.progress
     progress.phase = "asking"
     progress.started = time.monotonic()
-    with machinery.stop.on_signals() as at_once:
-        attendant = asyncio.create_task(_attend(machinery, store, run_id, watcher))
-        workers = [asyncio.create_task(_work(machinery)) for _ in range(machinery.workers)]
-        everyone = asyncio.gather(*workers)
-        try:
-            await asyncio.wait((everyone, at_once), return_when=asyncio.FIRST_COMPLETED)
-            if everyone.done():
-                everyone.result()  # a worker's own error, such as a full disk, ends the run
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, everyone, return_exceptions=True)
-            attendant.cancel()
-            with suppress(asyncio.CancelledError):
-                await attendant
-            await machinery.feed.close()
+    attendant = asyncio.create_task(_attend(machinery, store, run_id, watcher))
+    workers = [asyncio.create_task(_work(machinery)) for _ in range(machinery.workers)]
+    everyone = asyncio.gather(*workers)
+    try:
+        await asyncio.wait((everyone, at_once), return_when=asyncio.FIRST_COMPLETED)
+        if everyone.done():
+            everyone.result()  # a worker's own error, such as a full disk, ends the run
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, everyone, return_exceptions=True)
+        attendant.cancel()
+        with suppress(asyncio.CancelledError):
+            await attendant
+        await machinery.feed.close()
 
 
 async def _work(machinery: Machinery) -> None:
@@ -92,7 +93,7 @@ async def _work(machinery: Machinery) -> None:
             progress.in_flight -= 1
         progress.done += 1
         if scored.scores is None:
-            _count_failure(machinery, scored)
+            _count_failure(machinery, item, scored)
 
 
 def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, started: float) -> StepRow:
@@ -119,9 +120,11 @@ def _row_hash(row: bytes) -> bytes:
     return hashlib.blake2b(row, digest_size=16).digest()
 
 
-def _count_failure(machinery: Machinery, scored: Scored) -> None:
+def _count_failure(machinery: Machinery, item: WorkItem, scored: Scored) -> None:
     progress = machinery.progress
     progress.failed += 1
+    repeat = f"/{item.repeat}" if item.repeat else ""
+    progress.recent_failures.append(f"row {item.index}{repeat}: {scored.error or scored.outcome.value}")
     if not progress.first_failure and scored.error:
         progress.first_failure = scored.error
     fresh = progress.done - progress.recorded

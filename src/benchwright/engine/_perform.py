@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from benchwright.config import resolve_headers
 from benchwright.core import JsonObject, Outcome, Route, RunSummary, UsageError, encode_json
@@ -19,6 +22,7 @@ from benchwright.endpoints import (
 from benchwright.engine._answers import Calls, Generate, MultiTurn, RankChoices, ScoreOnly, Strategy
 from benchwright.engine._execute import Machinery, execute
 from benchwright.engine._feed import Feed
+from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Progress, Watcher
@@ -27,6 +31,7 @@ from benchwright.engine._settings import ModelSettings
 from benchwright.engine._side_calls import JudgeCalls, ModelCalls
 from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
+from benchwright.engine._warmup import UnrecordedCalls, warm_up
 from benchwright.store import RunRecord, StepRow, StepWriter, Store, score_key
 
 _SCORER_THREADS = 32
@@ -64,14 +69,27 @@ async def perform(
     resuming: bool,
     watcher: Watcher | None = None,
     endpoint: OpenEndpoint | None = None,
+    group: RunGroup | None = None,
+    label: str | None = None,
 ) -> Performed:
-    """Execute a run that this process owns, and record its end. An `endpoint` given here is the caller's to
-    close; otherwise the settings say which one to open."""
-    progress = Progress(run.name)
+    """Execute a run that this process owns, and record its end.
+
+    An `endpoint` given here is the caller's to close; otherwise the settings say which one to open. Runs of one
+    `group` may be under way at once; without one the run handles signals itself. Watchers know it by `label`.
+    """
+    if group is None:
+        group = RunGroup()
+        with group.open():
+            return await perform(
+                prepared, store, run,
+                resuming=resuming, watcher=watcher, endpoint=endpoint, group=group, label=label,
+            )  # fmt: skip
+    progress = Progress(label or run.name)
     stop = Stop(prepared.settings.budget)
     async with AsyncExitStack() as stack:
+        at_once = stack.enter_context(stop.listening(group))
         if endpoint is None:
-            endpoint = _open(prepared.settings.endpoint, RetryGate(stop))
+            endpoint = _open(prepared.settings.endpoint, RetryGate(stop), group)
             stack.push_async_callback(endpoint.aclose)
         writer = StepWriter(store.workspace.database, run.id)
         stack.push_async_callback(writer.close)
@@ -79,13 +97,14 @@ async def perform(
             run_id=run.id, store=store, writer=writer, stop=stop, progress=progress,
             cache=prepared.settings.cache,
         )  # fmt: skip
-        machinery = await _assemble(
-            prepared, store, run, ledger, endpoint, writer, stop, progress, stack, resuming
+        setting_up = _assemble(
+            prepared, store, run, ledger, endpoint, writer, stop, progress, stack, resuming, group, watcher
         )
+        machinery = await _unless_interrupted(setting_up, stop, at_once)
         await _record_unreadable(prepared, store, run.id, writer)
         progress.total = prepared.rows * prepared.settings.repeats
         started = time.monotonic()
-        await execute(machinery, store, run.id, watcher)
+        await execute(machinery, store, run.id, watcher, at_once)
         seconds = time.monotonic() - started
     progress.phase = "summing up"
     if watcher is not None:
@@ -120,6 +139,25 @@ async def perform(
     )
 
 
+async def _unless_interrupted(
+    setting_up: Coroutine[Any, Any, Machinery], stop: Stop, at_once: asyncio.Future[None]
+) -> Machinery:
+    """What the coroutine gives. Probes and warm-ups that an interrupt cut short have not failed."""
+    task = asyncio.create_task(setting_up)
+    try:
+        await asyncio.wait((task, at_once), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise InterruptedRunError("interrupted before the first sample was asked")
+        return task.result()
+    except Exception as error:
+        if stop.cause == "interrupted" and not isinstance(error, InterruptedRunError):
+            raise InterruptedRunError("interrupted before the first sample was asked") from error
+        raise
+    finally:
+        task.cancel()
+        await asyncio.wait((task,))
+
+
 async def _assemble(
     prepared: Prepared,
     store: Store,
@@ -131,10 +169,12 @@ async def _assemble(
     progress: Progress,
     stack: AsyncExitStack,
     resuming: bool,
+    group: RunGroup,
+    watcher: Watcher | None,
 ) -> Machinery:
     settings = prepared.settings
     calls = Calls(ledger, endpoint, settings.endpoint.fingerprint())
-    judges = JudgeCalls(ledger, settings.parallelism, RetryGate(stop))
+    judges = JudgeCalls(ledger, settings.parallelism, RetryGate(stop), group)
     stack.push_async_callback(judges.aclose)
     route: Route = "chat" if prepared.model_type == "chat" else "completions"
     scoring = Scoring(
@@ -144,41 +184,44 @@ async def _assemble(
         threads=min(settings.parallelism, _SCORER_THREADS),
     )
     stack.callback(scoring.close)
-    strategy = await _strategy(prepared, store, run, calls, endpoint, route, progress)
+    profile = await _echo_profile(prepared, store, run, endpoint, progress)
+    if settings.num_warmups and prepared.asks_a_model:
+        progress.phase = "warming up"
+        if watcher is not None:
+            watcher.show(progress)
+        unrecorded = Calls(UnrecordedCalls(stop), endpoint, settings.endpoint.fingerprint())
+        await warm_up(prepared, _strategy(prepared, profile, unrecorded, route), settings.num_warmups)
     feed = Feed(
         iter(prepared.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=resuming,
         stop=stop, progress=progress,
     )  # fmt: skip
+    strategy = _strategy(prepared, profile, calls, route)
     return Machinery(strategy, scoring, feed, writer, endpoint, stop, progress, prepared.workers)
 
 
-async def _strategy(
-    prepared: Prepared,
-    store: Store,
-    run: RunRecord,
-    calls: Calls,
-    endpoint: OpenEndpoint,
-    route: Route,
-    progress: Progress,
-) -> Strategy:
+def _strategy(prepared: Prepared, profile: EchoProfile | None, calls: Calls, route: Route) -> Strategy:
     spec, settings, prompts = prepared.spec, prepared.settings, prepared.prompts
     if spec.response_field is not None:
         return ScoreOnly(spec, prompts)
-    if prepared.model_type == "completions_logprob":
-        progress.phase = "probing"
-        profile = await _echo_profile(store, run, endpoint, settings.generation.model)
+    if profile is not None:
         return RankChoices(spec, prompts, settings.generation, profile, calls)
     if spec.turns_field is not None or spec.next_turn is not None:
         return MultiTurn(spec, prompts, settings.generation, calls)
     return Generate(spec, prompts, settings.generation, route, calls)
 
 
-async def _echo_profile(store: Store, run: RunRecord, endpoint: OpenEndpoint, model: str) -> EchoProfile:
-    """What is known of the server's echo: learned once per run and kept, so that a resume sends equal bodies."""
+async def _echo_profile(
+    prepared: Prepared, store: Store, run: RunRecord, endpoint: OpenEndpoint, progress: Progress
+) -> EchoProfile | None:
+    """What is known of the server's echo: learned once per run and kept, so that a resume sends equal bodies.
+    None where no choices are ranked."""
+    if not prepared.asks_a_model or prepared.model_type != "completions_logprob":
+        return None
     known = run.manifest.get("echo")
     if isinstance(known, dict):
         return EchoProfile(**{**known, "notes": tuple(known.get("notes") or ())})  # type: ignore[arg-type]  # our own record
-    profile = await learn_echo(endpoint, model)
+    progress.phase = "probing"
+    profile = await learn_echo(endpoint, prepared.settings.generation.model)
     echo: JsonObject = asdict(profile)
     store.update_manifest(run.id, {**run.manifest, "echo": echo})
     return profile
@@ -191,13 +234,13 @@ def _echo_notes(store: Store, run: RunRecord) -> list[str]:
     return [f"server's echo: {note}" for note in notes] if isinstance(notes, list) else []
 
 
-def _open(settings: ModelSettings, gate: RetryGate) -> OpenEndpoint:
+def _open(settings: ModelSettings, gate: RetryGate, group: RunGroup) -> OpenEndpoint:
     if isinstance(settings, ScriptedSettings):
         raise UsageError("this run was answered by a script; give it again: resume(run, endpoint=…)")
     if isinstance(settings, EndpointSettings) and settings.headers:
         # Header values that name environment variables get them only here: they are never recorded.
         settings = replace(settings, headers=resolve_headers(settings.headers))
-    return open_endpoint(settings, gate=gate)
+    return open_endpoint(settings, gate=gate, limiter=group.limiter(settings))
 
 
 async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import Literal, Protocol, TypeAlias
 
-Phase: TypeAlias = Literal["checking", "few-shot", "probing", "asking", "summing up", "done"]
+Phase: TypeAlias = Literal["checking", "few-shot", "probing", "warming up", "asking", "summing up", "done"]
 """What the run is doing."""
 
 
@@ -13,8 +14,8 @@ class Progress:
     """Live counters of one run."""
 
     __slots__ = (
-        "cached", "done", "failed", "first_failure", "in_flight", "limit", "name", "phase", "recorded", "recorded_failed",
-        "started", "stopping", "total",
+        "cached", "done", "failed", "first_failure", "in_flight", "limit", "name", "phase", "recent_failures",
+        "recorded", "recorded_failed", "started", "stopping", "total",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -38,6 +39,8 @@ class Progress:
         """Requests the endpoint is trusted with at the moment."""
         self.first_failure = ""
         """The first failure in plain words."""
+        self.recent_failures: deque[str] = deque(maxlen=200)
+        """The latest failures, each as `row 12: why`, for watchers that show every one and take them from here."""
         self.stopping = ""
         """Why the run takes on no more samples, once it does."""
         self.started = time.monotonic()

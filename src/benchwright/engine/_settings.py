@@ -62,6 +62,8 @@ class RunSettings:
     """Take replies to equal requests from earlier runs."""
     skip_bad_rows: bool = False
     """Go on without rows that cannot be used, counting them as skipped, instead of refusing to start."""
+    num_warmups: int = 0
+    """Requests before the first that counts."""
 
     def to_json(self) -> JsonObject:
         """The frozen form."""

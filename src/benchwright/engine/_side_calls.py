@@ -16,6 +16,7 @@ from benchwright.core import BenchwrightError, JsonObject, ModelReply, ModelRequ
 from benchwright.endpoints import EndpointSettings, OpenEndpoint, open_endpoint
 from benchwright.engine._answers import Calls
 from benchwright.engine._feed import WorkItem
+from benchwright.engine._group import RunGroup
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._stop import RetryGate
 from benchwright.scorers import JudgeCall, JudgeConfig, JudgeFailedError
@@ -48,9 +49,10 @@ class ModelCalls:
 class JudgeCalls:
     """Judges, one endpoint per judge configuration, opened on first use."""
 
-    def __init__(self, ledger: CallLedger, parallelism: int, gate: RetryGate) -> None:
+    def __init__(self, ledger: CallLedger, parallelism: int, gate: RetryGate, group: RunGroup) -> None:
         self._ledger = ledger
         self._gate = gate
+        self._group = group
         self._parallelism = parallelism
         self._open: dict[JudgeConfig, tuple[OpenEndpoint, Calls]] = {}
 
@@ -68,7 +70,7 @@ class JudgeCalls:
     def _calls(self, config: JudgeConfig) -> Calls:
         if config not in self._open:
             settings = judge_settings(config, self._parallelism)
-            endpoint = open_endpoint(settings, gate=self._gate)
+            endpoint = open_endpoint(settings, gate=self._gate, limiter=self._group.limiter(settings))
             self._open[config] = endpoint, Calls(self._ledger, endpoint, settings.fingerprint())
         return self._open[config][1]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from benchwright.engine._group import RunGroup
 
 StopCause: TypeAlias = Literal["interrupted", "budget", "hopeless"]
 """Ctrl-C, a budget, or a start in which every request failed."""
@@ -76,10 +78,9 @@ class Stop:
         return True
 
     @contextmanager
-    def on_signals(self) -> Iterator[asyncio.Future[None]]:
+    def listening(self, group: RunGroup) -> Iterator[asyncio.Future[None]]:
         """Ctrl-C or SIGTERM once: finish what is in flight. Twice: the yielded future is done, stop at once."""
-        loop = asyncio.get_running_loop()
-        now = loop.create_future()
+        now = asyncio.get_running_loop().create_future()
 
         def received() -> None:
             if self.cause != "interrupted":
@@ -88,19 +89,11 @@ class Stop:
             elif not now.done():
                 now.set_result(None)
 
-        handled = []
-        for number in (signal.SIGINT, signal.SIGTERM):
+        with group.listening(received):
             try:
-                loop.add_signal_handler(number, received)
-                handled.append(number)
-            except (ValueError, RuntimeError, NotImplementedError):
-                pass  # not the main thread: whoever embeds us handles signals
-        try:
-            yield now
-        finally:
-            for number in handled:
-                loop.remove_signal_handler(number)
-            now.cancel()
+                yield now
+            finally:
+                now.cancel()
 
 
 class RetryGate:

@@ -26,7 +26,13 @@ class DemoEndpoint:
     as long as the gate allows them.
     """
 
-    def __init__(self, settings: DemoSettings | None = None, *, gate: SendGate | None = None) -> None:
+    def __init__(
+        self,
+        settings: DemoSettings | None = None,
+        *,
+        gate: SendGate | None = None,
+        limiter: Limiter | None = None,
+    ) -> None:
         self.settings = settings or DemoSettings()
         self.requests_sent = 0
         self.retries = 0
@@ -34,7 +40,7 @@ class DemoEndpoint:
         self._model = DemoModel(self.settings)
         self._faults = Faults(self.settings) if self.settings.error_rate else None
         self._waits = self.settings.ttft_ms > 0 or self.settings.itl_ms > 0
-        self._limiter = Limiter(self.settings.parallelism)
+        self._limiter = limiter or Limiter(self.settings.parallelism)
         self._allowance = Allowance(gate)
         self._calls = 0
 

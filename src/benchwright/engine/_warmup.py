@@ -1,0 +1,58 @@
+"""Requests before the first: they wake a server up, and nothing of them is recorded or counted."""
+
+from __future__ import annotations
+
+import asyncio
+from copy import deepcopy
+from itertools import chain, cycle, islice
+
+from benchwright.core import ModelReply, ModelRequest, RunFailedError
+from benchwright.endpoints import Endpoint
+from benchwright.engine._answers import Answer, Strategy
+from benchwright.engine._feed import WorkItem
+from benchwright.engine._ledger import BUDGET_SPENT, RequestIdentity
+from benchwright.engine._prepare import Prepared
+from benchwright.engine._stop import Stop
+
+
+class UnrecordedCalls:
+    """Stands where the ledger stands in a run. What is sent counts against the budget: it is paid for."""
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+
+    async def call(
+        self,
+        key: str,
+        request: ModelRequest,
+        endpoint: Endpoint,
+        identity: RequestIdentity,
+        item: WorkItem,
+    ) -> ModelReply:
+        """Send, and forget."""
+        if not self._stop.may_send():
+            return BUDGET_SPENT
+        reply = await endpoint.send(request)
+        usage = reply.usage
+        self._stop.spent(0 if usage is None else usage.prompt + usage.completion)
+        return reply
+
+
+async def warm_up(prepared: Prepared, strategy: Strategy, count: int) -> None:
+    """Ask the first `count` rows (over again where there are fewer). RunFailedError if not one was answered."""
+    first = list(islice(chain.from_iterable(batch.rows for batch in prepared.batches()), count))
+    items = [
+        WorkItem(number, 0, deepcopy(row), None) for number, row in enumerate(islice(cycle(first), count))
+    ]
+    answers = await asyncio.gather(*(strategy.answer(item) for item in items))
+    failures = [failure for answer in answers if (failure := _failure(answer)) is not None]
+    if answers and len(failures) == len(answers):
+        raise RunFailedError(
+            f"all {len(answers)} warm-up requests failed, so the run was not started: {failures[0]}"
+        )
+
+
+def _failure(answer: Answer) -> str | None:
+    if answer.reply is None:
+        return answer.skipped or "the row could not be asked"
+    return None if answer.reply.failure is None else answer.reply.failure.message
