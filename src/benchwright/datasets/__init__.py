@@ -7,12 +7,16 @@ file and line, never repaired in silence.
 
 from benchwright.datasets._fetchers import Fetcher, FetchResult, register_fetcher
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
+from benchwright.datasets._meta import read_meta
 from benchwright.datasets._open import DatasetRef, load_dataset, open_dataset
 from benchwright.datasets._program import HasRows
 from benchwright.datasets._reader import DatasetReader
+from benchwright.datasets._sampled import MAX_TOKENS_FIELD
+from benchwright.datasets._sampling import Sampling, output_lengths, sample_indexes
 from benchwright.datasets._values import Batch, Filter
 
 __all__ = [
+    "MAX_TOKENS_FIELD",
     "Batch",
     "DatasetReader",
     "DatasetRef",
@@ -21,8 +25,12 @@ __all__ = [
     "Filter",
     "HasRows",
     "HfUri",
+    "Sampling",
     "load_dataset",
     "open_dataset",
+    "output_lengths",
     "parse_hf_uri",
+    "read_meta",
     "register_fetcher",
+    "sample_indexes",
 ]

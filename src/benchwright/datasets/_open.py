@@ -12,6 +12,8 @@ from benchwright.datasets._fetchers import fetch
 from benchwright.datasets._formats import FileSource, parser_for
 from benchwright.datasets._program import HasRows, program_source
 from benchwright.datasets._reader import DatasetReader
+from benchwright.datasets._sampled import SampledReader
+from benchwright.datasets._sampling import Sampling
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Filter
 
@@ -29,6 +31,7 @@ def open_dataset(
     field_mapping: Mapping[str, str] | None = None,
     limit: int | None = None,
     filters: Sequence[Filter] = (),
+    sampling: Sampling | None = None,
 ) -> DatasetReader:
     """A reader of a dataset. Finds and fetches the file now, reads rows later.
 
@@ -38,12 +41,17 @@ def open_dataset(
         field_mapping: `{"name in the data": "name wanted"}`; fields not named keep their names.
         limit: at most this many rows, counted behind the filters; None for all.
         filters: rows to keep, by the names in the data.
+        sampling: which of the rows, how often and in which order, with which lengths; the limit cuts what it
+            gives. None for the rows as they stand.
 
     Raises:
         DatasetError: there is no such file, or nobody can fetch the URI.
     """
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
         raise DatasetError(f"limit is {limit!r}; expected a whole number of rows, 0 or more")
+    if sampling is not None:
+        inner = open_dataset(ref, base_dir=base_dir, field_mapping=field_mapping, filters=filters)
+        return SampledReader(inner, sampling, limit)
     mapping = _checked_mapping(field_mapping)
     if not isinstance(ref, str | os.PathLike):
         source = program_source(ref)

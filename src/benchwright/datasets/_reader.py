@@ -82,6 +82,14 @@ class DatasetReader:
             self._fingerprint = self._source.fingerprint()
         return self._fingerprint
 
+    def notes(self) -> list[str]:
+        """What whoever reads numbers of these rows must know; nothing, of rows as they stand in the data."""
+        return []
+
+    def origins(self) -> Sequence[int] | None:
+        """For each row, its number in the data, where one may come more than once; None where none can."""
+        return None
+
     def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
         rows: list[Row] = []
         lines: list[int] = []

@@ -1,0 +1,195 @@
+"""Planned output lengths: the laws a meta file may name, and the lengths they give. No files, no clock; every
+draw comes from the generator that is handed in."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from random import Random
+from statistics import NormalDist
+from typing import Literal, TypeAlias
+
+LengthOrder: TypeAlias = Literal["shuffled", "blocked"]
+"""Whether the lengths of a percentage law are mixed, or come one after the other as they are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedLength:
+    """The same for every request."""
+
+    value: int
+    """Tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class UniformLengths:
+    """Each whole number between two, equally likely."""
+
+    min_value: int
+    """Shortest, in tokens."""
+    max_value: int
+    """Longest, included."""
+
+
+@dataclass(frozen=True, slots=True)
+class NormalLengths:
+    """A bell curve, cut off at both ends."""
+
+    mean: float
+    """Centre, in tokens."""
+    stddev: float
+    """Standard deviation before the ends are cut off."""
+    min_value: int = 1
+    """Shortest, in tokens."""
+    max_value: int | None = None
+    """Longest, included; None for no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogNormalLengths:
+    """Many short and a few long ones, as real replies have them, cut off at both ends."""
+
+    mean: float
+    """Mean of the lengths, in tokens, before the ends are cut off."""
+    stddev: float
+    """Standard deviation of the lengths, before the ends are cut off."""
+    min_value: int = 1
+    """Shortest, in tokens."""
+    max_value: int | None = None
+    """Longest, included; None for no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ZipfLengths:
+    """The shortest most often: the k-th length from below has the weight 1/k^alpha."""
+
+    alpha: float
+    """How steeply the weights fall."""
+    min_value: int
+    """Shortest and likeliest, in tokens."""
+    max_value: int
+    """Longest, included."""
+
+
+@dataclass(frozen=True, slots=True)
+class LengthShares:
+    """So much of the requests with this length, so much with that."""
+
+    shares: tuple[tuple[int, Fraction], ...]
+    """Length in tokens and its share, exactly as written; the shares add up to 1."""
+    order: LengthOrder = "shuffled"
+    """Mixed, or one length after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLengths:
+    """Each row has its own."""
+
+    column: str
+    """Column with the length, by its name after field mapping."""
+
+
+OutputLengths: TypeAlias = (
+    FixedLength
+    | UniformLengths
+    | NormalLengths
+    | LogNormalLengths
+    | ZipfLengths
+    | LengthShares
+    | ColumnLengths
+)
+"""How long replies may become."""
+
+
+def draw_lengths(lengths: OutputLengths, count: int, random: Random, *, compat: bool) -> list[int] | None:
+    """The lengths of `count` requests, in their order; None where they stand in the rows."""
+    match lengths:
+        case ColumnLengths():
+            return None
+        case FixedLength(value):
+            return [value] * count
+        case UniformLengths(low, high):
+            return [random.randint(low, high) for _ in range(count)]
+        case NormalLengths(mean, stddev, low, high):
+            return [round(value) for value in _cut_normal(mean, stddev, low, high, count, random, log=False)]
+        case LogNormalLengths(mean, stddev, low, high):
+            # The usual change of parameters: what the logarithm of a value with this mean and deviation has.
+            spread = math.sqrt(math.log1p((stddev / mean) ** 2))
+            centre = math.log(mean) - spread**2 / 2
+            return [round(value) for value in _cut_normal(centre, spread, low, high, count, random, log=True)]
+        case ZipfLengths(alpha, low, high):
+            weights = list(accumulate(k**-alpha for k in range(1, high - low + 2)))
+            last = len(weights) - 1
+            return [
+                low + min(bisect_right(weights, random.random() * weights[-1]), last) for _ in range(count)
+            ]
+        case LengthShares(shares, order):
+            counts = share_counts(lengths, count, compat=compat)
+            planned = [
+                length for (length, _), times in zip(shares, counts, strict=True) for _ in range(times)
+            ]
+            if order == "shuffled":
+                random.shuffle(planned)
+            return planned
+
+
+def share_counts(lengths: LengthShares, count: int, *, compat: bool) -> list[int]:
+    """How many of `count` requests get each length.
+
+    By largest remainder: every length gets the whole part of its share, and what is left goes to those whose
+    fraction is largest, the first written winning a tie. With `compat`, whole parts are taken of binary
+    floating-point products (0.29 of 100 gives 28) and all that is left goes to the last length.
+
+    >>> shares = LengthShares(((100, Fraction(5, 10)), (200, Fraction(3, 10)), (400, Fraction(2, 10))))
+    >>> share_counts(shares, 7, compat=False), share_counts(shares, 7, compat=True)
+    ([4, 2, 1], [3, 2, 2])
+    """
+    if compat:
+        counts = [int(float(share) * count) for _, share in lengths.shares]
+        counts[-1] += count - sum(counts)
+        return counts
+    quotas = [share * count for _, share in lengths.shares]
+    counts = [int(quota) for quota in quotas]
+    by_remainder = sorted(range(len(quotas)), key=lambda at: counts[at] - quotas[at])
+    for at in by_remainder[: count - sum(counts)]:
+        counts[at] += 1
+    return counts
+
+
+def shortest(lengths: OutputLengths) -> int | None:
+    """The shortest length that can come up; None where only the rows know."""
+    match lengths:
+        case FixedLength(value):
+            return value
+        case LengthShares(shares):
+            return min(length for length, _ in shares)
+        case ColumnLengths():
+            return None
+        case UniformLengths() | NormalLengths() | LogNormalLengths() | ZipfLengths():
+            return lengths.min_value
+
+
+def _cut_normal(
+    mean: float, stddev: float, low: int, high: int | None, count: int, random: Random, *, log: bool
+) -> list[float]:
+    """Values of a normal law (of logarithms, with `log`) between two ends, by its inverse: the shape between the
+    ends is kept, and no value is drawn in vain."""
+    # Half a token beyond each end, so that the end itself is as likely as its neighbours once rounded.
+    start, end = low - 0.5, math.inf if high is None else high + 0.5
+    if log:
+        start, end = math.log(start), math.log(end)
+    law = NormalDist(mean, stddev)
+    first, last = law.cdf(start), 1.0 if end == math.inf else law.cdf(end)
+    values = []
+    for _ in range(count):
+        at = first + (last - first) * random.random()
+        # So far out that the curve has no area left there, the nearer end is all there is.
+        value = law.inv_cdf(at) if 0.0 < at < 1.0 else (start if at <= 0.0 else end)
+        value = min(max(value, start), end)
+        if log:
+            value = math.exp(value)
+        values.append(min(max(value, low), math.inf if high is None else high))
+    return values

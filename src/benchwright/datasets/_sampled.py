@@ -1,0 +1,203 @@
+"""A reader whose rows follow a plan: which rows, how often, in which order, with which longest reply."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+
+from benchwright.core import BadRow, DatasetError, Row, canonical_json
+from benchwright.datasets._lengths import ColumnLengths
+from benchwright.datasets._meta_values import LARGEST, as_whole
+from benchwright.datasets._reader import DatasetReader, OnBad
+from benchwright.datasets._sampling import (
+    Sampling,
+    output_lengths,
+    repeats_rows,
+    sample_indexes,
+    sampling_notes,
+)
+from benchwright.datasets._values import Batch
+
+MAX_TOKENS_FIELD = "max_tokens"
+"""The column that carries a row's longest reply; a planned one takes its place."""
+
+WINDOW_ROWS = 65_536
+"""Most rows held at a time where the plan is not in the order of the data: each further window costs a pass."""
+
+
+class SampledReader(DatasetReader):
+    """The rows of another reader, by a plan; `limit` cuts the plan.
+
+    A row's index is its place in the plan, and its line the one it has in the data. In the order of the data rows
+    are streamed and nothing is held, the data being read again from its start where more are wanted than there
+    are. In any other order the row numbers of the plan are held (8 bytes each) and at most 65,536 rows: the data
+    is read once for each such window. Planned lengths take 8 bytes a request more.
+    """
+
+    __slots__ = ("_inner", "_lengths", "_places", "_rows", "_sampling")
+
+    def __init__(self, inner: DatasetReader, sampling: Sampling, limit: int | None) -> None:
+        super().__init__(
+            inner._source,
+            name=inner.name,
+            path=inner.path,
+            field_mapping={},
+            limit=limit,
+            filters=(),
+            metadata=inner.metadata,
+        )
+        self._inner = inner
+        self._sampling = sampling
+        self._rows: int | None = None
+        self._places: Sequence[int] | None = None
+        self._lengths: list[int] | None = None
+
+    def fingerprint(self) -> str:
+        """As of the data itself, with the plan hashed in: another plan is another dataset."""
+        if self._fingerprint is None:
+            digest = hashlib.sha256(self._inner.fingerprint().encode())
+            digest.update(canonical_json(self._sampling.to_json()))
+            self._fingerprint = "sha256:" + digest.hexdigest()
+        return self._fingerprint
+
+    def notes(self) -> list[str]:
+        """The plan in words, for whoever reads numbers that came of it."""
+        planned = len(self._plan())
+        asked = planned if self._limit is None else min(planned, self._limit)
+        return sampling_notes(
+            self._sampling, self._counted(), planned, asked, first=self._prefix() is not None
+        )
+
+    def origins(self) -> Sequence[int] | None:
+        """For each row, the number it has in the data, where one may come twice; else None."""
+        return self._plan() if repeats_rows(self._sampling, self._counted()) else None
+
+    def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
+        rows: list[Row] = []
+        lines: list[int] = []
+        for row, line in self._planned(on_bad, limit):
+            rows.append(row)
+            lines.append(line)
+            if len(rows) == size:
+                yield Batch(rows, lines)
+                rows, lines = [], []
+        if rows:
+            yield Batch(rows, lines)
+
+    def _planned(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
+        if limit == 0:
+            return
+        chosen = self._in_order(on_bad, limit) if self._sampling.in_order else self._in_windows(on_bad, limit)
+        lengths = self._sampling.lengths
+        if lengths is None or isinstance(lengths, ColumnLengths):
+            yield from chosen
+        else:
+            for (row, line), length in zip(chosen, self._drawn_lengths(), strict=False):
+                yield {**row, MAX_TOKENS_FIELD: length}, line
+
+    def _in_order(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
+        """The data from its start, again and again until there are enough."""
+        count = self._sampling.request_count
+        wanted = min((number for number in (count, limit) if number is not None), default=None)
+        given = 0
+        while wanted is None or given < wanted:
+            before = given
+            for row, line in self._good(on_bad, None if wanted is None else wanted - given):
+                given += 1
+                yield row, line
+            if given == before or count is None:
+                return
+            on_bad = _ignore  # told the first time
+
+    def _in_windows(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
+        """The plan in windows; the data is read once for each."""
+        places, copies = self._plan(), repeats_rows(self._sampling, self._counted())
+        count = len(places) if limit is None else min(limit, len(places))
+        if not count:
+            for _ in self._good(on_bad, None):
+                pass  # no usable row, and the reasons are wanted
+        for start in range(0, count, WINDOW_ROWS):
+            window = places[start : min(start + WINDOW_ROWS, count)]
+            held = self._gathered(set(window), on_bad if not start else _ignore, whole=not start)
+            for place in window:
+                found = held.get(place)
+                if found is None:
+                    raise DatasetError(
+                        f"{self.name}: row number {place} is not there any more; the data changed while it was read"
+                    )
+                row, line = found
+                if copies:
+                    held[place] = deepcopy(row), line  # a later copy must not see what is done to this one
+                yield row, line
+
+    def _gathered(self, wanted: set[int], on_bad: OnBad | None, *, whole: bool) -> dict[int, tuple[Row, int]]:
+        """Rows by their number. The first pass goes to the end of the data (or of the part that the plan draws
+        from), so that every bad row is told; later ones go as far as they must."""
+        reach = self._prefix() if whole else max(wanted) + 1
+        numbered = enumerate(self._good(on_bad, reach))
+        return {number: found for number, found in numbered if number in wanted}
+
+    def _good(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
+        """Rows of the data that a plan may draw, the first `limit` of them; without the others there is no plan."""
+        lengths = self._sampling.lengths
+        if not isinstance(lengths, ColumnLengths):
+            for batch in self._inner._batches(512, on_bad, limit):
+                yield from zip(batch.rows, batch.lines, strict=True)
+            return
+        given = 0
+        for batch in self._inner._batches(512, on_bad, None):
+            for row, line in zip(batch.rows, batch.lines, strict=True):
+                if given == limit:
+                    return
+                length = self._length_in(row, line, lengths.column, on_bad)
+                if length is not None:
+                    given += 1
+                    yield {**row, MAX_TOKENS_FIELD: length}, line
+
+    def _length_in(self, row: Row, line: int, column: str, on_bad: OnBad | None) -> int | None:
+        least = self._sampling.min_tokens or 1
+        length = as_whole(row.get(column))
+        if length is not None and least <= length <= LARGEST:
+            return length
+        found = f"holds {row[column]!r}" if column in row else "is missing"
+        expected = "above 0" if least == 1 else f"from {least} (min_tokens) up"
+        bad = BadRow(
+            self.name,
+            line,
+            f'field "{column}" {found}; {self._sampling.source} takes the longest reply from it, expected a '
+            f"whole number {expected}",
+            column,
+        )
+        if on_bad is None:
+            raise DatasetError(str(bad), [bad])
+        on_bad(bad)
+        return None
+
+    def _plan(self) -> Sequence[int]:
+        if self._places is None:
+            self._places = sample_indexes(self._sampling, self._counted())
+        return self._places
+
+    def _drawn_lengths(self) -> list[int]:
+        if self._lengths is None:
+            count = self._sampling.request_count
+            self._lengths = output_lengths(self._sampling, self._counted() if count is None else count) or []
+        return self._lengths
+
+    def _counted(self) -> int:
+        """Rows to draw from, counted by a pass over the data; once."""
+        if self._rows is None:
+            self._rows = sum(1 for _ in self._good(_ignore, self._prefix()))
+        return self._rows
+
+    def _prefix(self) -> int | None:
+        """How far into the data the plan reaches; None for all of it."""
+        sampling = self._sampling
+        if sampling.sampling_mode == "default" or (sampling.sampling_mode == "shuffle" and sampling.compat):
+            return sampling.request_count
+        return None
+
+
+def _ignore(bad: BadRow) -> None:
+    """Told by another pass."""

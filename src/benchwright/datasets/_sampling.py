@@ -1,0 +1,206 @@
+"""Which rows are asked, how often and in which order, and how long their replies may become.
+
+Plans only: the reader that follows them is elsewhere. The same plan and the same number of rows always give the
+same requests.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import islice
+from random import Random
+from typing import Literal, TypeAlias, get_args
+
+from benchwright.core import JsonObject
+from benchwright.datasets._lengths import (
+    ColumnLengths,
+    FixedLength,
+    LengthShares,
+    LogNormalLengths,
+    NormalLengths,
+    OutputLengths,
+    UniformLengths,
+    ZipfLengths,
+    draw_lengths,
+    share_counts,
+)
+
+SamplingMode: TypeAlias = Literal["default", "shuffle", "random", "random_with_replacement"]
+"""How rows are chosen: in their order, permuted, drawn without or drawn with putting back."""
+
+SAMPLING_MODES: tuple[SamplingMode, ...] = get_args(SamplingMode)
+"""All of them, in the order in which messages list them."""
+
+DEFAULT_SEED = 42
+"""What decides every draw unless the file says otherwise: runs are repeatable without being asked to be."""
+
+LENGTH_METHODS: dict[str, type[OutputLengths]] = {
+    "uniform": UniformLengths,
+    "percentage": LengthShares,
+    "fixed": FixedLength,
+    "normal": NormalLengths,
+    "lognormal": LogNormalLengths,
+    "zipf": ZipfLengths,
+    "column": ColumnLengths,
+}
+"""`output_config.method`, and the law it names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """What a meta file asks for."""
+
+    request_count: int | None = None
+    """How many requests; None: as many as there are rows."""
+    sampling_mode: SamplingMode = "default"
+    """How rows are chosen."""
+    lengths: OutputLengths | None = None
+    """How long replies may become; None: as the rows and the run say."""
+    min_tokens: int | None = None
+    """Fewest tokens of a reply, for servers that take it."""
+    ignore_eos: bool = False
+    """Whether the server shall go on to the longest length, whatever the model wants."""
+    seed: int = DEFAULT_SEED
+    """What decides every draw."""
+    compat: bool = False
+    """Sample and round as AISBench does."""
+    source: str = "the sampling"
+    """The meta file as the user knows it, for messages."""
+
+    @property
+    def extra_body(self) -> JsonObject:
+        """What every request body gets besides `max_tokens`."""
+        body: JsonObject = {}
+        if self.min_tokens is not None:
+            body["min_tokens"] = self.min_tokens
+        if self.ignore_eos:
+            body["ignore_eos"] = True
+        return body
+
+    @property
+    def in_order(self) -> bool:
+        """Whether rows come in the order of the data, so that they can be streamed."""
+        return self.sampling_mode == "default"
+
+    def to_json(self) -> JsonObject:
+        """All that decides the requests, for the record and for the fingerprint."""
+        return {
+            "request_count": self.request_count,
+            "sampling_mode": self.sampling_mode,
+            "output_config": None if self.lengths is None else _lengths_json(self.lengths),
+            "min_tokens": self.min_tokens,
+            "ignore_eos": self.ignore_eos,
+            "seed": self.seed,
+            "compat": self.compat,
+        }
+
+
+def sample_indexes(sampling: Sampling, rows: int) -> Sequence[int]:
+    """The row number of each request, in order, for data of `rows` rows. Empty data gives no requests.
+
+    With c requests wanted and n rows, c > n repeats the data from its start as often as needed:
+
+    * `default`: the first c;
+    * `shuffle`, `random`: c of the n rows, each at most once, in random order; with c > n the repeated data is
+      permuted, so that each row comes ⌊c/n⌋ or ⌈c/n⌉ times, the surplus going to the first rows;
+    * `random_with_replacement`: c independent draws.
+
+    With `compat`, `shuffle` permutes the first c rows and never reaches the others. Takes memory for c numbers at
+    most, and for none with `default`.
+
+    >>> list(sample_indexes(Sampling(request_count=7), 3))
+    [0, 1, 2, 0, 1, 2, 0]
+    """
+    count = rows if sampling.request_count is None else sampling.request_count
+    if not rows:
+        return ()
+    random = Random(f"{sampling.seed}/rows")
+    mode = sampling.sampling_mode
+    if mode == "default":
+        return range(count) if count <= rows else _Cycle(rows, count)
+    if mode == "random_with_replacement":
+        return array("q", (random.randrange(rows) for _ in range(count)))
+    if count >= rows or (mode == "shuffle" and sampling.compat):
+        chosen = array("q", (number % rows for number in range(count)))
+        random.shuffle(chosen)
+        return chosen
+    return array("q", random.sample(range(rows), count))
+
+
+def output_lengths(sampling: Sampling, count: int) -> list[int] | None:
+    """The planned length of each of `count` requests, in order; None where nothing, or the rows, decide it.
+
+    Percentages are rounded by largest remainder and mixed, unless `compat` or `order` says otherwise.
+    """
+    if sampling.lengths is None:
+        return None
+    random = Random(f"{sampling.seed}/lengths")
+    return draw_lengths(sampling.lengths, count, random, compat=sampling.compat)
+
+
+def sampling_notes(
+    sampling: Sampling, rows: int, planned: int, asked: int, *, first: bool = False
+) -> list[str]:
+    """What must stand beside the numbers of a run that follows a plan.
+
+    Args:
+        sampling: The plan.
+        rows: Rows it draws from.
+        planned: Requests it makes.
+        asked: How many of them are within the run's limit.
+        first: Whether it draws from the first rows of the data only.
+    """
+    drawn = f"the first {rows:,} rows" if first and planned <= rows else f"{rows:,} rows"
+    parts = [f"{sampling.source}: {planned:,} requests from {drawn}"]
+    parts.append(f"mode {sampling.sampling_mode}")
+    if sampling.sampling_mode != "default" or sampling.lengths is not None:
+        parts.append(f"seed {sampling.seed}")
+    if sampling.compat:
+        parts.append("sampled and rounded as AISBench does")
+    if asked < planned:
+        parts.append(f"cut to {asked:,} by the limit")
+    notes = [", ".join(parts)]
+    if isinstance(sampling.lengths, LengthShares) and planned:
+        notes.append(_shares_note(sampling, sampling.lengths, planned))
+    return notes
+
+
+def repeats_rows(sampling: Sampling, rows: int) -> bool:
+    """Whether a row may be asked more than once."""
+    count = rows if sampling.request_count is None else sampling.request_count
+    return count > rows or sampling.sampling_mode == "random_with_replacement"
+
+
+def _shares_note(sampling: Sampling, lengths: LengthShares, planned: int) -> str:
+    counts = share_counts(lengths, planned, compat=sampling.compat)
+    told = [
+        f"{length} tokens in {times:,} (asked {float(100 * share):.4g} %, planned {100 * times / planned:.4g} %)"
+        for (length, share), times in islice(zip(lengths.shares, counts, strict=True), 10)
+    ]
+    more = ", …" if len(lengths.shares) > len(told) else ""
+    return f"{sampling.source}: longest replies, {lengths.order}: {', '.join(told)}{more}"
+
+
+def _lengths_json(lengths: OutputLengths) -> JsonObject:
+    method = next(name for name, law in LENGTH_METHODS.items() if isinstance(lengths, law))
+    if isinstance(lengths, LengthShares):
+        shares = [[length, str(share)] for length, share in lengths.shares]
+        return {"method": method, "percentage_distribute": shares, "order": lengths.order}  # type: ignore[dict-item]  # lists of JSON values are JSON; list is invariant
+    return {"method": method, **{field.name: getattr(lengths, field.name) for field in fields(lengths)}}
+
+
+class _Cycle(Sequence[int]):
+    """0 to rows - 1 over and over, `count` numbers in all, without holding them."""
+
+    def __init__(self, rows: int, count: int) -> None:
+        self._rows = rows
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, at: int | slice) -> int | Sequence[int]:  # type: ignore[override]  # one body for both
+        places = range(self._count)[at]
+        return places % self._rows if isinstance(places, int) else [place % self._rows for place in places]
