@@ -67,6 +67,8 @@ def check_gold(
     """
     from benchwright.scorers import JudgeFailedError
 
+    if spec.unscored:
+        return GoldCheck(skipped=spec.unscored)
     if judge_problems(spec):  # told by themselves; the scorer would only repeat them row by row
         return GoldCheck(skipped=JUDGED, judged=True)
     asked = False

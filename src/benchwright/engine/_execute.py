@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.core import encode_json
+from benchwright.core import Outcome, encode_json
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine._answers import Answer, Strategy
 from benchwright.engine._feed import Feed, WorkItem
@@ -44,6 +44,8 @@ class Machinery:
     """Counters for whoever watches."""
     workers: int
     """Samples worked on at once."""
+    skipped: int = 0
+    """Samples of this start that could not be asked: they cost nothing and say nothing about the model."""
 
 
 async def execute(
@@ -127,8 +129,11 @@ def _count_failure(machinery: Machinery, item: WorkItem, scored: Scored) -> None
     progress.recent_failures.append(f"row {item.index}{repeat}: {scored.error or scored.outcome.value}")
     if not progress.first_failure and scored.error:
         progress.first_failure = scored.error
-    fresh = progress.done - progress.recorded
-    all_failed = fresh == progress.failed - progress.recorded_failed
+    if scored.outcome is Outcome.SKIPPED:
+        machinery.skipped += 1
+        return
+    fresh = progress.done - progress.recorded - machinery.skipped
+    all_failed = fresh == progress.failed - progress.recorded_failed - machinery.skipped
     if all_failed and fresh >= max(_HOPELESS, machinery.workers):
         machinery.stop.request("hopeless", f"stopped: the first {fresh} samples all failed")
 

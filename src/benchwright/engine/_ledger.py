@@ -62,22 +62,13 @@ class CallLedger:
         """The reply to `request`, recorded under `key`."""
         digest = identity.hash(request)
         if item.recorded is not None:
-            known = item.recorded.get(key)
+            known = self.recorded(key, digest, item)
             if known is not None:
-                if known.input_hash == digest:
-                    return reply_from_json(orjson.loads(known.output))
-                self._store.forget_step(
-                    self._run_id, key
-                )  # asked differently now: the old reply is another's
+                return known
         if self._look_up:
             output = self._store.reusable(self._run_id, digest)
             if output is not None:
-                self.cached += 1
-                self._progress.cached += 1
-                now = time.time()
-                kept = request.payload if request.record is None else request.record
-                self._writer.append((StepRow(key, digest, kept, output, False, now, now),))
-                return reply_from_json(orjson.loads(output))
+                return self.adopt(key, digest, request, output)
         if not self._stop.may_send():
             item.out_of_budget = True
             return BUDGET_SPENT
@@ -101,6 +92,29 @@ class CallLedger:
         # Not awaited: the sample's score is appended behind it, and whoever awaits that has both.
         self._writer.append((row,))
         return reply
+
+    def recorded(self, key: str, digest: bytes, item: WorkItem) -> ModelReply | None:
+        """What an earlier start of this run recorded under `key`, if it is the reply to this very request."""
+        known = None if item.recorded is None else item.recorded.get(key)
+        if known is None:
+            return None
+        if known.input_hash == digest:
+            return reply_from_json(orjson.loads(known.output))
+        self._store.forget_step(self._run_id, key)  # asked differently now: the old reply is another's
+        return None
+
+    def known_elsewhere(self, digest: bytes) -> bytes | None:
+        """An equal request's output in another run, where the settings allow to take it."""
+        return self._store.reusable(self._run_id, digest) if self._look_up else None
+
+    def adopt(self, key: str, digest: bytes, request: ModelRequest, output: bytes) -> ModelReply:
+        """Record another run's reply as one of this run's."""
+        self.cached += 1
+        self._progress.cached += 1
+        now = time.time()
+        kept = request.payload if request.record is None else request.record
+        self._writer.append((StepRow(key, digest, kept, output, False, now, now),))
+        return reply_from_json(orjson.loads(output))
 
 
 BUDGET_SPENT = ModelReply(

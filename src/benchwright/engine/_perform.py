@@ -19,13 +19,22 @@ from benchwright.endpoints import (
     learn_echo,
     open_endpoint,
 )
-from benchwright.engine._answers import Calls, Generate, MultiTurn, RankChoices, ScoreOnly, Strategy
+from benchwright.engine._answers import (
+    Calls,
+    Generate,
+    Ledger,
+    MultiTurn,
+    RankChoices,
+    ScoreOnly,
+    Strategy,
+)
 from benchwright.engine._execute import Machinery, execute
 from benchwright.engine._feed import Feed
 from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Progress, Watcher
+from benchwright.engine._replay import NoModel, RecordedReplies, Replayed, replay_notes
 from benchwright.engine._scoring import Scoring
 from benchwright.engine._settings import ModelSettings
 from benchwright.engine._side_calls import JudgeCalls, ModelCalls
@@ -88,7 +97,9 @@ async def perform(
     stop = Stop(prepared.settings.budget)
     async with AsyncExitStack() as stack:
         at_once = stack.enter_context(stop.listening(group))
-        if endpoint is None:
+        if prepared.settings.rescored_from is not None:
+            endpoint = NoModel()  # whatever the caller brought: this run has no business with it
+        elif endpoint is None:
             endpoint = _open(prepared.settings.endpoint, RetryGate(stop), group)
             stack.push_async_callback(endpoint.aclose)
         writer = StepWriter(store.workspace.database, run.id)
@@ -119,6 +130,7 @@ async def perform(
         notes=[
             *prepared.notes,
             *_echo_notes(store, run),
+            *_replay_notes(prepared, store, run),
             *([stop.reason] if stop.cause in ("budget", "hopeless") else []),
         ],
     )
@@ -173,7 +185,7 @@ async def _assemble(
     watcher: Watcher | None,
 ) -> Machinery:
     settings = prepared.settings
-    calls = Calls(ledger, endpoint, settings.endpoint.fingerprint())
+    calls = Calls(_ledger_of(prepared, store, ledger), endpoint, settings.endpoint.fingerprint())
     judges = JudgeCalls(ledger, settings.parallelism, RetryGate(stop), group)
     stack.push_async_callback(judges.aclose)
     route: Route = "chat" if prepared.model_type == "chat" else "completions"
@@ -185,7 +197,7 @@ async def _assemble(
     )
     stack.callback(scoring.close)
     profile = await _echo_profile(prepared, store, run, endpoint, progress)
-    if settings.num_warmups and prepared.asks_a_model:
+    if settings.num_warmups and prepared.asks_a_model and settings.rescored_from is None:
         progress.phase = "warming up"
         if watcher is not None:
             watcher.show(progress)
@@ -196,7 +208,19 @@ async def _assemble(
         stop=stop, progress=progress,
     )  # fmt: skip
     strategy = _strategy(prepared, profile, calls, route)
+    if settings.rescored_from is not None:
+        strategy = Replayed(strategy)
     return Machinery(strategy, scoring, feed, writer, endpoint, stop, progress, prepared.workers)
+
+
+def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:
+    """Where the model's replies come from: itself, or the run that is scored again."""
+    settings = prepared.settings
+    if settings.rescored_from is None:
+        return ledger
+    # All scripts look alike, so what another one said is no answer of this one.
+    elsewhere = not isinstance(settings.endpoint, ScriptedSettings)
+    return RecordedReplies(ledger, store, settings.rescored_from, elsewhere=elsewhere)
 
 
 def _strategy(prepared: Prepared, profile: EchoProfile | None, calls: Calls, route: Route) -> Strategy:
@@ -217,14 +241,31 @@ async def _echo_profile(
     None where no choices are ranked."""
     if not prepared.asks_a_model or prepared.model_type != "completions_logprob":
         return None
-    known = run.manifest.get("echo")
-    if isinstance(known, dict):
-        return EchoProfile(**{**known, "notes": tuple(known.get("notes") or ())})  # type: ignore[arg-type]  # our own record
-    progress.phase = "probing"
-    profile = await learn_echo(endpoint, prepared.settings.generation.model)
+    known = _known_echo(run)
+    if known is not None:
+        return known
+    source = prepared.settings.rescored_from
+    if source is not None:
+        # One that ranked nothing has no such replies either; each sample will say so.
+        profile = _known_echo(store.run(source)) or EchoProfile(max_tokens=1, drops_generated=False)
+    else:
+        progress.phase = "probing"
+        profile = await learn_echo(endpoint, prepared.settings.generation.model)
     echo: JsonObject = asdict(profile)
     store.update_manifest(run.id, {**run.manifest, "echo": echo})
     return profile
+
+
+def _known_echo(run: RunRecord) -> EchoProfile | None:
+    known = run.manifest.get("echo")
+    if not isinstance(known, dict):
+        return None
+    return EchoProfile(**{**known, "notes": tuple(known.get("notes") or ())})  # type: ignore[arg-type]  # our own record
+
+
+def _replay_notes(prepared: Prepared, store: Store, run: RunRecord) -> list[str]:
+    source = prepared.settings.rescored_from
+    return [] if source is None else list(replay_notes(store, source, run.id, prepared.manifest))
 
 
 def _echo_notes(store: Store, run: RunRecord) -> list[str]:

@@ -32,6 +32,7 @@ from benchwright.datasets import Batch, DatasetReader, Filter, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings
+from benchwright.scorers import ScorerInput, Scores
 
 BATCH_ROWS = 256
 """Rows read at a time: enough to make the reading cheap, few enough to stay flat in memory."""
@@ -94,7 +95,8 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     spec = as_asked(spec, settings)
     strategy = strategy_of(spec, model_type_of(spec, settings))
     _check_judges(spec)
-    if strategy != "score_only" and isinstance(settings.endpoint, EndpointSettings):
+    sends = strategy != "score_only" and settings.rescored_from is None
+    if sends and isinstance(settings.endpoint, EndpointSettings):
         settings.endpoint.check_secrets()
         resolve_headers(settings.endpoint.headers)
     reader = open_dataset(
@@ -138,10 +140,24 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
 
 
 def as_asked(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
-    """The benchmark with the run's own dataset and filters."""
+    """The benchmark with the run's own dataset and filters, and without its scorer where none is wanted."""
     filters = (*spec.filters, *(Filter(field, value) for field, value in settings.filters))
     dataset = spec.dataset if settings.dataset is None else settings.dataset
-    return replace(spec, dataset=dataset, filters=filters)
+    spec = replace(spec, dataset=dataset, filters=filters)
+    if settings.infer_only:
+        # Without the configuration, where judges are: one that is never asked needs no key.
+        spec = replace(
+            spec, scorer=_no_scores, passes_config=False, config={}, remarks=None, unscored=INFERENCE_ONLY
+        )
+    return spec
+
+
+INFERENCE_ONLY = "inference only; score it with: benchwright rescore RUN"
+"""Why a run that was asked to score nothing has no scores."""
+
+
+def _no_scores(sample: ScorerInput) -> Scores:
+    return {}
 
 
 def _check_judges(spec: BenchmarkSpec) -> None:

@@ -62,6 +62,10 @@ class RunSettings:
     """Take replies to equal requests from earlier runs."""
     skip_bad_rows: bool = False
     """Go on without rows that cannot be used, counting them as skipped, instead of refusing to start."""
+    infer_only: bool = False
+    """Ask and record, but score nothing: no scorer, no judge."""
+    rescored_from: int | None = None
+    """The run whose replies are scored again. Then the model is never asked."""
     num_warmups: int = 0
     """Requests before the first that counts."""
 

@@ -76,6 +76,8 @@ class RunOptions:
     """Take replies to equal requests from earlier runs (yes)."""
     skip_bad_rows: bool | None = None
     """Count unusable rows as skipped instead of refusing to start."""
+    infer_only: bool | None = None
+    """Ask and record the replies, and leave the scoring to `rescore`."""
     workspace: Path | None = None
     """Folder whose `.benchwright/` keeps the records; None: found upwards from the current folder."""
     output_dir: Path | None = None

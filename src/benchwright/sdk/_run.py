@@ -127,6 +127,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "failure_threshold": options.failure_threshold,
         "cache": False if isinstance(model.endpoint, ScriptedSettings) else options.cache,
         "skip_bad_rows": options.skip_bad_rows,
+        "infer_only": options.infer_only,
         "model_type": model.model_type,
     }
     return RunSettings(

@@ -7,10 +7,15 @@ from collections.abc import Iterator, Sequence
 from benchwright.store._connected import Connected
 from benchwright.store._keys import key_range
 from benchwright.store._records import SampleSteps, StepOutput
+from benchwright.store._workspace import Workspace
 
 
 class Steps(Connected):
     """The table of steps: what resume, cache and reports are views of."""
+
+    def __init__(self, workspace: Workspace, *, read_only: bool = False) -> None:
+        super().__init__(workspace, read_only=read_only)
+        self._indexed: set[int] = set()
 
     def recorded(self, run_id: int, kind: str, first_index: int, last_index: int) -> dict[str, StepOutput]:
         """Recorded steps of a range of samples, by key."""
@@ -20,6 +25,40 @@ class Steps(Connected):
             (run_id, low, high),
         )
         return {key: StepOutput(input_hash, output) for key, input_hash, output in rows}
+
+    def step(self, run_id: int, key: str) -> StepOutput | None:
+        """One recorded step."""
+        row = self._connection.execute(
+            "SELECT input_hash, output FROM steps WHERE run_id = ? AND key = ?", (run_id, key)
+        ).fetchone()
+        return None if row is None else StepOutput(*row)
+
+    def reply_of(self, run_id: int, input_hash: bytes) -> bytes | None:
+        """A run's first reply to that request, failed ones included, whichever sample it belongs to.
+
+        The first look makes an index of the run's calls, in a file that is gone when the store is closed: only
+        scoring again needs it, and only where rows have moved.
+        """
+        if run_id not in self._indexed:
+            self._index_calls(run_id)
+        row = self._connection.execute(
+            "SELECT s.output FROM call_index i JOIN steps s ON s.rowid = i.step"
+            " WHERE i.run_id = ? AND i.input_hash = ? ORDER BY i.step LIMIT 1",
+            (run_id, input_hash),
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def _index_calls(self, run_id: int) -> None:
+        self._connection.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS call_index (run_id INTEGER, input_hash BLOB, step INTEGER,"
+            " PRIMARY KEY (run_id, input_hash, step)) WITHOUT ROWID"
+        )
+        self._connection.execute(
+            "INSERT INTO call_index SELECT run_id, input_hash, rowid FROM steps"
+            " WHERE run_id = ? AND key >= 'call/' AND key < 'call0' ORDER BY input_hash, rowid",
+            (run_id,),
+        )
+        self._indexed.add(run_id)
 
     def index_replies(self) -> bool:
         """Bring the index of reusable replies up to date; whether it holds any.

@@ -1,0 +1,107 @@
+"""Scoring again: every reply comes from what an earlier run recorded, and nothing is sent to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benchwright.core import BenchwrightError, JsonObject, ModelReply, ModelRequest, RequestFailure
+from benchwright.endpoints import Endpoint
+from benchwright.engine._answers import Answer, Strategy
+from benchwright.engine._feed import WorkItem
+from benchwright.engine._ledger import CallLedger, RequestIdentity
+from benchwright.store import Store
+
+
+class NotAskedError(BenchwrightError):
+    """A reply that the earlier run does not have."""
+
+
+class RecordedReplies:
+    """Stands where the ledger stands in a run that asks. Replies become steps of the new run, failed ones too."""
+
+    def __init__(self, ledger: CallLedger, store: Store, source: int, *, elsewhere: bool) -> None:
+        self._ledger = ledger
+        self._store = store
+        self._source = source
+        self._elsewhere = elsewhere  # whether equal requests of any other run will do
+
+    async def call(
+        self,
+        key: str,
+        request: ModelRequest,
+        endpoint: Endpoint,
+        identity: RequestIdentity,
+        item: WorkItem,
+    ) -> ModelReply:
+        """The recorded reply to `request`. Raises NotAskedError where there is none; sends nothing, ever."""
+        digest = identity.hash(request)
+        known = self._ledger.recorded(key, digest, item)
+        if known is not None:
+            return known
+        step = self._store.step(self._source, key)
+        if step is not None and step.input_hash == digest:
+            output: bytes | None = step.output
+        else:
+            # The row may stand elsewhere now: others were put in before it, or taken out.
+            output = self._store.reply_of(self._source, digest)
+            if output is None and self._elsewhere:
+                output = self._ledger.known_elsewhere(digest)
+        if output is None:
+            why = (
+                "it has no reply to this row, which was added since or not reached"
+                if step is None
+                else "it asked this row something else; prompt, row or settings differ now"
+            )
+            raise NotAskedError(f"not asked in run {self._source}: {why}")
+        return self._ledger.adopt(key, digest, request, output)
+
+
+class Replayed:
+    """A strategy without a model: what was never asked is skipped."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+
+    async def answer(self, item: WorkItem) -> Answer:
+        """The recorded answer."""
+        try:
+            return await self._strategy.answer(item)
+        except NotAskedError as error:
+            return Answer(None, "", item.row, skipped=str(error))
+
+
+class NoModel:
+    """The endpoint of a run that asks no model."""
+
+    in_flight = 0
+    limit = 0
+    requests_sent = 0
+    retries = 0
+    first_failure: RequestFailure | None = None
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """Refuses."""
+        raise NotAskedError("a run that is scored again asks no model")
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+def replay_notes(store: Store, source: int, run_id: int, manifest: JsonObject) -> Iterator[str]:
+    """What must stand beside numbers that come of recorded replies."""
+    judged = store.count_steps(run_id, "judge") > 0
+    yield f"rescored from run {source}: no model was asked{' but the judge' if judged else ''}"
+    before = store.run(source).manifest
+    if _part(before, "dataset", "fingerprint") != _part(manifest, "dataset", "fingerprint"):
+        yield f"the data has changed since run {source}"
+    name = _part(before, "benchmark", "name")
+    if name != _part(manifest, "benchmark", "name"):
+        yield f"run {source} was of another benchmark, {name}"
+    elif _part(before, "benchmark", "hash") != _part(manifest, "benchmark", "hash"):
+        yield f"the benchmark has changed since run {source}"
+
+
+def _part(manifest: JsonObject, table: str, name: str) -> Any:
+    entry = manifest.get(table)
+    return entry.get(name) if isinstance(entry, dict) else None
