@@ -3,11 +3,16 @@
 from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._aggregator import Aggregator
 from benchwright.stats._intervals import wilson_interval
+from benchwright.stats._paired import PairedResult, compare_pairs, mcnemar_exact, wilcoxon_signed_rank
 from benchwright.stats._summary import ScoreSummary
 
 __all__ = [
     "Aggregator",
+    "PairedResult",
     "ScoreAccumulator",
     "ScoreSummary",
+    "compare_pairs",
+    "mcnemar_exact",
+    "wilcoxon_signed_rank",
     "wilson_interval",
 ]
