@@ -12,10 +12,11 @@ import orjson
 from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
 from benchwright.core import NotFoundError, Outcome, UsageError
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare
+from benchwright.engine import Budget, InterruptedRunError, Prepared, RunSettings, Watcher, prepare
+from benchwright.sdk._jobs import Job, owned, perform_jobs
 from benchwright.sdk._result import RunResult
-from benchwright.sdk._run import find_targets, owned, perform_run
-from benchwright.store import RunRecord, Store, find_workspace
+from benchwright.sdk._run import find_targets
+from benchwright.store import RunRecord, RunStatus, Store, find_workspace
 
 
 def resume(
@@ -44,36 +45,43 @@ def resume(
     try:
         found = store.find_run(str(wanted))
         run = store.claim_run(found.id)
-
-        def work() -> RunResult:
-            return _resume(
-                store, run, target, retry_failed, allow_changed, overrides or {}, watcher, endpoint
+        with owned(store, run, found.status):
+            job = resumed(
+                store,
+                run,
+                otherwise=found.status,
+                target=target,
+                retry_failed=retry_failed,
+                allow_changed=allow_changed,
+                overrides=overrides,
             )
-
-        return owned(store, run, found.status, work)
+        (ended,) = perform_jobs(store, [[job]], watcher=watcher, endpoint=endpoint)
+        if ended.result is None:
+            raise InterruptedRunError("interrupted before it began")
+        return ended.result
     finally:
         store.close()
 
 
-def _resume(
+def resumed(
     store: Store,
     run: RunRecord,
-    target: Callable[..., Any] | None,
-    retry_failed: bool,
-    allow_changed: bool,
-    overrides: Mapping[str, Any],
-    watcher: Watcher | None,
-    endpoint: OpenEndpoint | None,
-) -> RunResult:
-    settings = _overridden(RunSettings.from_json(run.settings), overrides)
+    *,
+    otherwise: RunStatus,
+    target: Callable[..., Any] | None = None,
+    retry_failed: bool = False,
+    allow_changed: bool = False,
+    overrides: Mapping[str, Any] | None = None,
+    label: str | None = None,
+) -> Job:
+    """A run that this process has claimed, ready to go on. Raises UsageError if it is not the same experiment."""
+    settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
     prepared = prepare(_benchmark_again(run, settings, target), settings)
     _refuse_changes(run, prepared, allow_changed)
-    if not run.manifest:  # killed before its data were read
-        run = store.start_run(run.id, prepared.manifest)
     if retry_failed:
         _forget_failures(store, run.id)
     store.update_settings(run.id, settings.to_json())
-    return perform_run(store, run, prepared, resuming=True, watcher=watcher, endpoint=endpoint)
+    return Job(run, prepared, resuming=True, otherwise=otherwise, label=label)
 
 
 def _forget_failures(store: Store, run_id: int) -> None:

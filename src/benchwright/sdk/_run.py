@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import ConfigFile, find_config
-from benchwright.core import BenchwrightError, UsageError
-from benchwright.endpoints import DemoSettings, OpenEndpoint, ScriptedSettings
-from benchwright.engine import Budget, Performed, Prepared, RunSettings, Watcher, perform, prepare
-from benchwright.reports import write_run_config, write_run_files
-from benchwright.sdk._loops import in_event_loop
+from benchwright.core import UsageError
+from benchwright.endpoints import OpenEndpoint, ScriptedSettings
+from benchwright.engine import Budget, RunSettings, Watcher, prepare
+from benchwright.sdk._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
 from benchwright.sdk._options import RunOptions
-from benchwright.sdk._result import RunResult, result_of
+from benchwright.sdk._result import RunResult
 from benchwright.sdk._targets import Target, resolve_targets
-from benchwright.store import RunRecord, RunStatus, Store, find_workspace
+from benchwright.store import RunRecord, Store, find_workspace
 
 
 def run(
@@ -79,26 +78,30 @@ def _run_plans(
     finished: Callable[[RunResult], None] | None,
     endpoint: OpenEndpoint | None,
 ) -> list[RunResult]:
+    def report(ended: Ended) -> None:
+        if finished is not None and ended.result is not None:
+            finished(ended.result)
+
+    lanes = [[job] for job in queue_plans(store, plans)]
+    ended = perform_jobs(store, lanes, watcher=watcher, finished=report, endpoint=endpoint)
+    return [each.result for each in ended if each.result is not None]
+
+
+def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
+    """Read and check what every plan needs. Nothing is sent; if one cannot be run, none is left on record."""
     # On record before any data is read: reading may take long, and what is killed then can be resumed.
     queued = [_queue(store, plan) for plan in plans]
     try:
         for run in queued:
-            _make_folder(run.folder)
-        ready = [prepare(plan.spec, plan.settings) for plan in plans]
+            make_folder(run.folder)
+        return [
+            Job(run, prepare(plan.spec, plan.settings), label=plan.label)
+            for run, plan in zip(queued, plans, strict=True)
+        ]
     except BaseException:
         for run in queued:  # nothing was sent: a run that could not start leaves no trace
             store.delete_run(run.id)
         raise
-    results: list[RunResult] = []
-    for run, prepared in zip(queued, ready, strict=True):
-        if results and results[-1].exit_code == 130:
-            store.finish_run(run.id, "interrupted", summary=None, error="interrupted before it began")
-            continue
-        result = _start(store, store.start_run(run.id, prepared.manifest), prepared, watcher, endpoint)
-        results.append(result)
-        if finished is not None:
-            finished(result)
-    return results
 
 
 def find_targets(
@@ -155,6 +158,8 @@ class Plan:
     """Everything that decides its results."""
     folder: Path | None
     """Where the user wants its files."""
+    label: str | None = None
+    """What watchers call it; None: the benchmark's name."""
 
 
 def _planned(
@@ -184,63 +189,6 @@ def _queue(store: Store, plan: Plan) -> RunRecord:
         manifest={},
         status="queued",
     )
-
-
-def _start(
-    store: Store,
-    run: RunRecord,
-    prepared: Prepared,
-    watcher: Watcher | None,
-    endpoint: OpenEndpoint | None,
-) -> RunResult:
-    def work() -> RunResult:
-        return perform_run(store, run, prepared, resuming=False, watcher=watcher, endpoint=endpoint)
-
-    return owned(store, run, "failed", work)
-
-
-def perform_run(
-    store: Store,
-    run: RunRecord,
-    prepared: Prepared,
-    *,
-    resuming: bool,
-    watcher: Watcher | None,
-    endpoint: OpenEndpoint | None,
-) -> RunResult:
-    _make_folder(run.folder)
-    write_run_config(run)  # before the first request: what was asked for is on record whatever happens
-    performed: Performed = in_event_loop(
-        perform(prepared, store, run, resuming=resuming, watcher=watcher, endpoint=endpoint)
-    )
-    ended = store.run(run.id)
-    write_run_files(store, ended, performed.summary)
-    demo = prepared.asks_a_model and isinstance(prepared.settings.endpoint, DemoSettings)
-    return result_of(ended, performed, demo=demo)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").touch()
-        (folder / ".writable").unlink()
-    except OSError as error:
-        raise UsageError(
-            f"cannot write to {folder}: {error.strerror}; nothing was sent. Choose another --output-dir"
-        ) from None
-
-
-def owned(store: Store, run: RunRecord, otherwise: RunStatus, work: Callable[[], RunResult]) -> RunResult:
-    """Whatever happens, the run does not stay `running` without an owner. What was recorded stays recorded;
-    a resume that cannot start leaves the run as it was."""
-    try:
-        return work()
-    except BaseException as error:
-        if store.run(run.id).status == "running":
-            text = str(error) if isinstance(error, BenchwrightError) else f"{type(error).__name__}: {error}"
-            status = otherwise if isinstance(error, Exception) else "interrupted"
-            store.finish_run(run.id, status, summary=run.summary, error=text)
-        raise
 
 
 def _absolute(dataset: str | None) -> str | None:
