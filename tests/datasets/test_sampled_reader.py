@@ -191,7 +191,10 @@ def test_rows_in_order_are_streamed() -> None:
 
 def test_the_plan_is_told_in_words(csv: Path) -> None:
     (note,) = read(csv, request_count=10, sampling_mode="shuffle", source="qa.csv.meta.json").notes()
-    assert note == "qa.csv.meta.json: 10 requests from 3 rows, mode shuffle, seed 42"
+    assert note == (
+        "qa.csv.meta.json: 10 requests from 3 rows, mode shuffle, seed 42; rows repeat, and intervals count the "
+        "copies of a row as one cluster"
+    )
     (first,) = read(csv, limit=1, request_count=2, source="m").notes()
     assert first == "m: 2 requests from the first 2 rows, mode default, cut to 1 by the limit"
     shares = LengthShares(((100, Fraction("0.5")), (200, Fraction("0.3")), (400, Fraction("0.2"))))

@@ -162,6 +162,8 @@ def sampling_notes(
     if asked < planned:
         parts.append(f"cut to {asked:,} by the limit")
     notes = [", ".join(parts)]
+    if repeats_rows(sampling, rows):
+        notes[0] += "; rows repeat, and intervals count the copies of a row as one cluster"
     if isinstance(sampling.lengths, LengthShares) and planned:
         notes.append(_shares_note(sampling, sampling.lengths, planned))
     return notes
