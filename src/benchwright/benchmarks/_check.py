@@ -121,6 +121,7 @@ def check_benchmark(
             field_mapping=spec.field_mapping,
             limit=limit,
             filters=spec.filters,
+            sampling=spec.sampling,
         )
         fewshot = None
         if strategy != "score_only":
@@ -139,6 +140,7 @@ def check_benchmark(
     problem = fewshot_problem(fewshot, scan)
     if problem is not None:
         warnings.append(problem)
+    warnings += reader.notes()
     warnings += about_target(spec, scan)
     warnings += about_rows(spec, scan, strategy, reader.name)
     warnings += about_gold(gold)

@@ -47,6 +47,8 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
     """The rows to take `count` examples from. BenchmarkError when `strict` and only a leaking pool is left."""
     warnings: list[str] = []
     failed: list[str] = []
+    if spec.sampling is not None:
+        limit = None  # it counts requests of the plan, so that no row of the data is known to be left over
     primary = open_dataset(
         spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, filters=spec.filters
     )

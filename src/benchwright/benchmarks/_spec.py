@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from benchwright.benchmarks._template import Template
 from benchwright.core import JsonObject, MetricSummary, Row, UsageError
-from benchwright.datasets import DatasetRef, Filter
+from benchwright.datasets import DatasetRef, Filter, Sampling
 
 EndpointType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 """How the model is asked."""
@@ -104,6 +104,9 @@ class BenchmarkSpec:
     """Column with the longest reply of each row; empty, null and 0 leave it to the run."""
     media: Media | None = None
     """Images, audio and video of a row."""
+    sampling: Sampling | None = None
+    """Which rows are asked, how often and in which order, and how long replies may become; None: all, as they
+    stand."""
     headline: str | None = None
     """The metric that stands for a run in one figure."""
     remarks: Remarks | None = None

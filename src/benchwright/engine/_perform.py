@@ -127,6 +127,7 @@ async def perform(
         repeats=prepared.settings.repeats,
         failure_threshold=prepared.settings.failure_threshold,
         spec=prepared.spec,
+        origins=prepared.reader.origins(),
         notes=[
             *prepared.notes,
             *_echo_notes(store, run),
@@ -224,14 +225,18 @@ def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:
 
 
 def _strategy(prepared: Prepared, profile: EchoProfile | None, calls: Calls, route: Route) -> Strategy:
-    spec, settings, prompts = prepared.spec, prepared.settings, prepared.prompts
+    spec, prompts = prepared.spec, prepared.prompts
+    generation = prepared.settings.generation
+    if spec.sampling is not None:  # what the user says for this run wins over what lies beside the data
+        extra = {**spec.sampling.extra_body, **generation.extra_body}
+        generation = replace(generation, extra_body=extra)
     if spec.response_field is not None:
         return ScoreOnly(spec, prompts)
     if profile is not None:
-        return RankChoices(spec, prompts, settings.generation, profile, calls)
+        return RankChoices(spec, prompts, generation, profile, calls)
     if spec.turns_field is not None or spec.next_turn is not None:
-        return MultiTurn(spec, prompts, settings.generation, calls)
-    return Generate(spec, prompts, settings.generation, route, calls)
+        return MultiTurn(spec, prompts, generation, calls)
+    return Generate(spec, prompts, generation, route, calls)
 
 
 async def _echo_profile(

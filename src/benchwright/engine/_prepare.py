@@ -105,6 +105,7 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         field_mapping=spec.field_mapping,
         limit=settings.limit,
         filters=spec.filters,
+        sampling=spec.sampling,
     )
     # Ready-made responses are scored as they are: examples would only cost a pass over the data.
     shots = 0 if strategy == "score_only" else settings.num_fewshot
@@ -135,7 +136,10 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         scan=scan,
         unreadable_reasons=tuple(str(bad) for bad in unreadable),
         manifest=_manifest(spec, settings, reader, fewshot, scan),
-        notes=_notes(spec, settings, fewshot, (problem, fewshot_problem(fewshot, scan))),
+        notes=(
+            *reader.notes(),
+            *_notes(spec, settings, fewshot, (problem, fewshot_problem(fewshot, scan))),
+        ),
     )
 
 
@@ -220,8 +224,15 @@ def _manifest(
             "count": len(fewshot.examples),
             "hash": content_hash([example.text for example in fewshot.examples]),
         }
+    dataset: JsonObject = {
+        "name": reader.name,
+        "fingerprint": reader.fingerprint(),
+        "rows": scan.rows,
+    }
+    if spec.sampling is not None:
+        dataset["sampling"] = spec.sampling.to_json()
     return {
-        "dataset": {"name": reader.name, "fingerprint": reader.fingerprint(), "rows": scan.rows},
+        "dataset": dataset,
         "benchmark": {
             "name": spec.name,
             "source": None if spec.source is None else spec.source.name,

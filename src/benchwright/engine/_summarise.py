@@ -4,6 +4,7 @@ and an undisturbed one compute the same thing from the same records."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -23,14 +24,20 @@ def summarise(
     failure_threshold: float,
     spec: BenchmarkSpec,
     notes: list[str],
+    origins: Sequence[int] | None = None,
 ) -> RunSummary:
-    """The summary of what is recorded now."""
+    """The summary of what is recorded now.
+
+    `origins` has the row of the data behind each sample, where a plan asks rows more than once: the copies are
+    then one cluster of the interval, as repeats are.
+    """
     aggregator = Aggregator()
     counts: Counter[str] = Counter()
     failed = 0
     prompt_tokens = completion_tokens = 0
     counted = False
-    for index, _, output in store.scores(run_id):
+    recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
+    for index, _, output in recorded if origins is None else _by_origin(recorded, origins):
         record: dict[str, Any] = orjson.loads(output)
         counts[record["o"]] += 1
         scores = record.get("s")
@@ -77,6 +84,20 @@ def summarise(
         headline=spec.headline,
         unscored=spec.unscored,
     )
+
+
+def _by_origin(
+    recorded: Iterable[tuple[int, int, bytes]], origins: Sequence[int]
+) -> list[tuple[int, int, bytes]]:
+    """The records with their row of the data as index, those of one row together. Holds them all: some 200 bytes
+    a sample."""
+    # Rows that could not be read stand behind the others and are each their own.
+    found = [
+        (origins[index] if index < len(origins) else -1 - index, repeat, output)
+        for index, repeat, output in recorded
+    ]
+    found.sort(key=lambda record: record[0])
+    return found
 
 
 def _metrics(aggregator: Aggregator) -> dict[str, MetricSummary]:
