@@ -1,6 +1,7 @@
 """Views of recorded runs: files, terminal tables, JSON. Reads the store and never calls a model."""
 
 from benchwright.reports._files import RUN_FILES, write_run_config, write_run_files
+from benchwright.reports._headline import headline_of, is_share
 from benchwright.reports._listing import run_table
 from benchwright.reports._result_view import ResultView, result_table, result_view
 from benchwright.reports._results import results_document
@@ -8,18 +9,37 @@ from benchwright.reports._samples import JudgeView, SampleView, find_samples, ju
 from benchwright.reports._shapes import results_json, run_json, sample_json
 from benchwright.reports._show import failed_samples, is_wrong, run_overview, sample_in_full, wrong_samples
 from benchwright.reports._text import duration, printable
+from benchwright.reports._work_folder.tasks import (
+    RUNS_FILE,
+    WorkRuns,
+    WorkTask,
+    find_work_folder,
+    make_work_folder,
+    read_work_tasks,
+    record_work_tasks,
+)
+from benchwright.reports._work_folder.write import write_work_folder
 
 __all__ = [
+    "RUNS_FILE",
     "RUN_FILES",
     "JudgeView",
     "ResultView",
     "SampleView",
+    "WorkRuns",
+    "WorkTask",
     "duration",
     "failed_samples",
     "find_samples",
+    "find_work_folder",
+    "headline_of",
+    "is_share",
     "is_wrong",
     "judge_views",
+    "make_work_folder",
     "printable",
+    "read_work_tasks",
+    "record_work_tasks",
     "result_table",
     "result_view",
     "results_document",
@@ -32,5 +52,6 @@ __all__ = [
     "sample_views",
     "write_run_config",
     "write_run_files",
+    "write_work_folder",
     "wrong_samples",
 ]
