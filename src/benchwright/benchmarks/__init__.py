@@ -10,12 +10,16 @@ from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import Example, FewShot, FewShotSource
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
+from benchwright.benchmarks._findings import missing_answers
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._installed import InstalledBenchmark, installed_benchmarks
 from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge_problems
 from benchwright.benchmarks._loading import load_benchmarks
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
+from benchwright.benchmarks._questions.files import is_question_file
+from benchwright.benchmarks._questions.load import load_questions
+from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.benchmarks._requests import (
     Generation,
     chat_request,
@@ -46,6 +50,7 @@ __all__ = [
     "MissingFieldError",
     "Prompt",
     "PromptBuilder",
+    "QuestionOptions",
     "RowScan",
     "SamplePrompt",
     "ScannedRow",
@@ -65,11 +70,14 @@ __all__ = [
     "estimate_tokens",
     "fewshot_problem",
     "installed_benchmarks",
+    "is_question_file",
     "judge_configs",
     "judge_key_names",
     "judge_problems",
     "load_benchmarks",
+    "load_questions",
     "load_template",
+    "missing_answers",
     "next_user_turn",
     "open_conversation",
     "resolve_choices",

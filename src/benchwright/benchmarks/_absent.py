@@ -62,6 +62,8 @@ def target_problem(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     field = spec.target_field
     if not scan.readable or field in scan.columns or scan.missing_targets != scan.rows:
         return None
+    if spec.unscored and nearest(field, scan.columns) is None:
+        return None  # nothing is missing: the data are known to have no answers
     return _named(spec, "target_field", scan.columns)
 
 
@@ -70,6 +72,8 @@ def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, column
     text = (
         f'no row has the field "{field}" that the {what} reads; {_columns(columns)}.{_renamed(spec, field)}'
     )
+    if spec.family:
+        return f"{text}{_question_cure(spec, field, near)}"
     cures = []
     example = near or next(iter(columns), None)
     if example is not None and _fits(example, template):
@@ -85,6 +89,14 @@ def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, column
     return f"{text}{question} {_sentence(', or '.join(cures))}"
 
 
+def _question_cure(spec: BenchmarkSpec, field: str, near: str | None) -> str:
+    """How a file of questions gets a column that it lacks: it has no definition to change."""
+    question = f' Did you mean "{near}"?' if near else ""
+    if spec.template is not None and spec.template.engine != "code":
+        return f"{question} Write a column of the rows in the template"
+    return f"{question} Rename the column, or name it: --input-columns {near or 'COLUMN'}"
+
+
 def _named(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
     field: str = getattr(spec, parameter)
     near = _near(spec, field, columns)
@@ -93,6 +105,12 @@ def _named(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
         if (parameter, field) == ("target_field", "target")
         else f" that {parameter} names"
     )
+    if spec.family:
+        text = (
+            f'no row has the field "{field}", where the expected answer is looked for; {_columns(columns)}.'
+        )
+        hint = f' Did you mean "{near}"?' if near else ""
+        return f"{text}{hint} Name the column: --output-column {near or 'COLUMN'}"
     text = f'no row has the field "{field}"{role}; {_columns(columns)}.{_renamed(spec, field)}'
     if near is None:
         return f'{text} Write the right one in @benchmark: {parameter}="…"'

@@ -16,6 +16,7 @@ _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 def definition_doubts(spec: BenchmarkSpec) -> Iterator[str]:
     """Warnings about the definition. BenchmarkError for a template that cannot be compiled."""
+    yield from spec.doubts
     texts = {
         "prompt": spec.prompt,
         "system_prompt": spec.system_prompt,

@@ -133,6 +133,8 @@ def example_renderer(spec: BenchmarkSpec, main: Template) -> Callable[[Row], Exa
 
 def example_template(spec: BenchmarkSpec, main: Template) -> Template | None:
     """The compiled `fewshot_template`, if the benchmark has one."""
+    if spec.example is not None:
+        return spec.example
     if spec.fewshot_template is None:
         return None
     jinja = True if main.engine == "jinja2" else None

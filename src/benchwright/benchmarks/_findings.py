@@ -14,8 +14,20 @@ _FIRST_UNSPACED = "\u2e80"
 """From here on stand the scripts of East Asia, which put no spaces between words."""
 
 
+def missing_answers(spec: BenchmarkSpec, scan: RowScan) -> str | None:
+    """That rows of a question file have no answer, where others have one: they are asked and not scored."""
+    if not spec.family or spec.unscored or not scan.missing_targets:
+        return None
+    rows = _rows(scan.missing_targets, "has", "have")
+    return f"{rows} no answer (of {scan.rows}): asked, and not scored"
+
+
 def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
     """What is doubtful about the expected answers."""
+    if spec.family:
+        if problem := missing_answers(spec, scan):
+            yield problem
+        return
     if spec.target_field == "target" and (absent := target_problem(spec, scan)):
         yield absent
     elif scan.missing_targets and spec.target_field in scan.columns:

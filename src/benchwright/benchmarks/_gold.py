@@ -141,7 +141,7 @@ def _verdict(
         scores = scores_of(_finished(call_scorer(spec, sample)))
         if isinstance(scores, InvalidScores):
             raise TypeError(scores.message)
-        key = _deciding_key(scores)
+        key = _deciding_key(scores, spec.headline)
         if key is None:
             return None, False
         if scores[key]:
@@ -182,9 +182,9 @@ def _spellings(target: Any) -> Iterator[str]:
             yield chr(ord("A") + index)
 
 
-def _deciding_key(scores: Scores) -> str | None:
-    for key in ("correct", "acc"):
-        if isinstance(scores.get(key), bool | int | float):
+def _deciding_key(scores: Scores, headline: str | None) -> str | None:
+    for key in (headline, "correct", "acc"):
+        if key is not None and isinstance(scores.get(key), bool | int | float):
             return key
     return next((key for key, value in scores.items() if isinstance(value, bool)), None)
 

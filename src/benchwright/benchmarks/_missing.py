@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from benchwright.core import BenchwrightError, Row
 
@@ -15,7 +15,9 @@ class MissingFieldError(BenchwrightError):
 
     exit_code = 2
 
-    def __init__(self, field: str, row: Row | None = None, *, reason: str | None = None) -> None:
+    def __init__(
+        self, field: str, row: Row | None = None, *, reason: str | Callable[[], str] | None = None
+    ) -> None:
         super().__init__(field)
         self.field = field
         """The field at fault as the template writes it, e.g. `question` or `meta[lang]`."""
@@ -26,7 +28,7 @@ class MissingFieldError(BenchwrightError):
     def message(self) -> str:
         """What is missing, what is there, the nearest name, and the mapping that would cure it."""
         if self._reason is not None:
-            return self._reason
+            return self._reason if isinstance(self._reason, str) else self._reason()
         return describe_missing(self.field, self._row or {})
 
     def __str__(self) -> str:

@@ -72,7 +72,7 @@ class RowScan:
     null_fields: Mapping[str, int]
     """Fields the prompt shows that are null (they read as "None"), and in how many rows."""
     missing_targets: int
-    """Rows whose target column is absent or null."""
+    """Rows whose target column is absent, null or empty."""
     repeated_prompts: int
     """Rows that ask exactly what an earlier row asked."""
     repeated_ids: int
@@ -156,7 +156,7 @@ def scan_rows(
             requests += asked.requests
             chars += asked.chars
             own += prompts.left_out_itself(asked.prompt)
-            if row.get(target_field) is None:
+            if row.get(target_field) in (None, ""):
                 no_target += 1
             for field in shown_fields:
                 if row.get(field) is None:

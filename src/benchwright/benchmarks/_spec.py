@@ -113,11 +113,19 @@ class BenchmarkSpec:
     """What must be said beside the numbers of a run."""
     unscored: str = ""
     """Why runs give no scores, where that is meant; then no metric is expected of them."""
+    example: Template | None = None
+    """One solved few-shot example; it stands in for `fewshot_template`."""
+    family: Literal["", "mcq", "qa"] = ""
+    """What a bare file of questions holds; empty for a benchmark that somebody wrote."""
+    doubts: tuple[str, ...] = ()
+    """What its maker found doubtful: warnings of a check, notes of a run."""
+    rules: str = ""
+    """What decides prompts and scores and stands in no file; part of the benchmark's hash."""
 
     @property
     def eval_type(self) -> str:
         """The evaluation type that `run_eval` and result files use."""
-        return f"byob_{self.key}.{self.key}"
+        return f"{self.family}.{self.key}" if self.family else f"byob_{self.key}.{self.key}"
 
     @property
     def extra(self) -> dict[str, Any]:
@@ -142,6 +150,11 @@ def strategy_of(spec: BenchmarkSpec, model_type: EndpointType | None = None) -> 
         return "score_only"
     multi_turn = spec.turns_field is not None or spec.next_turn is not None
     if "completions_logprob" in (model_type, spec.endpoint_type):
+        if spec.family:
+            raise UsageError(
+                f"completions_logprob ranks choices, and {spec.name} asks for a reply (its method is gen); use "
+                "--model-type chat or completions"
+            )
         if spec.choices is None and spec.choices_field is None:
             raise UsageError(
                 f"completions_logprob ranks choices, and {spec.where} ({spec.name!r}) has none; add choices= or "

@@ -68,13 +68,21 @@ def load_template(value: str, base_dir: Path, *, what: str = "prompt", jinja: bo
     path = template_file(value, base_dir)
     if path is None:
         return compile_template(value, jinja=jinja, what=what)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BenchmarkError(f"{what}: cannot read the template file {path}: {error}") from None
     if path.suffix.lower() in _JINJA_ENDINGS:
         jinja = True
+    text = template_text(value, base_dir, what=what)
     return compile_template(text, jinja=jinja, what=f"{what} ({value})")
+
+
+def template_text(value: str, base_dir: Path, *, what: str = "prompt") -> str:
+    """The text of a template value: the file's, or the value itself."""
+    path = template_file(value, base_dir)
+    if path is None:
+        return value
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BenchmarkError(f"{what}: cannot read the template file {path}: {error}") from None
 
 
 def template_file(value: str, base_dir: Path) -> Path | None:

@@ -21,6 +21,7 @@ from benchwright.benchmarks import (
     judge_configs,
     judge_key_names,
     judge_problems,
+    missing_answers,
     resolve_fewshot,
     scan_rows,
     strategy_of,
@@ -138,7 +139,7 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         manifest=_manifest(spec, settings, reader, fewshot, scan),
         notes=(
             *reader.notes(),
-            *_notes(spec, settings, fewshot, (problem, fewshot_problem(fewshot, scan))),
+            *_notes(spec, settings, fewshot, (problem, missing_answers(spec, scan), fewshot_problem(fewshot, scan))),
         ),
     )
 
@@ -247,11 +248,13 @@ def _manifest(
 
 
 def benchmark_hash(spec: BenchmarkSpec) -> str:
-    """Changes when the benchmark file, or a template file it names, changes."""
+    """Changes when the benchmark file, a template file it names, or another rule of prompts and scores changes."""
     digest = hashlib.sha256()
     if spec.source is not None and spec.source.is_file():
         digest.update(spec.source.read_bytes())
     prompts = build_prompts(spec, None)
     system = "" if prompts.system_template is None else prompts.system_template.text
     digest.update(f"\0{prompts.template.text}\0{system}".encode())
+    if spec.rules:
+        digest.update(f"\0{spec.rules}".encode())
     return f"sha256:{digest.hexdigest()}"

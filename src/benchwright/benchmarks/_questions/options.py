@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, TypeAlias, get_args
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, UsageError, suggest
 
 DataType: TypeAlias = Literal["mcq", "qa"]
 """Multiple choice, or a question with a free answer."""
@@ -22,13 +23,25 @@ MediaForm: TypeAlias = Literal["base64", "path", "url"]
 AudioStyle: TypeAlias = Literal["audio_url", "input_audio"]
 """Which content part carries audio: vLLM's `audio_url` or OpenAI's `input_audio`."""
 
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "data_type": get_args(DataType),
+    "infer_method": ("gen",),
+    "prompt_style": get_args(PromptStyle),
+    "mcq_fallback": get_args(McqFallback),
+    "media": get_args(MediaForm),
+    "audio_style": get_args(AudioStyle),
+}
+_LISTS = ("qa_metrics", "options", "input_columns")
+_ALIASES = {"abbr": "name", "qa_metric": "qa_metrics", "few_shot": "fewshot_dataset"}
+_ROLES = {"HUMAN": "human_prompt", "BOT": "bot_prompt", "SYSTEM": "system"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionOptions:
     """How a file of questions is asked and scored. Recorded with the run, so that a resume builds the same."""
 
     name: str | None = None
-    """Name of the benchmark; None: the file's, without its known suffixes."""
+    """Name of the benchmark; None: the file's, without its known suffixes. Also `abbr`."""
     data_type: DataType | None = None
     """None: found out from the rows."""
     infer_method: str = "gen"
@@ -37,8 +50,18 @@ class QuestionOptions:
     """Which of the built-in prompts asks."""
     template: str | None = None
     """Template text or file instead of a built-in prompt; columns in braces, `{options}` for the lettered list."""
+    human_prompt: str | None = None
+    """The same under the name that AISBench's configuration files use."""
+    bot_prompt: str | None = None
+    """How an answer begins, on a line of its own below the template; `{answer}` in it is left open."""
     system: str | None = None
     """System prompt: template text or file."""
+    input_columns: tuple[str, ...] = ()
+    """Columns that hold the question, where it is not `question`; single capital letters among them are options."""
+    output_column: str | None = None
+    """Column that holds the expected answer, where it is not `answer`."""
+    options: tuple[str, ...] = ()
+    """Columns that hold the options, in order, where they are not all of A, B, C, …"""
     fewshot_dataset: str | None = None
     """File of solved examples; the number is a setting of the run."""
     meta_path: str | None = None
@@ -51,6 +74,10 @@ class QuestionOptions:
     """Regular expression of the metric `regex`; None: the answer column holds one per row."""
     numeric_tolerance: float = 0.0
     """How far numbers may be apart and still be equal, as a share of the expected one."""
+    evaluator: str | None = None
+    """A scorer by name instead of the type's own: a built-in one, `mcq`, or a metric of qa."""
+    evaluator_kwargs: JsonObject = field(default_factory=dict)
+    """Settings of that scorer."""
     judge: JsonObject = field(default_factory=dict)
     """Settings of the judge, as `JudgeConfig` takes them; needed by the metric `judge`."""
     media: MediaForm = "base64"
@@ -64,11 +91,87 @@ class QuestionOptions:
     test_range: str | None = None
     """Rows to take: `[10:20]` as a slice, a whole number or a share below 1 as a seeded random subset."""
 
+    def __post_init__(self) -> None:
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                near = suggest(str(value), known)
+                raise UsageError(f"{name} is {value!r}; expected {' or '.join(known)}.{near}")
+        if self.template is not None and self.human_prompt is not None:
+            raise UsageError("template and human_prompt are the same thing; give one of them")
+        for name, least in (("numeric_tolerance", 0.0), ("max_media_mb", 0.0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
+                raise UsageError(f"{name} is {value!r}; expected a number of {least:g} or more")
+        for name in _LISTS:
+            value = getattr(self, name)
+            if not isinstance(value, tuple) or not all(isinstance(text, str) and text for text in value):
+                raise UsageError(f"{name} is {value!r}; expected a list of texts")
+            if len(set(value)) != len(value):
+                raise UsageError(f"{name} names something twice: {', '.join(value)}")
+
     def to_json(self) -> JsonObject:
         """The frozen form."""
-        return asdict(self)
+        record: dict[str, Any] = asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in record.items()}
 
     @classmethod
-    def from_json(cls, record: dict[str, Any]) -> QuestionOptions:
-        """The reverse of `to_json`."""
-        return cls(**{**record, "qa_metrics": tuple(record.get("qa_metrics") or ())})
+    def from_json(cls, record: Mapping[str, Any]) -> QuestionOptions:
+        """The reverse of `to_json`; keys of other versions are passed over."""
+        known = {f.name for f in fields(cls)}
+        return cls.of({name: value for name, value in record.items() if name in known})
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], where: str = "options") -> QuestionOptions:
+        """From what a user wrote, in a suite or in Python. An unknown key is refused with near names.
+
+        Names of AISBench's configuration files are understood: `abbr`, and a `template` that is a dict with
+        `round`. Nulls are left out, one text stands for a list of one (or several between commas).
+        """
+        known = [f.name for f in fields(cls)]
+        checked: dict[str, Any] = {}
+        for key, value in values.items():
+            name = _ALIASES.get(key, key)
+            if name not in known:
+                near = suggest(key, [*known, *_ALIASES])
+                raise UsageError(f"{where}: {key!r} is not known.{near} Known: {', '.join(known)}")
+            if value is None:
+                continue
+            if name in checked:
+                raise UsageError(f"{where}: {name} is set twice, once as {key}; keep one of them")
+            if name == "template" and isinstance(value, Mapping):
+                checked.update(_rounds(value, where))
+                continue
+            checked[name] = _value(name, value)
+        return cls(**checked)
+
+
+def _value(name: str, value: Any) -> Any:
+    if name in _LISTS:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return tuple(value) if isinstance(value, list | tuple) else value
+    if name == "compat":
+        return value in (True, "aisbench")
+    if name == "test_range" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+def _rounds(template: Mapping[str, Any], where: str) -> dict[str, str]:
+    """The texts of a template that is written as rounds: `{"round": [{"role": "HUMAN", "prompt": …}, …]}`."""
+    turns = [*(template.get("begin") or ()), *(template.get("round") or ())]
+    found: dict[str, str] = {}
+    for turn in turns:
+        role = _ROLES.get(str(turn.get("role")).upper()) if isinstance(turn, Mapping) else None
+        prompt = turn.get("prompt") if isinstance(turn, Mapping) else None
+        if role is None or role in found or not isinstance(prompt, str):
+            raise UsageError(
+                f"{where}: a template as a dict has one HUMAN turn, and may have a BOT and a SYSTEM turn, as in "
+                '{"round": [{"role": "HUMAN", "prompt": "…"}, {"role": "BOT", "prompt": "…"}]}; '
+                f"this one has {turn!r}"
+            )
+        found[role] = prompt
+    if "human_prompt" not in found:
+        raise UsageError(f'{where}: the template has no turn with the role "HUMAN"')
+    return found

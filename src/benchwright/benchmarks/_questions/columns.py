@@ -1,0 +1,63 @@
+"""Which columns of a file hold the question, the options and the expected answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from string import ascii_uppercase
+
+from benchwright.benchmarks._questions.options import QuestionOptions
+from benchwright.core import Row, UsageError
+
+LETTERS = ascii_uppercase
+"""What options are called, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where a row keeps what it asks. Names are those after `mapping`."""
+
+    question: tuple[str, ...] = ("question",)
+    """Columns of the question; several are shown one below the other."""
+    answer: str = "answer"
+    """Column of the expected answer."""
+    letters: str = ""
+    """The only letters that are options; empty: all that follow one another from A."""
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    """Columns of other names that hold options, and the letters they become."""
+
+    @classmethod
+    def of(cls, options: QuestionOptions) -> Columns:
+        """As the options say. UsageError for options that cannot be lettered."""
+        given = [name for name in options.input_columns if not _is_letter(name)]
+        if options.input_columns and not given:
+            raise UsageError(
+                f"input_columns names only options ({', '.join(options.input_columns)}); name the column of the "
+                "question too"
+            )
+        wanted = options.options or tuple(name for name in options.input_columns if _is_letter(name))
+        if wanted and not 2 <= len(wanted) <= len(LETTERS):
+            raise UsageError(
+                f"options names {len(wanted)} columns ({', '.join(wanted)}); expected 2 to {len(LETTERS)}"
+            )
+        letters = LETTERS[: len(wanted)]
+        mapping = {name: letter for name, letter in zip(wanted, letters, strict=True) if name != letter}
+        if all(_is_letter(name) for name in wanted) and mapping:
+            raise UsageError(
+                f"options is {', '.join(wanted)}; options follow one another from A, as in {', '.join(letters)}"
+            )
+        return cls(tuple(given) or cls().question, options.output_column or cls().answer, letters, mapping)
+
+    @property
+    def only(self) -> frozenset[str] | None:
+        """The letters that count, where not all do."""
+        return frozenset(self.letters) if self.letters else None
+
+    def has_answer(self, row: Row) -> bool:
+        """Whether a row says what is right."""
+        value = row.get(self.answer)
+        return value is not None and value != "" and value != []
+
+
+def _is_letter(name: str) -> bool:
+    return len(name) == 1 and name in LETTERS

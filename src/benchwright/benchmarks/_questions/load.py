@@ -1,0 +1,117 @@
+"""A bare file of questions becomes a benchmark like any other: prompt, row checks, scorer, headline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchwright.benchmarks._questions.columns import Columns
+from benchwright.benchmarks._questions.files import has_fixed_columns, question_name
+from benchwright.benchmarks._questions.options import DataType, QuestionOptions
+from benchwright.benchmarks._questions.prompts import CodePrompt, built_in, built_in_example
+from benchwright.benchmarks._questions.rows import LENGTH, RowRules
+from benchwright.benchmarks._questions.sampling import sampling_for
+from benchwright.benchmarks._questions.scoring import scoring_of
+from benchwright.benchmarks._questions.sniff import checked_type, doubts, sniff
+from benchwright.benchmarks._questions.written import check_system, written_prompts
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.core import (
+    DatasetError,
+    JsonObject,
+    NotFoundError,
+    UsageError,
+    canonical_json,
+    normalise_name,
+)
+from benchwright.datasets import DatasetReader, open_dataset
+
+NO_GOLD = "no gold (the data have no answers); replies are recorded"
+"""Why a file without answers gives no scores."""
+
+
+def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> BenchmarkSpec:
+    """The benchmark that a file of questions makes. Relative paths, templates included, start at `cwd`.
+
+    Looks at as many rows as it takes to know the type and whether there are answers; whatever is wrong with
+    single rows is left to the check of all of them. Raises NotFoundError for a file that is not there, and
+    UsageError for options that contradict the data or one another.
+    """
+    columns = Columns.of(options)
+    reader = _open(path, columns, cwd)
+    found = sniff(reader, columns, fixed=has_fixed_columns(path))
+    data_type = checked_type(found, options.data_type, columns, path)
+    _refuse_twins(columns, path, cwd)
+    if data_type == "qa" and options.prompt_style == "cot":
+        raise UsageError(
+            "prompt_style cot asks for a letter, and the rows have no options (their type is qa); ask for steps "
+            'with a template of your own: --template "{question} …"'
+        )
+    if options.system is not None:
+        check_system(options.system, columns, cwd)
+    prompt, example = _prompts(options, data_type, columns, cwd, gold=found.gold)
+    scoring = scoring_of(options, data_type, columns)
+    name = options.name or question_name(path)
+    return BenchmarkSpec(
+        name=name,
+        key=normalise_name(name) or "questions",
+        dataset=path,
+        prompt="",
+        scorer=scoring.scorer,
+        target_field=columns.answer,
+        field_mapping=dict(columns.mapping) or None,
+        config=scoring.config,
+        system_prompt=options.system,
+        fewshot_dataset=options.fewshot_dataset,
+        base_dir=cwd,
+        template=prompt,
+        example=example,
+        check_row=RowRules(columns, options=data_type == "mcq"),
+        max_tokens_field=LENGTH,
+        headline=scoring.headline,
+        remarks=scoring.remarks,
+        sampling=sampling_for(reader.path, options, cwd=cwd),
+        unscored=NO_GOLD if not found.gold and options.evaluator is None else "",
+        family=data_type,
+        doubts=tuple(doubts(found, columns)),
+        rules=_rules(options, data_type),
+    )
+
+
+def _prompts(
+    options: QuestionOptions, data_type: DataType, columns: Columns, cwd: Path, *, gold: bool
+) -> tuple[CodePrompt, CodePrompt]:
+    written = written_prompts(options, data_type, columns, cwd)
+    if written is not None:
+        return written
+    style = options.prompt_style
+    prompt = built_in(data_type, style, columns, gold=gold)
+    return prompt, built_in_example(prompt, data_type, style, columns, gold=gold)
+
+
+def _open(path: str, columns: Columns, cwd: Path) -> DatasetReader:
+    try:
+        return open_dataset(path, base_dir=cwd, field_mapping=columns.mapping)
+    except DatasetError as error:
+        if "://" not in path and not (cwd / Path(path).expanduser()).exists():
+            raise NotFoundError(str(error)) from None  # a target that is not there, like any other
+        raise
+
+
+def _refuse_twins(columns: Columns, path: str, cwd: Path) -> None:
+    """Two columns under one letter: one of them would be lost."""
+    if not columns.mapping:
+        return
+    for _, row in open_dataset(path, base_dir=cwd).head(1, on_bad=lambda bad: None):
+        for name, letter in columns.mapping.items():
+            if letter in row and letter not in columns.mapping:
+                raise UsageError(
+                    f"options: {name} would become option {letter}, and {path} has a column {letter} already; name "
+                    "that one, or rename a column"
+                )
+
+
+def _rules(options: QuestionOptions, data_type: DataType) -> str:
+    """All that decides prompts and scores and stands in no file: part of the benchmark's hash."""
+    deciding: JsonObject = {**options.to_json(), "data_type": data_type}
+    for elsewhere in ("name", "meta_path", "fewshot_dataset", "template", "system"):
+        deciding.pop(elsewhere)
+    return canonical_json(deciding).decode()

@@ -1,0 +1,168 @@
+"""The built-in prompts of question files, compiled: as quick as a template of placeholders, per-row options included.
+
+Inserted text is never looked at again, so braces in a question stay what they are. The expected answer is in
+no prompt; only a few-shot example shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
+
+from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._questions.columns import LETTERS, Columns
+from benchwright.benchmarks._questions.options import DataType, PromptStyle
+from benchwright.benchmarks._questions.rows import options_reader, stem_reader
+from benchwright.core import Row
+
+OPTION_MARKS: dict[PromptStyle, str] = {"benchwright": ")", "cot": ")", "aisbench": "."}
+"""What stands behind the letter of an option."""
+
+
+class _Form(NamedTuple):
+    """One built-in prompt around stem and options."""
+
+    before: str
+    """Before the stem."""
+    between: str
+    """Between stem and options."""
+    after: str
+    """Behind the options: the instruction or the open answer."""
+    answer: str
+    """Between a prompt and its answer, in examples."""
+
+
+_REPLY = "Reply with the letter of the correct option only."
+_THINK = (
+    "Think step by step. Then give your answer in a last line of its own, in the form ANSWER: <letter>, where "
+    "<letter> is the letter of the correct option."
+)
+_MCQ: dict[PromptStyle, _Form] = {
+    "benchwright": _Form("", "\n\n", f"\n{_REPLY}", "\n"),
+    "cot": _Form("", "\n\n", f"\n{_THINK}", "\nANSWER: "),
+    "aisbench": _Form("Question: ", "\n", "\nAnswer: ", ""),
+}
+_STEM_ALONE = _Form("", "", "", "\n")
+_TWO_LINES = _Form("Question: ", "", "\nAnswer: ", "")
+
+
+class CodePrompt:
+    """A prompt as a function; what `Template` asks for."""
+
+    engine: Literal["format", "jinja2", "code"] = "code"
+
+    def __init__(self, text: str, fields: frozenset[str], render: Callable[[Row], str]) -> None:
+        self.text = text
+        """How it reads, for hashes and people."""
+        self.fields = fields
+        """Columns that it shows."""
+        self.render = render
+        """The text for one row; raises MissingFieldError."""
+
+
+def built_in(data_type: DataType, style: PromptStyle, columns: Columns, *, gold: bool) -> CodePrompt:
+    """The prompt of a style. Without gold, a free question stands alone in every style."""
+    if data_type == "mcq":
+        return _mcq(_MCQ[style], OPTION_MARKS[style], columns)
+    form = _qa_form(style, gold)
+    stem = stem_reader(columns)
+    before, after = form.before, form.after
+    text = f"{before}{{{'+'.join(columns.question)}}}{after}"
+    fields = frozenset(columns.question)
+    if not before and not after:
+        return CodePrompt(text, fields, stem)
+    return CodePrompt(text, fields, lambda row: f"{before}{stem(row)}{after}")
+
+
+def built_in_example(
+    prompt: CodePrompt,
+    data_type: DataType,
+    style: PromptStyle,
+    columns: Columns,
+    *,
+    gold: bool = True,
+) -> CodePrompt:
+    """A solved example: the prompt and its answer. MissingFieldError for a row without one."""
+    form = _MCQ[style] if data_type == "mcq" else _qa_form(style, gold)
+    answer = answer_reader(data_type, columns)
+    render, joint = prompt.render, form.answer
+    return CodePrompt(
+        f"{prompt.text}{joint}{{{columns.answer}}}",
+        prompt.fields | {columns.answer},
+        lambda row: f"{render(row)}{joint}{answer(row)}",
+    )
+
+
+def answer_reader(data_type: DataType, columns: Columns) -> Callable[[Row], str]:
+    """The answer of a row as an example shows it: the letter, or the text (of a list, the first)."""
+    field = columns.answer
+    if data_type == "mcq":
+        options = options_reader(columns)
+        return lambda row: _letter(row, field, options(row))
+    return lambda row: _answer_text(row, field)
+
+
+def lettered(options: Mapping[str, str], mark: str) -> str:
+    """Options as a list, one line each.
+
+    >>> lettered({"A": "two", "B": "three"}, ")")
+    'A) two\\nB) three'
+    """
+    return "\n".join([f"{letter}{mark} {text}" for letter, text in options.items()])
+
+
+def _mcq(form: _Form, mark: str, columns: Columns) -> CodePrompt:
+    options_of, stem_of = options_reader(columns), stem_reader(columns)
+    patterns = [_pattern(form, mark, count) for count in range(len(LETTERS) + 1)]
+    getters = [itemgetter(*columns.question, *LETTERS[:count]) for count in range(len(LETTERS) + 1)]
+    last = len(columns.letters) or len(LETTERS)
+    single = len(columns.question) == 1
+    likely = min(4, last)
+
+    def render(row: Row) -> str:
+        """Most rows have as many options as the one before: then one `%` with all values fetched in C does."""
+        nonlocal likely
+        count = likely
+        if single and (count == last or not row.get(LETTERS[count])):
+            try:
+                values = getters[count](row)
+                if all(map(str.strip, values)):
+                    return patterns[count] % values
+            except (KeyError, TypeError):  # fewer options than before, or numbers
+                pass
+        options = options_of(row)
+        if len(options) < 2:
+            raise MissingFieldError(LETTERS[len(options)], row)
+        likely = len(options)
+        return patterns[likely] % (stem_of(row), *options.values())
+
+    text = patterns[2].replace("%s", "{%s}") % ("+".join(columns.question), *"AB")
+    return CodePrompt(f"{text} (and further options)", frozenset(columns.question), render)
+
+
+def _pattern(form: _Form, mark: str, count: int) -> str:
+    lines = "\n".join(f"{letter}{mark} %s" for letter in LETTERS[:count])
+    return f"{form.before}%s{form.between}{lines}{form.after}"
+
+
+def _qa_form(style: PromptStyle, gold: bool) -> _Form:
+    return _TWO_LINES if style == "aisbench" and gold else _STEM_ALONE
+
+
+def _letter(row: Row, field: str, options: Mapping[str, str]) -> str:
+    from benchwright.scorers import gold_letter
+
+    letter = gold_letter(row.get(field), options)
+    if letter is None:
+        raise MissingFieldError(field, row)
+    return letter
+
+
+def _answer_text(row: Row, field: str) -> str:
+    value: Any = row.get(field)
+    if isinstance(value, list) and value:
+        value = value[0]
+    if value is None or value == "" or value == []:
+        raise MissingFieldError(field, row)
+    return str(value)

@@ -1,0 +1,178 @@
+"""What one row of a question file must hold. Said so that the user can cure it, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from benchwright.benchmarks._missing import MissingFieldError, listed, nearest
+from benchwright.benchmarks._questions.columns import LETTERS, Columns
+from benchwright.core import Row
+
+OptionsOf: TypeAlias = Callable[[Row], Mapping[str, str]]
+"""A row to its own options, letter by letter."""
+
+LENGTH = "max_tokens"
+"""The column with the longest reply of each row."""
+
+_SHOWN_CHARS = 40
+
+
+def options_reader(columns: Columns) -> OptionsOf:
+    """How a row's options are read: its own consecutive, non-empty letters from A."""
+    from benchwright.scorers import options_of
+
+    only = columns.only
+    if only is None:
+        return options_of
+    return lambda row: {letter: text for letter, text in options_of(row).items() if letter in only}
+
+
+def stem_reader(columns: Columns) -> Callable[[Row], str]:
+    """How a row's question is read. Raises MissingFieldError where there is none."""
+
+    def one(row: Row, name: str) -> str:
+        value = row.get(name)
+        if type(value) is str:
+            if value.strip():
+                return value
+        elif isinstance(value, list | dict):
+            raise MissingFieldError(
+                name, reason=f'"{name}" is {_kind(value)}; expected the text of the question'
+            )
+        elif value is not None:
+            return str(value)
+        raise _missing(name, row)
+
+    if len(columns.question) == 1:
+        (only,) = columns.question
+        return lambda row: one(row, only)
+    return lambda row: "\n".join([one(row, name) for name in columns.question])
+
+
+class RowRules:
+    """Looks at one row. Raises MissingFieldError, with the reason, for one that cannot be asked or scored."""
+
+    __slots__ = ("_columns", "_options", "_stem")
+
+    def __init__(self, columns: Columns, *, options: bool) -> None:
+        self._columns = columns
+        self._stem = stem_reader(columns)
+        self._options = options_reader(columns) if options else None
+
+    def __call__(self, row: Row) -> None:
+        """As a scan of all rows wants it."""
+        self.examine(row)
+
+    def examine(self, row: Row) -> int:
+        """The number of the row's options; 0 where it is not multiple choice."""
+        self._stem(row)
+        length = row.get(LENGTH)
+        if length is not None and (type(length) is not int or length < 0):
+            _check_length(length)
+        if self._options is None:
+            _check_text_answer(row.get(self._columns.answer), self._columns.answer)
+            return 0
+        options = self._options(row)
+        self._check_options(row, options)
+        if self._columns.has_answer(row):
+            _check_letter(row[self._columns.answer], options, self._columns.answer)
+        return len(options)
+
+    def _check_options(self, row: Row, options: Mapping[str, str]) -> None:
+        only = self._columns.only
+        found = [
+            name
+            for name, value in row.items()
+            if len(name) == 1
+            and name in LETTERS
+            and value is not None
+            and (only is None or name in only)
+            and str(value).strip()
+        ]
+        if len(found) > len(options):
+            lacking = LETTERS[len(options)]
+            raise MissingFieldError(
+                lacking,
+                reason=f"options {', '.join(sorted(found))} have a gap: {lacking} is missing or empty. Options "
+                "follow one another from A",
+            )
+        if len(options) < 2:
+            has = f"only {', '.join(options)}" if options else "none"
+            raise MissingFieldError(
+                LETTERS[len(options)],
+                reason=f"a question of multiple choice needs two options or more (A, B, …); this row has {has}",
+            )
+        for letter in options:
+            if isinstance(row[letter], list | dict):
+                raise MissingFieldError(
+                    letter, reason=f"option {letter} is {_kind(row[letter])}; expected a text"
+                )
+
+
+def _check_length(value: Any) -> None:
+    if value == "":
+        return
+    try:
+        length = float(value)  # "512.0" too: what a spreadsheet makes of a column with empty cells
+        usable = length >= 0 and length == int(length) and not isinstance(value, bool)
+    except (TypeError, ValueError, OverflowError):
+        usable = False
+    if not usable:
+        raise MissingFieldError(
+            LENGTH,
+            reason=f"{LENGTH} {_shown(value)} is not a whole number of 0 or more (0 or empty: the run's)",
+        )
+
+
+def _check_letter(answer: Any, options: Mapping[str, str], field: str) -> None:
+    from benchwright.scorers import gold_letter
+
+    if gold_letter(answer, options) is not None:
+        return
+    known = f"A-{LETTERS[len(options) - 1]}"
+    text = f"{field} {_shown(answer)} is not one of {known}"
+    if isinstance(answer, list | dict):
+        text += ": expected one letter"
+    elif len(str(answer).strip()) > 1:
+        text += ", nor the text of exactly one option"
+    raise MissingFieldError(field, reason=text)
+
+
+def _check_text_answer(answer: Any, field: str) -> None:
+    kind = type(answer)
+    if kind is str or answer is None or kind is int or kind is float or kind is bool:
+        return
+    if isinstance(answer, dict) or (
+        isinstance(answer, list) and any(isinstance(one, list | dict) or one is None for one in answer)
+    ):
+        raise MissingFieldError(
+            field,
+            reason=f"{field} is {_kind(answer)}; expected a text, a number, or a list of them (any of which is right)",
+        )
+
+
+def _missing(name: str, row: Row) -> MissingFieldError:
+    if name in row:
+        state = "null" if row[name] is None else "empty"
+        return MissingFieldError(name, reason=f'missing "{name}": it is {state}')
+    return MissingFieldError(name, reason=lambda: _not_there(name, row))
+
+
+def _not_there(name: str, row: Row) -> str:
+    near = nearest(name, row)
+    cure = f'. Did you mean "{near}"? Name the column: --input-columns {near}' if near else ""
+    has = f"the row has: {listed(row)}" if row else "the row has no fields"
+    return f'missing "{name}"; {has}{cure}'
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    return "a list with something else than texts and numbers" if isinstance(value, list) else "no text"
+
+
+def _shown(value: object) -> str:
+    text = str(value) if isinstance(value, str) else repr(value)
+    text = f"{text[:_SHOWN_CHARS]}…" if len(text) > _SHOWN_CHARS else text
+    return f'"{text}"' if isinstance(value, str) else text

@@ -1,0 +1,138 @@
+"""Which scorer reads the replies to a question file, under which settings, and what stands beside its numbers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from benchwright.benchmarks._questions.columns import LETTERS, Columns
+from benchwright.benchmarks._questions.options import DataType, QuestionOptions
+from benchwright.benchmarks._spec import Remarks, ScorerFunction
+from benchwright.core import JsonObject, UsageError, suggest
+
+if TYPE_CHECKING:
+    from benchwright.scorers import ScorerInput, Scores
+
+_JUDGE = "judge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """How replies are scored."""
+
+    scorer: ScorerFunction
+    """The scorer."""
+    headline: str | None
+    """The metric that stands for a run."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """What the scorer sees as `sample.config`; judges are looked for here before a run."""
+    remarks: Remarks | None = None
+    """What must be said beside the numbers."""
+
+
+def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
+    """The scorer that the options ask for, else the type's own. UsageError for settings that fit no scorer."""
+    from benchwright.scorers import BUILTIN_SCORERS, QA_METRICS
+
+    name = options.evaluator
+    if name is None:
+        chosen = _mcq(options.mcq_fallback) if data_type == "mcq" else _qa(options)
+    elif name in BUILTIN_SCORERS:
+        chosen = Scoring(scorer=BUILTIN_SCORERS[name], headline=None, config=dict(options.evaluator_kwargs))
+    elif name == "mcq":
+        _refuse_others(name, options.evaluator_kwargs, ("fallback",))
+        chosen = _mcq(str(options.evaluator_kwargs.get("fallback", options.mcq_fallback)))
+    elif name in QA_METRICS:
+        chosen = _qa(_with_kwargs(name, options))
+    else:
+        known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS)
+        raise UsageError(f"evaluator {name!r} is not known.{suggest(name, known)} Known: {', '.join(known)}")
+    if data_type == "mcq" and columns.only is not None:
+        chosen = replace(chosen, scorer=_seeing_only(chosen.scorer, columns.only))
+    return chosen
+
+
+def _mcq(fallback: str) -> Scoring:
+    from benchwright.scorers import mcq_answers, mcq_remarks
+
+    known = ("none", "levenshtein", "aisbench")
+    if fallback not in known:
+        raise UsageError(f"fallback is {fallback!r}; expected {', '.join(known)}.{suggest(fallback, known)}")
+    scorer = mcq_answers(fallback)  # type: ignore[arg-type]  # just seen to be one of them
+    return Scoring(scorer=scorer, headline="accuracy", remarks=mcq_remarks)
+
+
+def _qa(options: QuestionOptions) -> Scoring:
+    from benchwright.scorers import QA_METRICS, qa_answers
+
+    for metric in options.qa_metrics:
+        if metric not in QA_METRICS:
+            raise UsageError(
+                f"qa metric {metric!r} is not known.{suggest(metric, QA_METRICS)} Known: {', '.join(QA_METRICS)}"
+            )
+    judged = _JUDGE in options.qa_metrics
+    if judged and not options.judge:
+        raise UsageError(
+            "the metric judge needs a judge: --judge-url URL --judge-id ID (and --judge-key-name VARIABLE), or "
+            "--judge-model NAME from benchwright.toml"
+        )
+    if options.judge and not judged:
+        raise UsageError("a judge is named, but nothing asks it; add it to the metrics: --qa-metrics judge")
+    if options.qa_pattern is not None and "regex" not in options.qa_metrics:
+        raise UsageError("qa_pattern is for the metric regex; add it: --qa-metrics regex")
+    scorer = qa_answers(
+        options.qa_metrics,
+        pattern=options.qa_pattern,
+        tolerance=options.numeric_tolerance,
+        judge=options.judge or None,
+    )
+    headline = options.qa_metrics[0] if options.qa_metrics else "normalised_exact"
+    return Scoring(scorer=scorer, headline=headline, config={_JUDGE: options.judge} if judged else {})
+
+
+def _with_kwargs(metric: str, options: QuestionOptions) -> QuestionOptions:
+    given = options.evaluator_kwargs
+    _refuse_others(metric, given, ("pattern", "tolerance", _JUDGE))
+    judge = given.get(_JUDGE, options.judge)
+    pattern = given.get("pattern", options.qa_pattern)
+    tolerance: Any = given.get("tolerance", options.numeric_tolerance)
+    return replace(
+        options,
+        qa_metrics=(metric,),
+        qa_pattern=None if pattern is None else str(pattern),
+        numeric_tolerance=tolerance,
+        judge=judge if isinstance(judge, dict) else {},
+    )
+
+
+def _refuse_others(name: str, given: JsonObject, known: tuple[str, ...]) -> None:
+    for key in given:
+        if key not in known:
+            raise UsageError(
+                f"evaluator_kwargs: {key!r} is not known to {name}.{suggest(key, known)} Known: {', '.join(known)}"
+            )
+
+
+def _seeing_only(scorer: ScorerFunction, letters: frozenset[str]) -> ScorerFunction:
+    """A scorer that sees no other option than those: a column that merely looks like one decides nothing."""
+    hidden = frozenset(LETTERS) - letters
+
+    def score(sample: ScorerInput) -> Scores:
+        kept = without(sample.metadata, hidden)
+        result: Scores = scorer(replace(sample, metadata=kept))
+        return result
+
+    if inspect.iscoroutinefunction(scorer):
+        raise UsageError("options: only scorers that are plain functions can be told which options count")
+    return score
+
+
+def without(row: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """A row without some of its columns.
+
+    >>> without({"A": 1, "Z": 2}, frozenset("Z"))
+    {'A': 1}
+    """
+    return {name: value for name, value in row.items() if name not in names}

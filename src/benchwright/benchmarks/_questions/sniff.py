@@ -1,0 +1,117 @@
+"""What kind of questions a file holds: found out by looking at its rows, never at the first one alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchwright.benchmarks._missing import listed
+from benchwright.benchmarks._questions.columns import LETTERS, Columns
+from benchwright.benchmarks._questions.options import DataType
+from benchwright.core import BadRow, DatasetError, Row, UsageError
+from benchwright.datasets import DatasetReader
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """What the rows show."""
+
+    data_type: DataType
+    """mcq when any row has two or more options."""
+    gold: bool
+    """Whether any row says what is right."""
+    columns: tuple[str, ...]
+    """Columns seen; all of them where the type is qa."""
+
+
+def sniff(reader: DatasetReader, columns: Columns, *, fixed: bool) -> Sniffed:
+    """One streaming pass that ends as soon as nothing can change any more.
+
+    `fixed` says that every row has the same columns. Rows that cannot be read are left to whoever checks all.
+    """
+    seen: dict[str, None] = {}
+    mcq = gold = False
+    for row in _rows(reader):
+        if not row.keys() <= seen.keys():
+            seen.update(dict.fromkeys(row))
+        mcq = mcq or (_has(row, "A") and _has(row, "B"))
+        gold = gold or columns.has_answer(row)
+        type_known = mcq or (fixed and not {"A", "B"} <= seen.keys())
+        gold_known = gold or (fixed and columns.answer not in seen)
+        if type_known and gold_known:
+            break
+    return Sniffed("mcq" if mcq else "qa", gold, tuple(seen))
+
+
+def checked_type(found: Sniffed, wanted: DataType | None, columns: Columns, name: str) -> DataType:
+    """The type that was asked for, unless the rows say otherwise: UsageError with what was found."""
+    has = f"the rows have: {listed(found.columns)}"
+    if columns.letters and found.data_type == "qa" and found.columns:
+        asked = [
+            *columns.mapping,
+            *(letter for letter in columns.letters if letter not in columns.mapping.values()),
+        ]
+        raise UsageError(
+            f"options names {', '.join(asked)}, but no row of {name} has the first two of them; {has}"
+        )
+    if wanted is None or wanted == found.data_type or not found.columns:
+        return wanted or found.data_type
+    if wanted == "mcq":
+        raise UsageError(
+            f"data_type is mcq, but no row of {name} has two options (columns A, B, …), which makes it qa; {has}. "
+            f"Leave data_type out, or name the columns of the options: --options{_lower(found) or ' X,Y,Z'}"
+        )
+    raise UsageError(
+        f"data_type is qa, but rows of {name} have options ({', '.join(_letters(found))}), which makes it mcq; "
+        f"{has}. Leave data_type out, or rename columns that are no options"
+    )
+
+
+def doubts(found: Sniffed, columns: Columns) -> Iterator[str]:
+    """Columns that look like options where none were found."""
+    if found.data_type == "mcq" or columns.mapping:
+        return
+    letters = _letters(found)
+    if "A" in letters:
+        lacking = next(letter for letter in LETTERS if letter not in letters)
+        what = "columns" if len(letters) > 1 else "column"
+        yield (
+            f"{what} {', '.join(letters)} {'look' if len(letters) > 1 else 'looks'} like options, but no row has "
+            f"both A and B{'' if lacking > 'B' else f' (there is no {lacking})'}: rows are asked without options (qa)"
+        )
+    elif lower := _lower(found):
+        yield (
+            f"columns{lower.replace(',', ', ')} look like options; options are capital letters: map them with "
+            f"--options{lower}. As it is, rows are asked without options (qa)"
+        )
+
+
+def _rows(reader: DatasetReader) -> Iterator[Row]:
+    try:
+        for batch in reader.batches(on_bad=_ignore):
+            yield from batch.rows
+    except DatasetError:  # told, with what stands before it, by the check of all rows
+        return
+
+
+def _has(row: Row, letter: str) -> bool:
+    value = row.get(letter)
+    return value is not None and bool(str(value).strip())
+
+
+def _letters(found: Sniffed) -> list[str]:
+    return [letter for letter in LETTERS if letter in found.columns]
+
+
+def _lower(found: Sniffed) -> str:
+    """` a,b,c` where the rows have such columns, from a on; else nothing."""
+    names = []
+    for letter in LETTERS.lower():
+        if letter not in found.columns:
+            break
+        names.append(letter)
+    return f" {','.join(names)}" if len(names) > 1 else ""
+
+
+def _ignore(bad: BadRow) -> None:
+    """Bad rows are the scan's to report."""
