@@ -76,7 +76,7 @@ def resumed(
 ) -> Job:
     """A run that this process has claimed, ready to go on. Raises UsageError if it is not the same experiment."""
     settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
-    prepared = prepare(_benchmark_again(run, settings, target), settings)
+    prepared = prepare(benchmark_again(run, settings, target), settings)
     _refuse_changes(run, prepared, allow_changed)
     if retry_failed:
         _forget_failures(store, run.id)
@@ -97,18 +97,17 @@ def _forget_failures(store: Store, run_id: int) -> None:
     store.forget_samples(run_id, scores, kinds=("judge", "score"))
 
 
-def _benchmark_again(
+def benchmark_again(
     run: RunRecord, settings: RunSettings, target: Callable[..., Any] | None
 ) -> BenchmarkSpec:
+    """The benchmark of a recorded run, as it is defined now."""
     if target is not None:
         (found,) = find_targets(target, None, Path(settings.cwd))
         return found.spec
     for spec in load_benchmarks(settings.target, cwd=Path(settings.cwd)):
         if spec.key == settings.benchmark:
             return spec
-    raise UsageError(
-        f"run {run.id} cannot go on: {settings.target} has no benchmark {settings.benchmark!r} any more"
-    )
+    raise UsageError(f"run {run.id}: {settings.target} has no benchmark {settings.benchmark!r} any more")
 
 
 def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSettings:

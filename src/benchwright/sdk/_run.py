@@ -120,8 +120,8 @@ def find_targets(
 def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> RunSettings:
     """Freeze the options of one run."""
     values: dict[str, Any] = {
-        "dataset": _absolute(options.dataset),
-        "filters": tuple(tuple(written.split("=", 1)) for written in options.filters or ()) or None,
+        "dataset": absolute_dataset(options.dataset),
+        "filters": filter_pairs(options.filters),
         "limit": options.limit,
         "repeats": options.repeats,
         "num_fewshot": options.num_fewshot,
@@ -191,8 +191,14 @@ def _queue(store: Store, plan: Plan) -> RunRecord:
     )
 
 
-def _absolute(dataset: str | None) -> str | None:
+def absolute_dataset(dataset: str | None) -> str | None:
     """Paths of the command line are relative to the current folder, which a resume may not share."""
     if dataset is None or "://" in dataset:
         return dataset
     return str(Path(dataset).expanduser().resolve())
+
+
+def filter_pairs(written: Sequence[str] | None) -> tuple[tuple[str, str], ...] | None:
+    """`FIELD=VALUE` texts as pairs."""
+    pairs = [text.partition("=") for text in written or ()]
+    return tuple((field, value) for field, _, value in pairs) or None

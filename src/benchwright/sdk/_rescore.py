@@ -1,0 +1,129 @@
+"""`rescore`: scoring the recorded replies of a run again. The model is never asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from benchwright.config import RUN_SETTINGS, find_config
+from benchwright.core import NotFoundError, UsageError
+from benchwright.engine import Budget, InterruptedRunError, RunSettings, Watcher
+from benchwright.sdk._jobs import perform_jobs
+from benchwright.sdk._options import RunOptions
+from benchwright.sdk._result import RunResult
+from benchwright.sdk._resume import benchmark_again
+from benchwright.sdk._run import Plan, absolute_dataset, filter_pairs, find_targets, queue_plans
+from benchwright.store import RunRecord, Store, find_workspace
+
+_MODELS_GROUPS = ("model", "generation", "requests")
+_OF_THE_MODEL = {
+    *(setting.name for setting in RUN_SETTINGS if setting.group in _MODELS_GROUPS),
+    *("repeats", "num_fewshot", "fewshot_seed", "fewshot_strict", "infer_only"),
+} - {"parallelism", "cache"}
+"""Options that decide what a model is asked; what was asked cannot be changed any more."""
+
+
+def rescore(
+    run: str | int,
+    *,
+    target: str | os.PathLike[str] | Callable[..., Any] | None = None,
+    options: RunOptions | None = None,
+    watcher: Watcher | None = None,
+    workspace: Path | str | None = None,
+) -> RunResult:
+    """Score the replies of a run again, as a new run. The model is not asked; a judge may be.
+
+    Args:
+        run: Number, `last`, benchmark name, or folder of the run whose replies are taken.
+        target: Another benchmark to score with; None: the run's own, as it is defined now.
+        options: What may differ: data, rules of scoring, budgets (of judges), files.
+        watcher: Who is shown the progress.
+        workspace: Folder of the records; None: found upwards from here.
+
+    A row whose request the run never made ends as `skipped`. Raises UsageError for options that would change
+    what a model is asked.
+    """
+    options = options or RunOptions()
+    chosen = workspace if workspace is not None else options.workspace
+    place = find_workspace(Path.cwd(), None if chosen is None else Path(chosen))
+    if not place.database.exists():  # looking for a run must not make a workspace
+        raise NotFoundError(
+            f"no run {str(run)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
+            "or name it with --workspace"
+        )
+    store = Store(place)
+    try:
+        plan = rescore_plan(store.find_run(str(run)), target=target, options=options)
+        (ended,) = perform_jobs(store, [queue_plans(store, [plan])], watcher=watcher)
+        if ended.result is None:
+            raise InterruptedRunError("interrupted before it began")
+        return ended.result
+    finally:
+        store.close()
+
+
+def rescore_plan(
+    source: RunRecord,
+    *,
+    target: str | os.PathLike[str] | Callable[..., Any] | None = None,
+    options: RunOptions | None = None,
+    label: str | None = None,
+) -> Plan:
+    """The new run that scores `source` again, before anything was read."""
+    options = options or RunOptions()
+    _refuse_model_options(source, options)
+    settings = RunSettings.from_json(source.settings)
+    changes: dict[str, Any] = {
+        "dataset": absolute_dataset(options.dataset),
+        "filters": filter_pairs(options.filters),
+        "limit": options.limit,
+        "parallelism": options.parallelism,
+        "failure_threshold": options.failure_threshold,
+        "skip_bad_rows": options.skip_bad_rows,
+    }
+    settings = replace(
+        settings,
+        **{name: value for name, value in changes.items() if value is not None},
+        rescored_from=source.id,
+        infer_only=False,
+        num_warmups=0,
+        cache=options.cache is not False,  # of judges; a script's own replies are never taken for another's
+        budget=Budget(options.max_requests, options.max_tokens_total, options.max_minutes),
+        output_dir=None if options.output_dir is None else str(options.output_dir),
+    )
+    if target is None:
+        spec = benchmark_again(source, settings, None)
+    else:
+        cwd = Path.cwd()
+        found = find_targets(target, find_config(cwd), cwd)
+        if len(found) > 1:
+            names = ", ".join(each.spec.key for each in found)
+            raise UsageError(
+                f"{target} holds several benchmarks ({names}); name one, as in {target}:{found[0].spec.key}"
+            )
+        spec = found[0].spec
+        settings = replace(
+            settings,
+            asked=found[0].written,
+            target=found[0].reload,
+            cwd=str(cwd),
+            benchmark=spec.key,
+            eval_type=spec.eval_type,
+        )
+    folder = options.output_dir
+    return Plan(spec, settings, None if folder is None else folder.expanduser().resolve(), label)
+
+
+def _refuse_model_options(source: RunRecord, options: RunOptions) -> None:
+    given = [
+        f.name for f in fields(options) if getattr(options, f.name) is not None and f.name in _OF_THE_MODEL
+    ]
+    if given:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(
+            f"{flags}: rescore asks no model, so what run {source.id} asked cannot be changed. "
+            "For another experiment: benchwright run"
+        )
