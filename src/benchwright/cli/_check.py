@@ -21,7 +21,7 @@ _NOT_READY = 2
 def configure(parser: Parser) -> None:
     """Arguments of `check`: those of `run`, so that a command can be checked by changing one word."""
     parser.add_argument(
-        "target", metavar="TARGET", help="bench.py, bench.py:name, a module, or a name (see: ls)"
+        "target", metavar="TARGET", help="test.csv, bench.py, bench.py:name, a module, or a name (see: ls)"
     )
     add_run_flags(parser)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")

@@ -12,7 +12,7 @@ from benchwright.cli._run_flags import add_run_flags, run_options
 def configure(parser: Parser) -> None:
     """Arguments of `run`."""
     parser.add_argument(
-        "target", metavar="TARGET", help="bench.py, bench.py:name, a module, or a name (see: ls)"
+        "target", metavar="TARGET", help="test.csv, bench.py, bench.py:name, a module, or a name (see: ls)"
     )
     parser.add_argument("--dry-run", action="store_true", help="check only, as `benchwright check` does")
     add_run_flags(parser)

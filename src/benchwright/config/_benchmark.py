@@ -21,7 +21,7 @@ _HINTS = {
 
 _RUN = tuple(s for s in RUN_SETTINGS if s.name not in _HINTS and s.name != "dataset")
 _BENCHMARK = (
-    Setting("file", "text", "file.py, file.py:name, package.module or package.module:name"),
+    Setting("file", "text", "file.py, file.py:name, package.module, package.module:name, or a data file"),
     Setting("description", "text", "one line for listings"),
     *(s for s in RUN_SETTINGS if s.name not in _HINTS),
 )
@@ -50,9 +50,7 @@ def read_benchmark(file: Path, name: str, values: Mapping[str, object]) -> Bench
     target = checked.pop("file", None)
     if target is None:
         raise ConfigError(f'{file}: [{table}] has no file. Add, for example: file = "my_bench.py"')
-    dataset = checked.get("dataset")
-    if dataset is not None:
-        checked["dataset"] = _from_here(file, str(dataset))
+    _resolve_paths(file, checked)
     model = checked.pop("model", None)
     return BenchmarkConfig(
         name=name,
@@ -66,14 +64,41 @@ def read_benchmark(file: Path, name: str, values: Mapping[str, object]) -> Bench
 def read_run_defaults(file: Path, values: Mapping[str, object]) -> JsonObject:
     """The `[run]` table, checked."""
     hints = {**_HINTS, "dataset": "set this in a [benchmarks.NAME] table or on the command line"}
-    return read_table(file, "run", values, _RUN, hints=hints)
+    checked = read_table(file, "run", values, _RUN, hints=hints)
+    _resolve_paths(file, checked)
+    return checked
+
+
+_PATHS = ("dataset", "fewshot_dataset", "meta_path")
+_TEXTS_OR_FILES = ("template", "system")
+
+
+def _resolve_paths(file: Path, checked: JsonObject) -> None:
+    """Paths in the file are relative to the file; what may be a text is a path if there is such a file."""
+    for name in _PATHS:
+        value = checked.get(name)
+        if isinstance(value, str):
+            checked[name] = _from_here(file, value)
+    for name in _TEXTS_OR_FILES:
+        value = checked.get(name)
+        if isinstance(value, str) and "\n" not in value and _is_file(file, value):
+            checked[name] = _from_here(file, value)
 
 
 def _target(file: Path, target: str) -> str:
+    if "://" in target:
+        return target
     path, colon, name = target.partition(":")
-    if path.endswith(".py") or "/" in path:
+    if path.endswith(".py") or "/" in path or _is_file(file, path):
         return _from_here(file, path) + colon + name
     return target
+
+
+def _is_file(file: Path, path: str) -> bool:
+    try:
+        return (file.parent / Path(path).expanduser()).is_file()
+    except (OSError, RuntimeError, ValueError):  # a whole prompt is no possible file name
+        return False
 
 
 def _from_here(file: Path, path: str) -> str:

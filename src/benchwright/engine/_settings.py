@@ -23,13 +23,13 @@ class RunSettings:
     asked: str
     """The target as the user wrote it."""
     target: str
-    """Where the benchmark is loaded from: `file.py:name` with an absolute path, or `module:name`."""
+    """Where the benchmark is loaded from: `file.py:name` with an absolute path, `module:name`, or a data file."""
     cwd: str
     """Working directory of the first start; modules are looked for from here."""
     benchmark: str
     """Normalised benchmark name."""
     eval_type: str
-    """`byob_<name>.<name>`."""
+    """`byob_<name>.<name>`; of a file of questions `mcq.<name>` or `qa.<name>`."""
     endpoint: ModelSettings
     """The model under test."""
     generation: Generation
@@ -62,6 +62,8 @@ class RunSettings:
     """Take replies to equal requests from earlier runs."""
     skip_bad_rows: bool = False
     """Go on without rows that cannot be used, counting them as skipped, instead of refusing to start."""
+    questions: JsonObject | None = None
+    """How a file of questions is asked and scored; None for a benchmark in Python."""
     infer_only: bool = False
     """Ask and record, but score nothing: no scorer, no judge."""
     rescored_from: int | None = None

@@ -26,7 +26,7 @@ def check(
     cwd = Path.cwd()
     config = find_config(cwd)
     reports = []
-    for found in find_targets(target, config, cwd):
+    for found in find_targets(target, config, cwd, options):
         effective = options.over(found.defaults)
         settings = run_settings(found, effective, choose_model(effective, config))
         reports.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,56 @@ class RunOptions:
     """Count unusable rows as skipped instead of refusing to start."""
     infer_only: bool | None = None
     """Ask and record the replies, and leave the scoring to `rescore`."""
+    data_type: str | None = None
+    """What a file of questions holds: mcq or qa; None: found out from its rows."""
+    infer_method: str | None = None
+    """How it is asked: only `gen`."""
+    meta_path: str | None = None
+    """Its meta file: sampling and lengths; None: `FILE.meta.json`, if it is there."""
+    prompt_style: str | None = None
+    """Which built-in prompt asks: benchwright, cot or aisbench."""
+    template: str | None = None
+    """Prompt of your own, text or file."""
+    system: str | None = None
+    """System prompt, text or file."""
+    fewshot_dataset: str | None = None
+    """File of solved examples."""
+    input_columns: tuple[str, ...] | None = None
+    """Columns of the question (`question`)."""
+    output_column: str | None = None
+    """Column of the expected answer (`answer`)."""
+    options: tuple[str, ...] | None = None
+    """Columns of the options (A, B, C, …)."""
+    mcq_fallback: str | None = None
+    """What decides where no letter can be read: none, levenshtein or aisbench."""
+    qa_metrics: tuple[str, ...] | None = None
+    """Metrics of free answers, the headline first."""
+    qa_pattern: str | None = None
+    """Regular expression of the metric `regex`."""
+    numeric_tolerance: float | None = None
+    """How far numbers may be apart and still be equal, as a share (0)."""
+    evaluator: str | None = None
+    """Scorer by name instead of the type's own."""
+    evaluator_kwargs: Mapping[str, JsonValue] | None = None
+    """Settings of that scorer."""
+    judge_url: str | None = None
+    """URL of the judge, for the metric `judge`."""
+    judge_id: str | None = None
+    """The judge's name at its server."""
+    judge_key_name: str | None = None
+    """Environment variable that holds the judge's key."""
+    judge_model: str | None = None
+    """Judge from the models of the configuration."""
+    media: str | None = None
+    """How files of rows reach the server: base64, path or url."""
+    audio_style: str | None = None
+    """Which content part carries audio: audio_url or input_audio."""
+    max_media_mb: float | None = None
+    """Larger files are refused (20)."""
+    compat: str | None = None
+    """Sample and round as another tool does: `aisbench`."""
+    test_range: str | None = None
+    """Rows to take: `[10:20]`, or how many (or which share) by chance."""
     workspace: Path | None = None
     """Folder whose `.benchwright/` keeps the records; None: found upwards from the current folder."""
     output_dir: Path | None = None
@@ -115,6 +165,13 @@ class RunOptions:
         for name in ("stop", "filters"):
             if isinstance(values.get(name), str):
                 values[name] = (values[name],)
+        for name in ("qa_metrics", "options", "input_columns"):
+            if values.get(name) is not None:
+                values[name] = _names(values[name])
+        if isinstance(values.get("compat"), bool):
+            values["compat"] = "aisbench" if values["compat"] else None
+        if isinstance(values.get("test_range"), int | float):
+            values["test_range"] = str(values["test_range"])
         return cls(**values)
 
     def over(self, defaults: Mapping[str, Any]) -> RunOptions:
@@ -123,6 +180,14 @@ class RunOptions:
         if self.model_url is not None:  # a model described here replaces one named there
             defaults = {name: value for name, value in defaults.items() if name != "model"}
         return RunOptions.from_keywords({**defaults, **{k: v for k, v in own.items() if v is not None}})
+
+
+def _names(value: str | Sequence[str]) -> tuple[str, ...]:
+    """A list of names; several may stand in one text, between commas."""
+    texts = [value] if isinstance(value, str) else list(value)
+    if len(texts) == 1 and isinstance(texts[0], str):
+        texts = [text.strip() for text in texts[0].split(",")]
+    return tuple(texts)
 
 
 _KINDS: dict[str, tuple[type, ...]] = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
+from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, load_benchmarks, load_questions
 from benchwright.core import NotFoundError, Outcome, UsageError
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Budget, InterruptedRunError, Prepared, RunSettings, Watcher, prepare
@@ -104,6 +104,9 @@ def benchmark_again(
     if target is not None:
         (found,) = find_targets(target, None, Path(settings.cwd))
         return found.spec
+    if settings.questions is not None:
+        asked = QuestionOptions.from_json(settings.questions)
+        return load_questions(settings.target, asked, cwd=Path(settings.cwd))
     for spec in load_benchmarks(settings.target, cwd=Path(settings.cwd)):
         if spec.key == settings.benchmark:
             return spec

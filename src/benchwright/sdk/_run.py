@@ -16,6 +16,7 @@ from benchwright.engine import Budget, RunSettings, Watcher, prepare
 from benchwright.sdk._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
 from benchwright.sdk._options import RunOptions
+from benchwright.sdk._questions import given_questions, refuse_questions
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._targets import Target, resolve_targets
 from benchwright.store import RunRecord, Store, find_workspace
@@ -29,8 +30,8 @@ def run(
 ) -> RunResult:
     """Evaluate one benchmark and return its result; keywords are those of `RunOptions`.
 
-    `target` is a file (`bench.py` or `bench.py:name`), a module, an installed name, or a function decorated
-    with `@benchmark`. `endpoint` answers instead of a model, such as a `ScriptedEndpoint` in a test. Raises
+    `target` is a file (`bench.py`, `bench.py:name`, or data such as `test.csv`), a module, an installed name, or a
+    function decorated with `@benchmark`. `endpoint` answers instead of a model, such as a `ScriptedEndpoint` in a test. Raises
     BenchwrightError for what makes a run impossible; failing samples are counted in the result instead.
     """
     chosen = RunOptions.from_keywords(options)
@@ -54,7 +55,7 @@ def run_all(
     options = options or RunOptions()
     cwd = Path.cwd()
     config = find_config(cwd)
-    targets = find_targets(target, config, cwd)
+    targets = find_targets(target, config, cwd, options)
     if len(targets) > 1 and not several:
         names = ", ".join(found.spec.key for found in targets)
         raise UsageError(
@@ -105,16 +106,20 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
 
 
 def find_targets(
-    target: str | os.PathLike[str] | Callable[..., Any], config: ConfigFile | None, cwd: Path
+    target: str | os.PathLike[str] | Callable[..., Any],
+    config: ConfigFile | None,
+    cwd: Path,
+    options: RunOptions | None = None,
 ) -> list[Target]:
     """Benchmarks by name, by file, or as the decorated function itself."""
     spec = getattr(target, "_benchmark", None)
     if spec is not None:
+        refuse_questions(given_questions(options or RunOptions()), spec.name)
         place = f"{spec.source}:{spec.key}"
         return [Target(spec, place, place, dict(config.run) if config is not None else {})]
     if callable(target):
         raise UsageError(f"{target!r} is not decorated with @benchmark")
-    return resolve_targets(os.fspath(target), config, cwd)
+    return resolve_targets(os.fspath(target), config, cwd, options)
 
 
 def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> RunSettings:
@@ -132,6 +137,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "skip_bad_rows": options.skip_bad_rows,
         "infer_only": options.infer_only,
         "model_type": model.model_type,
+        "questions": target.questions,
     }
     return RunSettings(
         asked=target.written,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
+from benchwright.benchmarks import BenchmarkSpec, is_question_file, load_benchmarks, load_questions
 from benchwright.config import ConfigFile
+from benchwright.core import JsonObject, UsageError
+from benchwright.sdk._options import RunOptions
+from benchwright.sdk._questions import given_questions, question_options, refuse_idle, refuse_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +26,54 @@ class Target:
     """How a later process loads the same benchmark."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Run options that the configuration sets for it."""
+    questions: JsonObject | None = None
+    """How a file of questions is asked and scored; None for a benchmark in Python."""
 
 
-def resolve_targets(target: str, config: ConfigFile | None, cwd: Path) -> list[Target]:
-    """All benchmarks that `target` names. A name of the configuration comes before an installed one."""
+def resolve_targets(
+    target: str, config: ConfigFile | None, cwd: Path, options: RunOptions | None = None
+) -> list[Target]:
+    """All benchmarks that `target` names. A name of the configuration comes before an installed one.
+
+    A file of questions becomes a benchmark here, as `options` and the configuration say.
+    """
+    options = options or RunOptions()
     defaults: dict[str, Any] = dict(config.run) if config is not None else {}
+    own: dict[str, Any] = {}
+    base, folder = target, cwd
     if config is not None and target in config.benchmarks:
         entry = config.benchmarks[target]
-        defaults.update(entry.run)
+        own = dict(entry.run)
         if entry.model is not None:
-            defaults["model"] = entry.model
-        specs = load_benchmarks(entry.file, cwd=config.path.parent)
-        base = entry.file
-    else:
-        specs = load_benchmarks(target, cwd=cwd)
-        base = target
+            own["model"] = entry.model
+        base, folder = entry.file, config.path.parent
+    defaults.update(own)
+    given = [*own, *given_questions(options)]
+    if is_question_file(base):
+        return [_question_file(target, base, config, cwd, options, defaults, given)]
+    refuse_questions(given, target)
+    specs = load_benchmarks(base, cwd=folder)
     return [Target(spec, target, _reload(spec, base), defaults) for spec in specs]
+
+
+def _question_file(
+    target: str,
+    file: str,
+    config: ConfigFile | None,
+    cwd: Path,
+    options: RunOptions,
+    defaults: Mapping[str, Any],
+    given: Sequence[str],
+) -> Target:
+    effective = options.over(defaults)
+    if effective.dataset is not None:
+        raise UsageError(f"--dataset: {target} is the data already; give the other file as the target")
+    questions = question_options(effective, config)
+    if file != target:  # under the name that the configuration gives it
+        questions = replace(questions, name=target)
+    spec = load_questions(file, questions, cwd=cwd)
+    refuse_idle(given, spec)
+    return Target(spec, target, file, defaults, questions.to_json())
 
 
 def _reload(spec: BenchmarkSpec, written: str) -> str:
