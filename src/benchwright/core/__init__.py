@@ -1,5 +1,6 @@
 """Values shared by all rooms. Imports nothing of ours and reads no files."""
 
+from benchwright.core._differences import DifferenceKind, JsonDifference, json_differences
 from benchwright.core._errors import (
     BenchmarkError,
     BenchwrightError,
@@ -45,8 +46,10 @@ __all__ = [
     "FailureKind",
     "JsonObject",
     "JsonValue",
+    "DifferenceKind",
     "MetricSummary",
     "ModelReply",
+    "JsonDifference",
     "ModelRequest",
     "NotFoundError",
     "Outcome",
@@ -66,5 +69,6 @@ __all__ = [
     "own_ancestors",
     "reply_from_json",
     "reply_to_json",
+    "json_differences",
     "suggest",
 ]

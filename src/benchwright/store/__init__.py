@@ -1,10 +1,30 @@
-"""The workspace database: runs, durable steps, events. One table of steps carries resume, cache and replay."""
+"""The workspace database: runs, durable steps, metrics, events. Tables of steps carry resume, cache and replay."""
 
 from benchwright.store._database import StoreError, open_database
 from benchwright.store._keys import call_key, judge_key, score_key
 from benchwright.store._owner import DEAD_AFTER_S, HEARTBEAT_S, Owner, this_process
-from benchwright.store._records import Event, RunRecord, RunStatus, SampleSteps, StepOutput, StepRow
+from benchwright.store._records import Event, RunKind, RunRecord, RunStatus, SampleSteps, StepOutput, StepRow
 from benchwright.store._store import Store
+from benchwright.store._workflow.decisions import StepRequest
+from benchwright.store._workflow.errors import (
+    InputChangedError,
+    RecordRefusedError,
+    RunClosedError,
+    StaleAttemptError,
+    StepHeldError,
+)
+from benchwright.store._workflow.records import (
+    BeginDecision,
+    InputChange,
+    Lease,
+    MetricPoint,
+    MetricTotals,
+    Page,
+    StepStatus,
+    WorkflowStep,
+)
+from benchwright.store._workflow.workflows import Workflows
+from benchwright.store._workflow.writer import WorkflowWriter
 from benchwright.store._workspace import STATE_FOLDER, Workspace, find_workspace
 from benchwright.store._writer import StepWriter
 
@@ -12,16 +32,33 @@ __all__ = [
     "DEAD_AFTER_S",
     "HEARTBEAT_S",
     "STATE_FOLDER",
+    "BeginDecision",
     "Event",
+    "InputChange",
+    "InputChangedError",
+    "Lease",
+    "MetricPoint",
+    "MetricTotals",
     "Owner",
+    "Page",
+    "RecordRefusedError",
+    "RunClosedError",
+    "RunKind",
     "RunRecord",
     "RunStatus",
     "SampleSteps",
+    "StaleAttemptError",
+    "StepHeldError",
     "StepOutput",
+    "StepRequest",
     "StepRow",
+    "StepStatus",
     "StepWriter",
     "Store",
     "StoreError",
+    "WorkflowStep",
+    "WorkflowWriter",
+    "Workflows",
     "Workspace",
     "call_key",
     "find_workspace",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
-from benchwright.store._database import open_database
+from benchwright.store._database import not_written, open_database
 from benchwright.store._workspace import Workspace
 
 
@@ -21,19 +22,32 @@ class Connected:
         """Close the database."""
         self._connection.close()
 
-    def _transaction(self) -> _Transaction:
-        return _Transaction(self._connection)
+    def _transaction(self) -> Transaction:
+        return Transaction(self._connection, self.workspace.database)
 
 
-class _Transaction:
-    """BEGIN IMMEDIATE … COMMIT, rolled back on an exception."""
+class Transaction:
+    """BEGIN IMMEDIATE … COMMIT, rolled back on an exception. What SQLite raises becomes a `StoreError`."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, database: Path) -> None:
         self._connection = connection
+        self._database = database
 
     def __enter__(self) -> sqlite3.Connection:
-        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            raise not_written(self._database, error) from error
         return self._connection
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is None:
+                self._connection.execute("COMMIT")
+                return
+        except sqlite3.Error as failure:
+            error = failure
+        if self._connection.in_transaction:  # a full disk may have ended it already
+            self._connection.execute("ROLLBACK")
+        if isinstance(error, sqlite3.Error):
+            raise not_written(self._database, error) from error

@@ -6,11 +6,28 @@ import sqlite3
 from pathlib import Path
 
 from benchwright.core import BenchwrightError
-from benchwright.store._schema import MIGRATIONS
+from benchwright.store._schema import MIGRATIONS, show_as_newest
 
 
 class StoreError(BenchwrightError):
     """The workspace database cannot be used."""
+
+
+def not_written(database: Path, error: sqlite3.Error) -> StoreError:
+    """A record could not be written: what is safe, and what to do."""
+    if "full" in str(error):
+        what = f"the disk is full, so a record could not be written to {database}"
+        cure = "make room"
+    elif "locked" in str(error):
+        what = f"another process kept {database} locked, so a record could not be written"
+        cure = "see what that process does"
+    else:
+        what = f"a record could not be written to {database}: {error}"
+        cure = "make room or repair the disk"
+    return StoreError(
+        f"{what}. Everything recorded before is safe, what was being done will be done again; "
+        f"{cure}, then: benchwright resume"
+    )
 
 
 def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
@@ -30,7 +47,10 @@ def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         else:
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA busy_timeout = 10000")
-        if not read_only:
+        if read_only:
+            if (version := _version(connection, path)) < len(MIGRATIONS):
+                show_as_newest(connection, version)
+        else:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             _migrate(connection, path)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, JsonValue
+from benchwright.store._texts import load_json
 
 RunStatus: TypeAlias = Literal["queued", "running", "interrupted", "completed", "failed", "canceled"]
 """The life of a run."""
+RunKind: TypeAlias = Literal["benchmark", "workflow"]
+"""What was run: a benchmark by the engine, or a workflow of the user's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,16 @@ class RunRecord:
     """Wall clock, seconds since the epoch."""
     finished_at: float | None
     """Wall clock of the last end, if it ended."""
+    kind: RunKind = "benchmark"
+    """What was run. The summary of a workflow is `{steps: {status: count}, metrics: {name: {value, count, …}}}`."""
+    input: JsonValue = None
+    """What a workflow was given."""
+    output: JsonValue = None
+    """What a workflow's handler returned."""
+    tags: JsonObject | None = None
+    """The user's own labels."""
+    starts: int = 1
+    """Times the run was started or resumed."""
 
 
 class StepRow(NamedTuple):
@@ -92,8 +105,25 @@ class Event:
     """Something that happened to a run."""
 
     kind: str
-    """`run.started`, `run.resumed`, `run.stopped`, `run.finished`, `warning`."""
+    """`run.started`, `run.resumed`, `run.stopped`, `run.finished`, `warning`; of workflows also `run.completed`,
+    `run.failed`, `run.interrupted`, `step.started`, `step.completed`, `step.failed`, `step.interrupted`, and words
+    of the user's."""
     message: str
     """In plain words."""
     created_at: float
     """Wall clock."""
+    id: int = 0
+    """Number in the workspace: the order in which events were recorded."""
+    step_id: int | None = None
+    """The workflow step it is about, if it is about one."""
+    data: JsonValue = None
+    """Further facts."""
+
+
+EVENT_COLUMNS = "kind, message, created_at, id, step_id, data"
+
+
+def event_of(row: tuple[Any, ...]) -> Event:
+    """An event from its columns."""
+    kind, message, created_at, number, step_id, data = row
+    return Event(kind, message, created_at, number, step_id, load_json(data))

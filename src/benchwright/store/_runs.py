@@ -11,11 +11,12 @@ import orjson
 from benchwright.core import JsonObject, NotFoundError, RunOwnedError, encode_json, suggest
 from benchwright.store._connected import Connected
 from benchwright.store._owner import Owner, this_process
-from benchwright.store._records import Event, RunRecord, RunStatus
+from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, event_of
+from benchwright.store._texts import load_json, storable
 
 _RUN_COLUMNS = (
     "id, name, target, model, status, folder, settings, manifest, summary, error, created_at, finished_at,"
-    " owner, heartbeat"
+    " owner, heartbeat, kind, input, output, tags, starts"
 )
 
 
@@ -39,7 +40,7 @@ class Runs(Connected):
             cursor = connection.execute(
                 "INSERT INTO runs (name, target, model, status, folder, settings, manifest, owner, heartbeat,"
                 " created_at) VALUES (?,?,?,?,?,?,?,?,?,?)",
-                (name, _storable(target), _storable(model), status, "", encode_json(settings), encode_json(manifest),
+                (name, storable(target), storable(model), status, "", encode_json(settings), encode_json(manifest),
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)
@@ -58,7 +59,8 @@ class Runs(Connected):
     def delete_run(self, run_id: int) -> None:
         """Take back a run that could not start: nothing was sent, so there is nothing to keep."""
         with self._transaction() as connection:
-            connection.execute("DELETE FROM events WHERE run_id = ?", (run_id,))
+            for table in ("events", "metrics", "workflow_steps"):
+                connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
             connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
 
     def claim_run(self, run_id: int) -> RunRecord:
@@ -105,7 +107,7 @@ class Runs(Connected):
                     (
                         status,
                         None if summary is None else encode_json(summary),
-                        _storable(error),
+                        storable(error),
                         time.time(),
                         run_id,
                     ),
@@ -118,17 +120,14 @@ class Runs(Connected):
 
     def run(self, run_id: int) -> RunRecord:
         """One run by number."""
-        row = self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM runs WHERE id = ?", (run_id,)).fetchone()
-        if row is None:
+        found = self._select_runs("WHERE id = ?", (run_id,))
+        if not found:
             raise self._no_such_run(str(run_id))
-        return _run_record(row)
+        return found[0]
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Runs, newest first."""
-        rows = self._connection.execute(
-            f"SELECT {_RUN_COLUMNS} FROM runs ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,)
-        )
-        return [_run_record(row) for row in rows]
+        return self._select_runs("ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,))
 
     def find_run(self, wanted: str) -> RunRecord:
         """A run by number, by `last`, by benchmark name (its newest run), or by its folder."""
@@ -146,14 +145,19 @@ class Runs(Connected):
     def events(self, run_id: int) -> list[Event]:
         """The audit trail, oldest first."""
         rows = self._connection.execute(
-            "SELECT kind, message, created_at FROM events WHERE run_id = ? ORDER BY id", (run_id,)
+            f"SELECT {EVENT_COLUMNS} FROM events WHERE run_id = ? ORDER BY id",
+            (run_id,),
         )
-        return [Event(*row) for row in rows]
+        return [event_of(row) for row in rows]
+
+    def _select_runs(self, condition: str, values: tuple[object, ...]) -> list[RunRecord]:
+        rows = self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM runs {condition}", values)
+        return [_run_record(row) for row in rows]
 
     def _event(self, run_id: int, kind: str, message: str) -> None:
         self._connection.execute(
             "INSERT INTO events (run_id, kind, message, created_at) VALUES (?,?,?,?)",
-            (run_id, kind, _storable(message), time.time()),
+            (run_id, kind, storable(message), time.time()),
         )
 
     def _no_such_run(self, wanted: str) -> NotFoundError:
@@ -170,14 +174,9 @@ class Runs(Connected):
         )
 
 
-def _storable(text: str | None) -> str | None:
-    """Half characters, which UTF-8 cannot hold, made question marks: users' errors may hold anything."""
-    return None if text is None else text.encode("utf-8", "replace").decode()
-
-
 def _run_record(row: tuple[Any, ...]) -> RunRecord:
     (run_id, name, target, model, status, folder, settings, manifest, summary, error, created, finished,
-     owner, heartbeat) = row  # fmt: skip
+     owner, heartbeat, kind, given, output, tags, starts) = row  # fmt: skip
     if status in ("queued", "running") and not (owner and Owner.from_text(str(owner)).alive(heartbeat)):
         status = "interrupted"
     return RunRecord(
@@ -193,4 +192,9 @@ def _run_record(row: tuple[Any, ...]) -> RunRecord:
         error=error,
         created_at=created,
         finished_at=finished,
+        kind=kind,
+        input=load_json(given),
+        output=load_json(output),
+        tags=None if tags is None else orjson.loads(tags),
+        starts=starts,
     )

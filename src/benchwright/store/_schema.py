@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (  # 1: runs, steps, events.
         """
@@ -57,4 +59,71 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         CREATE INDEX events_by_run ON events (run_id)
         """,
     ),
+    (  # 2: workflows: runs with an input and an output, steps with attempts, metric points, events of steps.
+        "ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'benchmark'",  # benchmark workflow
+        "ALTER TABLE runs ADD COLUMN input BLOB",  # of a workflow (JSON)
+        "ALTER TABLE runs ADD COLUMN output BLOB",  # what its handler returned (JSON)
+        "ALTER TABLE runs ADD COLUMN tags BLOB",  # the user's own labels (JSON object)
+        "ALTER TABLE runs ADD COLUMN lease TEXT",  # who knows this word may write; new with each claim
+        "ALTER TABLE runs ADD COLUMN starts INTEGER NOT NULL DEFAULT 1",  # times it was started or resumed
+        """
+        CREATE TABLE workflow_steps (
+            id          INTEGER PRIMARY KEY,    -- of a sequence in `marks`: known before the row is written
+            run_id      INTEGER NOT NULL,
+            key         TEXT NOT NULL,          -- the user's name for the step, unique in its run
+            generation  INTEGER NOT NULL,       -- 1, 2 …: an older one was superseded, its row is kept
+            attempt     INTEGER NOT NULL,       -- 1, 2 …: how often this generation was begun
+            input_hash  TEXT NOT NULL,          -- SHA-256 of the input's canonical JSON
+            input       BLOB,                   -- that JSON; null when only the hash is known
+            status      TEXT NOT NULL,          -- running completed failed interrupted
+            output      BLOB,                   -- JSON
+            error       TEXT,
+            owner       TEXT,                   -- lease and holder that began the attempt
+            started_at  REAL NOT NULL,          -- of the last attempt
+            finished_at REAL,
+            UNIQUE (run_id, key, generation)
+        )
+        """,
+        """
+        CREATE TABLE metrics (
+            id          INTEGER PRIMARY KEY,
+            run_id      INTEGER NOT NULL,
+            step_id     INTEGER,                -- null: of the run as a whole
+            name        TEXT NOT NULL,
+            value       REAL NOT NULL,
+            unit        TEXT,
+            tags        TEXT,                   -- JSON object with sorted keys
+            slot        INTEGER,                -- n-th point of that name there; a resumed run fills it again
+            attempt     INTEGER NOT NULL,       -- of the step
+            superseded  INTEGER NOT NULL,       -- 1: of an attempt whose step was executed again
+            created_at  REAL NOT NULL
+        )
+        """,
+        """
+        CREATE UNIQUE INDEX metrics_by_slot ON metrics
+            (run_id, coalesce(step_id, 0), name, coalesce(tags, ''), slot) WHERE slot IS NOT NULL
+        """,
+        "CREATE INDEX metrics_by_run ON metrics (run_id, id)",
+        "ALTER TABLE events ADD COLUMN step_id INTEGER",
+        "ALTER TABLE events ADD COLUMN data BLOB",  # JSON
+        "INSERT OR IGNORE INTO marks VALUES ('workflow_steps', 0)",  # the last step number given out
+    ),
 )
+
+
+def show_as_newest(connection: sqlite3.Connection, version: int) -> None:
+    """Let an older database that cannot be written to be read with today's statements.
+
+    Names of the connection's own temporary views come before those of the database.
+    """
+    if version != 1:
+        return
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(
+        "CREATE TEMP VIEW runs AS SELECT *, 'benchmark' AS kind, NULL AS input, NULL AS output, NULL AS tags,"
+        " NULL AS lease, 1 AS starts FROM main.runs"
+    )
+    connection.execute("CREATE TEMP VIEW events AS SELECT *, NULL AS step_id, NULL AS data FROM main.events")
+    for statement in MIGRATIONS[1]:
+        if statement.lstrip().startswith("CREATE TABLE"):
+            connection.execute(statement.replace("CREATE TABLE", "CREATE TEMP TABLE", 1))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from benchwright.store._runs import Runs
 from benchwright.store._steps import Steps
+from benchwright.store._workflow.workflows import Workflows
 
 
-class Store(Runs, Steps):
-    """One workspace database, opened by one process. Steps are written by `StepWriter`, all else here."""
+class Store(Workflows, Steps):
+    """One workspace database, opened by one process. Many steps at once are written by `StepWriter` and
+    `WorkflowWriter`, all else here."""

@@ -17,7 +17,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from benchwright.store._database import StoreError, open_database
+from benchwright.store._database import StoreError, not_written, open_database
 from benchwright.store._records import StepRow
 
 _COLUMNS = "(run_id, key, input_hash, input, output, reusable, started_at, finished_at)"
@@ -97,10 +97,7 @@ class StepWriter:
         try:
             self._insert_all(group)
         except sqlite3.Error as error:
-            self._failure = StoreError(
-                f"a record could not be written to {self._database}: {error}. "
-                "Everything recorded before is safe; make room or repair the disk, then: benchwright resume"
-            )
+            self._failure = not_written(self._database, error)
             if not written.done():
                 written.set_exception(self._failure)
                 written.exception()  # those who await it see it; an unwatched one must not warn
@@ -113,7 +110,7 @@ class StepWriter:
             self._checkpoint is None or self._checkpoint.done()
         ):
             self._since_checkpoint = 0
-            self._checkpoint = self._loop.run_in_executor(None, _checkpoint, self._database)
+            self._checkpoint = self._loop.run_in_executor(None, checkpoint, self._database)
 
     def _insert_all(self, group: list[StepRow]) -> None:
         execute = self._connection.execute
@@ -129,7 +126,7 @@ class StepWriter:
             raise
 
 
-def _checkpoint(database: Path) -> None:
+def checkpoint(database: Path) -> None:
     """Bring the log's content into the database, as far as nobody has to wait for it."""
     with suppress(sqlite3.Error, StoreError):  # if it fails now, a later one or the last close does it
         connection = open_database(database)

@@ -1,0 +1,1 @@
+"""Durable workflows: ordinary async Python whose steps are recorded, replayed and resumed."""

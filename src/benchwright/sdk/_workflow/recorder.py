@@ -1,0 +1,74 @@
+"""The seam between a workflow and its record: the store in this process, or a server over HTTP, or a test's own."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from benchwright.core import JsonObject, JsonValue
+from benchwright.store import BeginDecision, RunStatus, StepRequest
+
+
+class Recorder(Protocol):
+    """Records one run. Belongs to one event loop; everything that returns is recorded, not only sent."""
+
+    @property
+    def run_id(self) -> int:
+        """Number of the run."""
+        ...
+
+    async def begin(self, request: StepRequest) -> BeginDecision:
+        """Decide about a step: execute it, or take its recorded output.
+
+        Raises `InputChangedError`, `StepHeldError`, or `RunOwnedError` when the run was taken over.
+        """
+        ...
+
+    async def complete(self, step_id: int, attempt: int, output: bytes) -> None:
+        """Record a step's output (JSON)."""
+        ...
+
+    async def fail(self, step_id: int, attempt: int, error: str, *, interrupted: bool = False) -> None:
+        """Record why an attempt gave no output. `interrupted`: it was cancelled, which is no fault of the step;
+        this must then be recorded without waiting for the event loop, if that can be."""
+        ...
+
+    async def emit(
+        self,
+        name: str,
+        value: float,
+        *,
+        unit: str | None = None,
+        tags: JsonObject | None = None,
+        step_id: int | None = None,
+        attempt: int = 0,
+        slot: int | None = None,
+    ) -> None:
+        """Record a metric point. Inside a step it is on record when the step is; outside, when this returns.
+
+        `slot` counts the points of one name in one place: a resumed run fills the same slots again.
+        """
+        ...
+
+    async def event(
+        self, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
+    ) -> None:
+        """Record an event."""
+        ...
+
+    async def set_output(self, output: bytes) -> None:
+        """Keep what the handler returned (JSON); the run goes on."""
+        ...
+
+    async def finish(
+        self, status: RunStatus, *, output: bytes | None = None, error: str | None = None
+    ) -> None:
+        """End the run; open steps become `interrupted`."""
+        ...
+
+    async def heartbeat(self) -> None:
+        """A sign of life; called every few seconds while the run goes on."""
+        ...
+
+    async def close(self) -> None:
+        """Release what is held. The run stays as it is."""
+        ...

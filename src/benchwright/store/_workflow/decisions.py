@@ -1,0 +1,124 @@
+"""What to do about a step that is begun or ended: pure rules, shared by all who write.
+
+| recorded | same input | other input |
+|---|---|---|
+| nothing | run, attempt 1 | |
+| completed | reuse; without cache a new generation | refuse, or a new generation on `rerun` |
+| running, by this lease | refuse: it is being executed | refuse: it is being executed |
+| running, by an older lease | run, attempt + 1 | as completed |
+| failed, interrupted | run, attempt + 1 | as completed |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from benchwright.store._texts import load_json
+from benchwright.store._workflow.errors import InputChangedError, StaleAttemptError, StepHeldError
+from benchwright.store._workflow.records import InputChange
+
+
+class StepState(NamedTuple):
+    """The newest generation of a step, as far as decisions need it."""
+
+    id: int
+    """Number of the step."""
+    generation: int
+    """Its generation."""
+    attempt: int
+    """Its attempt."""
+    input_hash: str
+    """Hash of its input."""
+    status: str
+    """Where it stands."""
+    output: bytes | None
+    """Recorded output."""
+    owner: str
+    """Lease and holder of the attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """Somebody wants a step done."""
+
+    key: str
+    """Its name."""
+    input_hash: str
+    """SHA-256 of the input's canonical JSON."""
+    input: bytes | None = None
+    """That JSON, if it is to be kept."""
+    on_input_change: InputChange = "fail"
+    """What to do when the recorded input is another."""
+    cache: bool = True
+    """Whether a recorded output may be taken."""
+    holder: str = ""
+    """Names the caller's call: the same request twice, as after a lost answer, is one request."""
+    take_over: bool = False
+    """Whether the caller knows that nobody executes the step, although its record says so."""
+
+
+class Planned(NamedTuple):
+    """What a decision means for the record."""
+
+    kind: Literal["reuse", "same", "again", "new"]
+    """Take the output; go on with the same attempt; next attempt; first attempt of a generation."""
+    generation: int
+    """Which generation."""
+    attempt: int
+    """Which attempt."""
+
+
+def owner_text(token: str, holder: str) -> str:
+    """Who began an attempt, as recorded."""
+    return f"{token}/{holder}" if holder else token
+
+
+def plan_begin(state: StepState | None, request: StepRequest, token: str) -> Planned:
+    """Decide; `InputChangedError` and `StepHeldError` are raised here (the stored input is added by `with_input`)."""
+    if state is None:
+        return Planned("new", 1, 1)
+    if state.status == "running" and state.owner.partition("/")[0] == token and not request.take_over:
+        if request.holder and state.owner == owner_text(token, request.holder):
+            return Planned("same", state.generation, state.attempt)
+        raise StepHeldError(
+            f"step {request.key!r} is being executed (attempt {state.attempt}). Keys are unique in a run: "
+            "give each step its own, or await the first before asking for it again."
+        )
+    if state.input_hash != request.input_hash:
+        if request.on_input_change == "rerun":
+            return Planned("new", state.generation + 1, 1)
+        raise InputChangedError(request.key, state.input_hash, request.input_hash)
+    if state.status == "completed":
+        if request.cache:
+            return Planned("reuse", state.generation, state.attempt)
+        return Planned("new", state.generation + 1, 1)
+    return Planned("again", state.generation, state.attempt + 1)
+
+
+def with_inputs(error: InputChangedError, old: bytes | None, new: bytes | None) -> InputChangedError:
+    """The same error with both inputs, if both are known."""
+    if old is None or new is None:
+        return error
+    return InputChangedError(error.key, error.old_hash, error.new_hash, load_json(old), load_json(new))
+
+
+def check_end(
+    key: str, state: StepState, attempt: int | None, outcome: str, output: bytes | None
+) -> Literal["write", "done"]:
+    """Whether an attempt may end so: `done` when it is recorded already, `StaleAttemptError` when it may not.
+
+    An interrupted attempt may still end: whoever takes a run over marks open steps before anybody executes
+    them again, and work that was done all the same is not thrown away.
+    """
+    if attempt is not None and attempt != state.attempt:
+        raise StaleAttemptError(
+            f"attempt {attempt} of step {key!r} is over: attempt {state.attempt} has begun since. Its result is not recorded."
+        )
+    if state.status in ("running", "interrupted"):
+        return "write"
+    if state.status == outcome and (outcome != "completed" or state.output == output):
+        return "done"
+    raise StaleAttemptError(
+        f"step {key!r} has ended already ({state.status}, attempt {state.attempt}) with another result, which stays."
+    )

@@ -1,0 +1,121 @@
+"""What the store hands out of workflows: leases, decisions, steps, metric points, pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+from benchwright.core import JsonObject
+
+T = TypeVar("T")
+
+StepStatus: TypeAlias = Literal["running", "completed", "failed", "interrupted"]
+"""Where a step of a workflow stands."""
+InputChange: TypeAlias = Literal["fail", "rerun"]
+"""What to do when a step's input is not the recorded one: refuse, or supersede the old step and keep it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write to one workflow run, until somebody else takes it."""
+
+    run_id: int
+    """Number of the run."""
+    token: str
+    """A random word that the run's record holds too; a writer whose word is no longer there is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowStep:
+    """One step as recorded."""
+
+    id: int
+    """Number in the workspace, growing in the order in which steps were first begun."""
+    run_id: int
+    """Its run."""
+    key: str
+    """The user's name for it, unique in its run."""
+    generation: int
+    """1, or more when an earlier one was superseded."""
+    attempt: int
+    """How often this generation was begun."""
+    input_hash: str
+    """SHA-256 of the input's canonical JSON, 64 hexadecimal digits."""
+    input: bytes | None
+    """That JSON; None when only its hash is known."""
+    status: StepStatus
+    """Where it stands."""
+    output: bytes | None
+    """JSON, when completed."""
+    error: str | None
+    """Why the last attempt failed or was interrupted."""
+    started_at: float
+    """Wall clock of the last attempt's start."""
+    finished_at: float | None
+    """Wall clock of its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeginDecision:
+    """What to do about a step: execute it, or take the recorded output."""
+
+    kind: Literal["run", "reuse"]
+    """`run`: execute, then complete or fail with this attempt number. `reuse`: take `output`."""
+    step_id: int
+    """Number of the step."""
+    attempt: int
+    """Attempt that was begun, or that completed the step."""
+    output: bytes | None = None
+    """Recorded output (JSON); None when the step is to be executed."""
+    generation: int = 1
+    """Above 1 when older records of the step were superseded."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPoint:
+    """One value of a metric, as it was emitted."""
+
+    id: int
+    """Number in the workspace, growing."""
+    run_id: int
+    """Its run."""
+    step_id: int | None
+    """The step that emitted it; None: the run as a whole."""
+    name: str
+    """What was measured."""
+    value: float
+    """A finite number."""
+    unit: str | None
+    """In words, if given."""
+    tags: JsonObject | None
+    """The user's own labels."""
+    created_at: float
+    """Wall clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTotals:
+    """All points of one metric of a run, summed up."""
+
+    count: int
+    """Points."""
+    mean: float
+    """Their mean; the value itself when there is one."""
+    last: float
+    """The newest."""
+    min: float
+    """Smallest."""
+    max: float
+    """Largest."""
+    unit: str | None
+    """Of the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Part of a list."""
+
+    items: list[T] = field(default_factory=list)
+    """In order of their numbers."""
+    next: int | None = None
+    """Give this as `after` to go on; None: that was all."""

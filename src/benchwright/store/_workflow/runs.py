@@ -1,0 +1,153 @@
+"""Runs of workflows: created, claimed, handed over, ended; never by two processes at once."""
+
+from __future__ import annotations
+
+import time
+
+from benchwright.core import JsonObject, JsonValue, RunOwnedError, encode_json, normalise_name
+from benchwright.store._owner import this_process
+from benchwright.store._records import RunStatus
+from benchwright.store._runs import Runs
+from benchwright.store._texts import storable
+from benchwright.store._workflow.errors import RunClosedError
+from benchwright.store._workflow.leases import check_lease, hold, let_go, live_owner, new_lease
+from benchwright.store._workflow.records import Lease
+from benchwright.store._workflow.statements import (
+    EventRow,
+    close_run,
+    interrupt_steps,
+    put_events,
+    restore_events,
+)
+
+
+class WorkflowRuns(Runs):
+    """The life of workflow runs. Reading them is as for all runs."""
+
+    def create_workflow(
+        self,
+        name: str,
+        *,
+        input_json: bytes | None = None,
+        settings: JsonObject | None = None,
+        manifest: JsonObject | None = None,
+        target: str = "",
+        tags: JsonObject | None = None,
+        status: RunStatus = "running",
+    ) -> Lease:
+        """Record a new run, owned by this process. `queued` is for a run that another process will execute."""
+        now = time.time()
+        with self._transaction() as connection:
+            cursor = connection.execute(
+                "INSERT INTO runs (kind, name, target, model, status, folder, settings, manifest, owner, heartbeat,"
+                " created_at, input, tags) VALUES ('workflow',?,?,'',?,'',?,?,?,?,?,?,?)",
+                (storable(name), storable(target or name), status, encode_json(settings or {}),
+                 encode_json(manifest or {}), this_process().to_text(), now, now, input_json,
+                 None if not tags else encode_json(tags)),
+            )  # fmt: skip
+            lease = new_lease(int(cursor.lastrowid or 0))
+            folder = self.workspace.run_folder(lease.run_id, normalise_name(name) or "workflow")
+            connection.execute(
+                "UPDATE runs SET folder = ?, lease = ? WHERE id = ?", (str(folder), lease.token, lease.run_id)
+            )
+            put_events(connection, [EventRow(lease.run_id, None, "run.started", storable(name), None, now)])
+        return lease
+
+    def claim_workflow(
+        self, run_id: int, *, token: str | None = None, force: bool = False, data: JsonValue = None
+    ) -> Lease:
+        """Become the owner of an existing run: to resume it, or, with its `token`, because it was handed over.
+
+        `RunOwnedError` (exit 5) while a live process owns it, unless forced; that process can then record nothing
+        more. `RunClosedError` for a completed run. Open steps of a former owner become `interrupted`.
+        """
+        with self._transaction() as connection:
+            row = connection.execute(
+                "SELECT owner, heartbeat, lease, status, kind FROM runs WHERE id = ?", (run_id,)
+            ).fetchone()
+            if row is None:
+                raise self._no_such_run(str(run_id))
+            owner_text, heartbeat, held, status, kind = row
+            if kind != "workflow":
+                raise RunClosedError(
+                    f"run {run_id} is not a workflow. Go on with it by: benchwright resume {run_id}"
+                )
+            if status == "completed":
+                raise RunClosedError(f"run {run_id} is complete. See: benchwright show {run_id}")
+            now = time.time()
+            if token is not None and token == held:
+                lease = hold(Lease(run_id, token))
+            else:
+                owner = live_owner(owner_text, heartbeat, held)
+                if owner is not None and not force:
+                    raise RunOwnedError(
+                        f"run {run_id} is being executed by process {owner.pid} on {owner.host}. "
+                        f"Wait for it, or stop it first (kill -INT {owner.pid})."
+                    )
+                lease = new_lease(run_id)
+                why = "taken over by force" if owner is not None else "its process died"
+                restore_events(connection, run_id)
+                interrupt_steps(connection, run_id, why, now)
+                said = "taken over by force" if owner is not None else "resumed"
+                event = EventRow(run_id, None, "run.resumed", said, _json(data), now)
+                put_events(connection, [event])
+                connection.execute("UPDATE runs SET starts = starts + 1 WHERE id = ?", (run_id,))
+            connection.execute(
+                "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, lease = ?, finished_at = NULL,"
+                " error = NULL WHERE id = ?",
+                (this_process().to_text(), now, lease.token, run_id),
+            )
+        return lease
+
+    def finish_workflow(
+        self, lease: Lease, status: RunStatus, *, output: bytes | None = None, error: str | None = None
+    ) -> None:
+        """End a run: open steps, state, output, numbers and release in one transaction, synced to disk.
+
+        Ending it again in the same way changes nothing; in another way is refused.
+        """
+        self._connection.execute("PRAGMA synchronous = FULL")
+        try:
+            with self._transaction() as connection:
+                row = connection.execute(
+                    "SELECT status, lease FROM runs WHERE id = ?", (lease.run_id,)
+                ).fetchone()
+                if row is not None and row[1] is None and row[0] == status:
+                    return
+                if row is not None and row[1] is None and row[0] in ("completed", "failed", "canceled"):
+                    raise RunClosedError(f"run {lease.run_id} has ended already ({row[0]})")
+                check_lease(connection, lease)
+                close_run(connection, lease.run_id, status, output, error)
+        finally:
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+        let_go(lease)
+
+    def release_workflow(self, lease: Lease) -> None:
+        """Hold the lease no longer, whatever became of the run: it can be claimed again, also by this process."""
+        let_go(lease)
+
+    def set_workflow_output(self, lease: Lease, output: bytes) -> None:
+        """Keep what the handler returned; the run goes on."""
+        with self._transaction() as connection:
+            check_lease(connection, lease)
+            connection.execute("UPDATE runs SET output = ? WHERE id = ?", (output, lease.run_id))
+
+    def interrupt_dead_workflows(self) -> list[int]:
+        """Mark workflow runs whose process died as `interrupted`, with their open steps; their numbers.
+
+        Readers see such runs as interrupted anyhow; a server does this when it starts, so that the record says so.
+        """
+        with self._transaction() as connection:
+            rows = connection.execute(
+                "SELECT id, owner, heartbeat, lease FROM runs WHERE kind = 'workflow'"
+                " AND status IN ('queued', 'running') ORDER BY id"
+            ).fetchall()
+            dead = [run_id for run_id, *who in rows if live_owner(*who) is None]
+            for run_id in dead:
+                restore_events(connection, run_id)
+                close_run(connection, run_id, "interrupted", None, "its process died")
+        return dead
+
+
+def _json(value: JsonValue) -> bytes | None:
+    return None if value is None else encode_json(value)

@@ -1,0 +1,225 @@
+"""The SQL of workflow records, shared by the synchronous side and the group-committing writer."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import time
+from typing import NamedTuple
+
+from benchwright.core import JsonObject, UsageError, canonical_json, encode_json
+from benchwright.store._texts import storable
+from benchwright.store._workflow.decisions import StepState
+from benchwright.store._workflow.records import MetricTotals
+
+STEP_COLUMNS = (
+    "id, run_id, key, generation, attempt, input_hash, input, status, output, error, started_at, finished_at"
+)
+PUT_STEP = (
+    "INSERT INTO workflow_steps (id, run_id, key, generation, attempt, input_hash, input, status, output, error,"
+    " owner, started_at, finished_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    " ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, status = excluded.status,"
+    " output = excluded.output, error = excluded.error, owner = excluded.owner,"
+    " started_at = excluded.started_at, finished_at = excluded.finished_at"
+)
+"""A step's whole record: new, or over the one of an earlier state."""
+_PUT_POINT = (
+    "INSERT INTO metrics (run_id, step_id, name, value, unit, tags, slot, attempt, superseded, created_at)"
+    " VALUES (?,?,?,?,?,?,?,?,0,?)"
+    " ON CONFLICT (run_id, coalesce(step_id, 0), name, coalesce(tags, ''), slot) WHERE slot IS NOT NULL"
+    " DO UPDATE SET value = excluded.value, unit = excluded.unit, attempt = excluded.attempt, superseded = 0,"
+    " created_at = CASE WHEN value = excluded.value THEN created_at ELSE excluded.created_at END"
+)
+_PUT_EVENT = "INSERT INTO events (run_id, step_id, kind, message, data, created_at) VALUES (?,?,?,?,?,?)"
+
+
+class PointRow(NamedTuple):
+    """A metric point to be written."""
+
+    run_id: int
+    """Its run."""
+    step_id: int | None
+    """Its step, if it has one."""
+    name: str
+    """What was measured."""
+    value: float
+    """Finite."""
+    unit: str | None
+    """In words."""
+    tags: str | None
+    """JSON object with sorted keys."""
+    slot: int | None
+    """Which point of that name it is, where a resumed run emits the same points again; None: always a new one."""
+    attempt: int
+    """Attempt of the step; 0 for the run as a whole."""
+    created_at: float
+    """Wall clock."""
+
+
+class EventRow(NamedTuple):
+    """An event to be written."""
+
+    run_id: int
+    """Its run."""
+    step_id: int | None
+    """Its step, if it has one."""
+    kind: str
+    """`step.started`, `run.completed`, or a word of the user's."""
+    message: str
+    """In plain words."""
+    data: bytes | None
+    """JSON."""
+    created_at: float
+    """Wall clock."""
+
+
+def put_points(connection: sqlite3.Connection, points: list[PointRow]) -> None:
+    """Write metric points."""
+    connection.executemany(_PUT_POINT, points)
+
+
+def put_events(connection: sqlite3.Connection, events: list[EventRow]) -> None:
+    """Write events."""
+    connection.executemany(_PUT_EVENT, events)
+
+
+def take_ids(connection: sqlite3.Connection, count: int) -> int:
+    """Reserve step numbers; the first of them. One statement, so no two processes get the same."""
+    row = connection.execute(
+        "UPDATE marks SET value = value + ? WHERE name = 'workflow_steps' RETURNING value", (count,)
+    ).fetchone()
+    return int(row[0]) - count + 1
+
+
+def newest_state(connection: sqlite3.Connection, run_id: int, key: str) -> StepState | None:
+    """The newest generation of a step."""
+    row = connection.execute(
+        "SELECT id, generation, attempt, input_hash, status, output, owner FROM workflow_steps"
+        " WHERE run_id = ? AND key = ? ORDER BY generation DESC LIMIT 1",
+        (run_id, key),
+    ).fetchone()
+    return None if row is None else StepState(*row)
+
+
+def supersede_points(
+    connection: sqlite3.Connection, run_id: int, key: str, step_id: int, attempt: int
+) -> None:
+    """Points of attempts and generations that did not complete the step no longer count."""
+    connection.execute(
+        "UPDATE metrics SET superseded = 1 WHERE run_id = ? AND superseded = 0 AND (step_id = ? AND attempt < ?"
+        " OR step_id IN (SELECT id FROM workflow_steps WHERE run_id = ? AND key = ? AND id < ?))",
+        (run_id, step_id, attempt, run_id, key, step_id),
+    )
+
+
+def restore_events(connection: sqlite3.Connection, run_id: int) -> None:
+    """Write the events of steps that the killed writer still had in hand; their records have it all."""
+    for kind, status, column in (
+        ("step.started", "", "started_at"),
+        ("step.completed", "AND status = 'completed'", "finished_at"),
+    ):
+        connection.execute(
+            f"INSERT INTO events (run_id, step_id, kind, message, created_at)"
+            f" SELECT run_id, id, ?, key, {column} FROM workflow_steps WHERE run_id = ? {status} AND id NOT IN"
+            " (SELECT step_id FROM events WHERE run_id = ? AND kind = ? AND step_id IS NOT NULL) ORDER BY id",
+            (kind, run_id, run_id, kind),
+        )
+
+
+def interrupt_steps(connection: sqlite3.Connection, run_id: int, why: str, now: float) -> int:
+    """Steps that are still `running` become `interrupted`; how many."""
+    open_ids = connection.execute(
+        "SELECT id, attempt FROM workflow_steps WHERE run_id = ? AND status = 'running'", (run_id,)
+    ).fetchall()
+    connection.execute(
+        "UPDATE workflow_steps SET status = 'interrupted', error = ?, finished_at = max(started_at, ?)"
+        " WHERE run_id = ? AND status = 'running'",
+        (why, now, run_id),
+    )
+    put_events(
+        connection,
+        [
+            EventRow(run_id, step_id, "step.interrupted", f"attempt {attempt}: {why}", None, now)
+            for step_id, attempt in open_ids
+        ],
+    )
+    return len(open_ids)
+
+
+def close_run(
+    connection: sqlite3.Connection, run_id: int, status: str, output: bytes | None, error: str | None
+) -> None:
+    """End a run: open steps, state, output, numbers, event, release of ownership."""
+    now = time.time()
+    interrupt_steps(connection, run_id, f"the run ended ({status})", now)
+    summary = {
+        "steps": step_counts(connection, run_id),
+        "metrics": {
+            name: {"value": totals.mean, "count": totals.count, "last": totals.last, "min": totals.min,
+                   "max": totals.max, "unit": totals.unit}
+            for name, totals in metric_totals(connection, run_id).items()
+        },
+    }  # fmt: skip
+    text = storable(error)
+    connection.execute(
+        "UPDATE runs SET status = ?, output = coalesce(?, output), summary = ?, error = ?,"
+        " finished_at = max(created_at, ?), owner = NULL, lease = NULL WHERE id = ?",
+        (status, output, encode_json(summary), text, now, run_id),
+    )
+    last_line = (text or status).strip().rpartition("\n")[2]
+    put_events(connection, [EventRow(run_id, None, f"run.{status}", last_line, None, now)])
+
+
+def step_counts(connection: sqlite3.Connection, run_id: int) -> dict[str, int]:
+    """Steps per status; of each key only the newest generation."""
+    rows = connection.execute(
+        "SELECT status, count(*) FROM (SELECT status, max(generation) FROM workflow_steps WHERE run_id = ?"
+        " GROUP BY key) GROUP BY status ORDER BY status",
+        (run_id,),
+    )
+    return dict(rows.fetchall())
+
+
+def metric_totals(connection: sqlite3.Connection, run_id: int) -> dict[str, MetricTotals]:
+    """Metrics by name, summed up over their points."""
+    rows = connection.execute(
+        "SELECT name, count(*), avg(value), min(value), max(value), max(id) FROM metrics"
+        " WHERE run_id = ? AND superseded = 0 GROUP BY name ORDER BY name",
+        (run_id,),
+    ).fetchall()
+    totals = {}
+    for name, count, mean, low, high, newest in rows:
+        last, unit = connection.execute("SELECT value, unit FROM metrics WHERE id = ?", (newest,)).fetchone()
+        totals[name] = MetricTotals(count, mean, last, low, high, unit)
+    return totals
+
+
+def point_row(
+    run_id: int,
+    name: str,
+    value: float,
+    *,
+    unit: str | None,
+    step_id: int | None,
+    attempt: int,
+    tags: JsonObject | None,
+    slot: int | None,
+) -> PointRow:
+    """A checked metric point: a name, and a number that can be averaged."""
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"a metric has no name: {name!r}. Give it as text, such as 'accuracy'.")
+    if not hasattr(value, "__float__"):
+        raise UsageError(f"metric {name!r} is {value!r}; expected a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise UsageError(
+            f"metric {name!r} is {value!r}; expected a finite number. "
+            "Leave the point out, or emit how many values were not finite."
+        )
+    labels = None if not tags else canonical_json(tags).decode()
+    return PointRow(
+        run_id, step_id, storable(name), number, storable(unit), labels, slot, attempt, time.time()
+    )

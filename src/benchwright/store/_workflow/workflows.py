@@ -1,0 +1,14 @@
+"""Workflow records in one hand."""
+
+from __future__ import annotations
+
+from benchwright.store._workflow.listing import WorkflowLists
+from benchwright.store._workflow.runs import WorkflowRuns
+from benchwright.store._workflow.steps import WorkflowSteps
+
+
+class Workflows(WorkflowRuns, WorkflowSteps, WorkflowLists):
+    """Workflow runs, their steps, metrics and events: decided, recorded and read synchronously.
+
+    One transaction a call. Who records from an event loop, many steps at once, uses `WorkflowWriter`.
+    """
