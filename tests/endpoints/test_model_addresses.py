@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchwright.core import ConfigError
+from benchwright.core import Api, ConfigError
 from benchwright.endpoints import EndpointSettings
 from benchwright.endpoints._addresses import parse_address
 
@@ -25,8 +25,8 @@ from benchwright.endpoints._addresses import parse_address
 )
 def test_spellings_of_one_address(url: str) -> None:
     address = parse_address(url)
-    assert address.route_url("chat") == "http://h:8000/v1/chat/completions"
-    assert address.route_url("completions") == "http://h:8000/v1/completions"
+    assert address.url_of("/chat/completions") == "http://h:8000/v1/chat/completions"
+    assert address.url_of("/completions") == "http://h:8000/v1/completions"
     assert EndpointSettings(url=url, model_id="m").fingerprint() == "http://h:8000/v1 m"
 
 
@@ -43,12 +43,14 @@ def test_spellings_of_one_address(url: str) -> None:
     ],
 )
 def test_other_paths_ports_and_queries(url: str, chat_url: str) -> None:
-    assert parse_address(url).route_url("chat") == chat_url
+    assert parse_address(url).url_of("/chat/completions") == chat_url
 
 
 def test_only_a_bare_host_is_guessed_about() -> None:
     assert parse_address("http://h").guessed
-    assert parse_address("http://h").without_guess().route_url("chat") == "http://h/chat/completions"
+    assert (
+        parse_address("http://h").without_guess().url_of("/chat/completions") == "http://h/chat/completions"
+    )
     assert not parse_address("http://h/v1").guessed
     assert not parse_address("http://h/chat/completions").guessed
 
@@ -135,3 +137,43 @@ def test_unreadable_address_is_told_without_what_may_be_secret(url: str) -> None
     with pytest.raises(ConfigError, match="model URL") as caught:
         EndpointSettings(url=url, model_id="m")
     assert "s3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("api", "url", "route", "asked"),
+    [
+        ("tgi", "http://h:8080", "/generate", "http://h:8080/generate"),
+        ("tgi", "http://h:8080/v1", "/generate", "http://h:8080/generate"),
+        ("tgi", "http://h:8080/generate_stream", "/generate", "http://h:8080/generate"),
+        ("tgi", "https://h/tgi/generate?x=1", "/generate", "https://h/tgi/generate?x=1"),
+        ("mindie", "http://h:1025/infer/", "/infer", "http://h:1025/infer"),
+        ("responses", "http://h", "/responses", "http://h/v1/responses"),
+        ("responses", "http://h/v1/responses", "/responses", "http://h/v1/responses"),
+        ("responses", "http://h/v1/chat/completions", "/responses", "http://h/v1/responses"),
+    ],
+)
+def test_routes_of_other_wire_formats(api: Api, url: str, route: str, asked: str) -> None:
+    assert parse_address(url, api).url_of(route) == asked
+
+
+def test_only_formats_below_v1_are_guessed_about() -> None:
+    assert parse_address("http://h", "responses").guessed
+    assert not parse_address("http://h", "tgi").guessed
+
+
+def test_wire_format_is_part_of_the_fingerprint_unless_it_is_openai() -> None:
+    plain = EndpointSettings(url="http://h:1/v1", model_id="m")
+    other = EndpointSettings(url="http://h:1/v1", model_id="m", api="tgi")
+    assert plain.fingerprint() == "http://h:1/v1 m"
+    assert other.fingerprint() == "http://h:1 m api=tgi"
+
+
+def test_triton_url_with_another_model_is_refused() -> None:
+    with pytest.raises(ConfigError, match="names the model 'llama'"):
+        EndpointSettings(url="http://h/v2/models/llama/generate", model_id="gpt", api="triton")
+
+
+@pytest.mark.parametrize("api", ["responses", "tgi", "triton", "mindie"])
+def test_ranking_choices_is_refused_on_other_wire_formats(api: Api) -> None:
+    with pytest.raises(ConfigError, match="nothing was sent"):
+        EndpointSettings(url="http://h", model_id="m", api=api).type_for("completions_logprob")

@@ -16,6 +16,12 @@ ADAPTER_VERSION = 1
 Route: TypeAlias = Literal["chat", "completions"]
 """Which OpenAI-compatible route a body is for: `/chat/completions` or `/completions`."""
 
+Api: TypeAlias = Literal["openai", "responses", "tgi", "triton", "mindie"]
+"""Which wire format a server speaks. Requests are always built in OpenAI's form; the others are translated to."""
+
+APIS: tuple[Api, ...] = ("openai", "responses", "tgi", "triton", "mindie")
+"""All wire formats."""
+
 ReplyStatus: TypeAlias = Literal["answered", "empty", "truncated", "refused", "failed"]
 """What kind of reply this is, before any scorer has seen it."""
 

@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from benchwright.core import ConfigError, Route
+from benchwright.core import Api, ConfigError
 from benchwright.endpoints._secrets import is_secret_name
 
-_ROUTES: dict[Route, str] = {"chat": "/chat/completions", "completions": "/completions"}
+_ENDINGS: dict[Api, tuple[str, ...]] = {
+    "openai": ("/chat/completions", "/completions"),
+    "responses": ("/responses", "/chat/completions", "/completions"),
+    "tgi": ("/generate_stream", "/generate"),
+    "triton": ("/generate_stream", "/generate"),
+    "mindie": ("/infer",),
+}
+"""What users copy along with the base URL; the longer ones first."""
+_VERSIONED = ("openai", "responses")
+"""Wire formats whose routes stand below `/v1`."""
+_TRITON_MODEL = re.compile(r"/v2/models/([^/]+)(?:/versions/[^/]+)?$")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -25,7 +35,7 @@ class Address:
     port: int
     """Always given."""
     path: str
-    """Base path without the route and without a slash at the end; `/v1` for a bare host."""
+    """Base path without the route and without a slash at the end; `/v1` for a bare host, where routes are below it."""
     query: str = ""
     """Query string to send with every request, without the question mark."""
     guessed: bool = False
@@ -43,9 +53,15 @@ class Address:
         """The base URL for people and fingerprints. No secrets: an address with one is not accepted."""
         return self.origin + self.path + (f"?{self.query}" if self.query else "")
 
-    def route_url(self, route: Route) -> str:
-        """The full URL of a route."""
-        return self.origin + self.path + _ROUTES[route] + (f"?{self.query}" if self.query else "")
+    def url_of(self, route: str) -> str:
+        """The full URL of a route, which begins with a slash."""
+        return self.origin + self.path + route + (f"?{self.query}" if self.query else "")
+
+    @property
+    def named_model(self) -> str | None:
+        """The model that a Triton URL names (`…/v2/models/NAME`), if it does."""
+        found = _TRITON_MODEL.search(self.path)
+        return None if found is None else unquote(found.group(1))
 
     def without_guess(self) -> Address:
         """The same bare host with no path at all."""
@@ -53,13 +69,15 @@ class Address:
 
 
 @lru_cache(maxsize=64)
-def parse_address(url: str) -> Address:
+def parse_address(url: str, api: Api = "openai") -> Address:
     """Read a model URL, with or without path, route and slash at the end.
 
-    >>> parse_address("http://localhost:8000").route_url("chat")
+    >>> parse_address("http://localhost:8000").url_of("/chat/completions")
     'http://localhost:8000/v1/chat/completions'
-    >>> parse_address("http://localhost:8000/v1/chat/completions/").route_url("completions")
+    >>> parse_address("http://localhost:8000/v1/chat/completions/").url_of("/completions")
     'http://localhost:8000/v1/completions'
+    >>> parse_address("http://localhost:8080/v1", "tgi").url_of("/generate")
+    'http://localhost:8080/generate'
     """
     text = url.strip()
     if not text:
@@ -96,13 +114,8 @@ def parse_address(url: str) -> Address:
                 "not take it as a bearer token can be sent a header, written in benchwright.toml as "
                 'headers = { X-Api-Key = "${MY_KEY}" }'
             )
-    path = parts.path.rstrip("/")
-    named_route = False
-    for route in _ROUTES.values():  # the longer one first
-        if path.endswith(route):
-            path, named_route = path[: -len(route)].rstrip("/"), True
-            break
-    guessed = path == "" and not named_route
+    path, named_route = _without_route(parts.path.rstrip("/"), api)
+    guessed = path == "" and not named_route and api in _VERSIONED
     return Address(
         scheme=scheme,
         host=host.lower(),
@@ -111,6 +124,18 @@ def parse_address(url: str) -> Address:
         query=parts.query,
         guessed=guessed,
     )
+
+
+def _without_route(path: str, api: Api) -> tuple[str, bool]:
+    """The base path, and whether the route was written behind it."""
+    for ending in _ENDINGS[api]:
+        if path.endswith(ending):
+            return path[: -len(ending)].rstrip("/"), True
+    if (
+        api not in _VERSIONED
+    ):  # such a server may have an OpenAI route too, whose base URL people have at hand
+        path = path.removesuffix("/v1")
+    return path, False
 
 
 def _shown(text: str) -> str:

@@ -12,46 +12,61 @@ from benchwright.endpoints._messages import is_html, words_of_body, words_of_jso
 from benchwright.endpoints._replies import BadReply, Timing, read_reply
 from benchwright.endpoints._retry import Trouble, again_of_status, kind_of_status, retry_after_s
 from benchwright.endpoints._secrets import Redactor
-from benchwright.endpoints._sse import SseReader
-from benchwright.endpoints._streams import StreamedReply
+from benchwright.endpoints._settings import EndpointSettings
+from benchwright.endpoints._sse import EventTooLargeError, SseReader
 from benchwright.endpoints._transport import Headers, HttpStream, Transport, TransportFailure
+from benchwright.endpoints._wires.wire import (
+    BadEventError,
+    Collector,
+    RouteUrls,
+    UnsendableRequestError,
+    Wire,
+)
 
 
 class Attempter:
-    """Makes attempts. Remembers only what a server cannot take (`stream_options`)."""
+    """Makes attempts."""
 
     def __init__(
-        self, transport: Transport, headers: Mapping[str, str], redactor: Redactor, key_name: str | None
+        self,
+        transport: Transport,
+        wire: Wire,
+        headers: Mapping[str, str],
+        redactor: Redactor,
+        settings: EndpointSettings,
     ) -> None:
         self._transport = transport
+        self._wire = wire
+        self._native = wire.native
         self._headers = headers
         self._redactor = redactor
-        self._key_name = key_name
-        self.sends_stream_options = True
-        """Whether streams ask for a count of tokens; dropped for good when the server objects."""
+        self._settings = settings
 
     async def attempt(
-        self, request: ModelRequest, url: str, timeout_s: float, timing: Timing
+        self, request: ModelRequest, urls: RouteUrls, timeout_s: float, timing: Timing
     ) -> ModelReply | Trouble:
         """Send once. Only cancellation is raised."""
         sent_at = monotonic()
         try:
             if request.body.get("stream"):
-                return await self._attempt_stream(request, url, timeout_s, timing)
-            reply = await self._transport.post(url, request.payload, self._headers, timeout_s)
+                return await self._attempt_stream(request, urls.streamed, timeout_s, timing)
+            payload = request.payload if self._native else self._wire.payload(request)
+            reply = await self._transport.post(urls.whole, payload, self._headers, timeout_s)
         except TransportFailure as failure:
             return self._of_failure(failure, sent_at)
         except OSError as error:
             return self._of_failure(TransportFailure("connection", f"{error}"), sent_at)
+        except UnsendableRequestError as error:
+            return Trouble(RequestFailure("rejected", str(error)), "never", sent_at=sent_at)
         timing.latency_s = reply.last_byte_at - reply.sent_at
         if reply.status == 200:
-            return self._read(reply.body, request, timing, sent_at)
-        return self._of_status(reply.status, reply.headers, reply.body, url, sent_at)
+            return self._read(reply.body, request, timing, sent_at, reply.headers)
+        return self._of_status(reply.status, reply.headers, reply.body, urls.whole, sent_at)
 
     async def _attempt_stream(
         self, request: ModelRequest, url: str, timeout_s: float, timing: Timing
     ) -> ModelReply | Trouble:
-        stream = await self._transport.stream(url, self._stream_payload(request), self._headers, timeout_s)
+        stream = await self._transport.stream(url, self._wire.payload(request), self._headers, timeout_s)
         try:
             if stream.status != 200:
                 body = b"".join([piece async for piece, _ in stream])
@@ -63,7 +78,7 @@ class Attempter:
     async def _read_stream(
         self, stream: HttpStream, request: ModelRequest, timing: Timing
     ) -> ModelReply | Trouble:
-        events, collected = SseReader(), StreamedReply(request.route)
+        events, collected = SseReader(self._settings.max_event_bytes), self._wire.collector(request)
         unread: list[bytes] = []  # until the first event: a server may answer with plain JSON instead
         last_at, broken = stream.first_byte_at, None
         try:
@@ -77,8 +92,13 @@ class Attempter:
             else:
                 for data in events.finish():
                     collected.add(data, last_at)
+                collected.body_ended()
         except TransportFailure as failure:
             broken = failure
+        except EventTooLargeError as error:
+            broken = TransportFailure("bad_reply", f"{error}. If that is right, raise --max-event-bytes")
+        except BadEventError as error:
+            broken = TransportFailure("bad_reply", str(error))
         except orjson.JSONDecodeError as error:
             broken = TransportFailure("broken_stream", f"an event of the stream is not JSON: {error}")
         timing.latency_s = last_at - stream.sent_at
@@ -88,26 +108,21 @@ class Attempter:
             return self._of_stream_error(collected, stream.sent_at)
         if not collected.complete:
             if broken is None and not collected.events:
-                return self._read(b"".join(unread), request, timing, stream.sent_at)
+                return self._read(b"".join(unread), request, timing, stream.sent_at, stream.headers)
             if broken is None:
                 broken = TransportFailure("broken_stream", "the stream ended before the answer did")
             return self._of_failure(broken, stream.sent_at)
-        return self._read(encode_json(collected.as_json()), request, timing, stream.sent_at)
-
-    def _stream_payload(self, request: ModelRequest) -> bytes:
-        """The body, asking for token counts at the stream's end. They do not change the answer, so
-        the request's identity stays that of its own body."""
-        if "stream_options" in request.body:
-            if self.sends_stream_options:
-                return request.payload
-            return encode_json({k: v for k, v in request.body.items() if k != "stream_options"})
-        if self.sends_stream_options:
-            return request.payload.rstrip()[:-1] + b',"stream_options":{"include_usage":true}}'
-        return request.payload
+        return self._read(encode_json(collected.as_json()), request, timing, stream.sent_at, None)
 
     def _read(
-        self, body: bytes, request: ModelRequest, timing: Timing, sent_at: float
+        self,
+        body: bytes,
+        request: ModelRequest,
+        timing: Timing,
+        sent_at: float,
+        headers: Headers | None,
     ) -> ModelReply | Trouble:
+        """A reply's JSON; without `headers` it was put together here, and is in OpenAI's form already."""
         body = self._redactor.clean_body(body)
         try:
             data = orjson.loads(body)
@@ -117,6 +132,10 @@ class Attempter:
                 message += ". Is the URL that of the API, not of a web page?"
             return self._of_bad_reply(BadReply(message), sent_at)
         data = self._redactor.clean_json(data, body)
+        if not self._native and headers is not None:
+            data = self._wire.translate(data, request, headers)
+            if isinstance(data, BadReply):
+                return self._of_bad_reply(data, sent_at)
         reply = read_reply(
             data, request.route, timing, raw_text=bool(request.body.get("echo")), clean=self._redactor.clean
         )
@@ -141,7 +160,7 @@ class Attempter:
             latency_s=monotonic() - sent_at,
         )
 
-    def _of_stream_error(self, collected: StreamedReply, sent_at: float) -> Trouble:
+    def _of_stream_error(self, collected: Collector, sent_at: float) -> Trouble:
         error = collected.error.get("error") if collected.error else None
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
@@ -173,11 +192,12 @@ class Attempter:
 
     def _cure(self, status: int, headers: Headers) -> str:
         if status in (401, 403):
-            if self._key_name is None:
+            if self._settings.api_key_name is None:
                 return ". No key was sent: name its environment variable with --api-key-name"
-            return f". Check the key in the environment variable {self._key_name}"
+            return f". Check the key in the environment variable {self._settings.api_key_name}"
         if status == 404:
-            return ". Check --model-url and --model-id"
+            speaks = "" if self._native else f", and that the server speaks {self._settings.api} (--api)"
+            return f". Check --model-url and --model-id{speaks}"
         if 300 <= status < 400:
             return f". It redirects to {headers.get('location')}; give that as --model-url"
         return ""

@@ -1,6 +1,6 @@
-"""An OpenAI-compatible server over HTTP: places, attempts, pauses, deadlines. The room's main noun.
+"""A model server over HTTP: places, attempts, pauses, deadlines. The room's main noun.
 
-What is retried: 408, 409, 425, 429 and 5xx, broken connections and streams, timeouts; a 200 that is no
+What is retried: 408, 409, 424, 425, 429 and 5xx, broken connections and streams, timeouts; a 200 that is no
 reply (HTML, an error object) once. Everything else is permanent. A pause is random up to a doubling
 bound, or what `Retry-After` asks for; nothing goes beyond the sample's deadline. A gate, if there is one, is
 asked before every attempt but the first, and nothing goes beyond its deadline either.
@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import monotonic, time
 
-from benchwright.core import ModelReply, ModelRequest, RequestFailure, Route
-from benchwright.endpoints._addresses import Address
+from benchwright.core import ModelReply, ModelRequest, RequestFailure
 from benchwright.endpoints._attempts import Attempter
 from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._limiter import Limiter
@@ -26,8 +25,9 @@ from benchwright.endpoints._retry import Trouble, pause_s
 from benchwright.endpoints._secrets import Redactor, is_secret_name, read_api_key
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._transport import Transport
+from benchwright.endpoints._wires.known import wire_of
+from benchwright.endpoints._wires.wire import Urls
 
-_ROUTES: tuple[Route, ...] = ("chat", "completions")
 _RUN_OVER = " (not tried again: the run may send no more requests)"
 _CLOCK_ERROR_S = 0.01  # a timeout may come a little before the deadline it was computed from
 
@@ -55,10 +55,12 @@ class HttpEndpoint:
         self._shares_limiter = limiter is not None
         self._allowance = Allowance(gate)
         redactor = Redactor([*_secrets(settings, key), *secrets])
-        self._attempter = Attempter(transport, _headers(settings, key), redactor, settings.api_key_name)
-        self._urls = _urls(address)
+        wire = self._wire = wire_of(settings.api)
+        self._attempter = Attempter(transport, wire, _headers(settings, key), redactor, settings)
+        model = settings.model_id
+        self._urls = wire.urls(address, model)
         # Set as long as "/v1" is a guess: where to ask if the server does not know it.
-        self._other_urls = _urls(address.without_guess()) if address.guessed else None
+        self._other_urls = wire.urls(address.without_guess(), model) if address.guessed else None
         self.requests_sent = 0
         self.retries = 0
         self.first_failure: RequestFailure | None = None
@@ -107,7 +109,7 @@ class HttpEndpoint:
         return await self._persist(request, result, urls, timing)
 
     async def _attempt(
-        self, request: ModelRequest, urls: dict[Route, str], timeout_s: float, timing: Timing
+        self, request: ModelRequest, urls: Urls, timeout_s: float, timing: Timing
     ) -> ModelReply | Trouble:
         """One attempt in the place that the caller has taken."""
         limiter = self._limiter
@@ -123,7 +125,7 @@ class HttpEndpoint:
             limiter.release()
 
     async def _persist(
-        self, request: ModelRequest, trouble: Trouble, urls: dict[Route, str], timing: Timing
+        self, request: ModelRequest, trouble: Trouble, urls: Urls, timing: Timing
     ) -> ModelReply:
         """The first attempt failed: adapt, wait, try again, or give up."""
         settings = self._settings
@@ -171,30 +173,23 @@ class HttpEndpoint:
                 return result
             if other is not None and other is self._other_urls:
                 if result.failure.http_status in (404, 405):
-                    return self._failed(trouble, timing, f" (also tried {other[request.route]})")
+                    return self._failed(
+                        trouble, timing, f" (also tried {other[request.route].url_for(request)})"
+                    )
                 if result.failure.http_status is not None:
                     self._learn(used)
             trouble, urls = result, used
 
-    def _adapted(
-        self, request: ModelRequest, trouble: Trouble, urls: dict[Route, str]
-    ) -> dict[Route, str] | None:
-        """URLs to repeat the request at straight away because something was learned, or None."""
+    def _adapted(self, request: ModelRequest, trouble: Trouble, urls: Urls) -> Urls | None:
+        """Where to repeat the request straight away because something was learned, or None."""
         status = trouble.failure.http_status
         if status in (404, 405):
             if urls is not self._urls:
                 return self._urls  # another request has found the right place meanwhile
             return self._other_urls
-        if (
-            status in (400, 422)
-            and "stream_options" in trouble.failure.message
-            and request.body.get("stream")
-        ):
-            self._attempter.sends_stream_options = False
-            return self._urls
-        return None
+        return self._urls if self._wire.learn(trouble.failure, request) else None
 
-    def _learn(self, urls: dict[Route, str]) -> None:
+    def _learn(self, urls: Urls) -> None:
         """These URLs lead to the API."""
         self._urls = urls
         self._other_urls = None
@@ -226,10 +221,6 @@ class HttpEndpoint:
 def _cut_short(trouble: Trouble) -> Trouble:
     """The run's deadline, not the server, ended the attempt: no fault of the sample."""
     return replace(trouble, failure=replace(trouble.failure, kind="budget"))
-
-
-def _urls(address: Address) -> dict[Route, str]:
-    return {route: address.route_url(route) for route in _ROUTES}
 
 
 def _headers(settings: EndpointSettings, key: str | None) -> dict[str, str]:

@@ -15,7 +15,7 @@ Again: TypeAlias = Literal["never", "once", "yes"]
 one is not."""
 
 _LONGEST_PAUSE_S = 30.0
-_TRANSIENT = frozenset({408, 409, 425, 429})
+_TRANSIENT = frozenset({408, 409, 424, 425, 429})  # 424: how TGI says that generating failed
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from benchwright.core import ConfigError, suggest
+from benchwright.core import APIS, Api, ConfigError, suggest
 from benchwright.endpoints._addresses import Address, parse_address
 from benchwright.endpoints._secrets import is_secret_name, read_api_key
 
@@ -23,7 +23,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSettings:
-    """An OpenAI-compatible HTTP endpoint and how to treat it.
+    """A model server and how to treat it.
 
     >>> EndpointSettings(url="localhost:8000", model_id="m")
     Traceback (most recent call last):
@@ -38,6 +38,8 @@ Write http://localhost:8000
     """The model's name, as the server knows it."""
     model_type: ModelType = "chat"
     """How the model is asked."""
+    api: Api = "openai"
+    """Which wire format the server speaks."""
     api_key_name: str | None = None
     """Environment variable that holds the key. The key itself is never part of the settings."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -60,11 +62,24 @@ Write http://localhost:8000
     """Check TLS certificates; a path names a PEM file with a further root certificate."""
     http2: bool = False
     """Offer HTTP/2 on TLS connections."""
+    max_event_bytes: int = 16 * 1024 * 1024
+    """Largest event of a stream; a larger one fails the request instead of filling the memory."""
 
     def __post_init__(self) -> None:
-        parse_address(self.url)
+        if self.api not in APIS:
+            raise ConfigError(
+                f"wire format {self.api!r} is not known; expected {', '.join(APIS)}."
+                + suggest(str(self.api), APIS)
+            )
+        address = parse_address(self.url, self.api)
+        named = address.named_model if self.api == "triton" else None
         if not self.model_id:
             raise ConfigError("the model has no id. Give the name the server knows it by: --model-id NAME")
+        if named is not None and named != self.model_id:
+            raise ConfigError(
+                f"the model URL names the model {named!r}, and the model id is {self.model_id!r}. "
+                f"Leave one out, or write --model-id {named}"
+            )
         if self.model_type not in MODEL_TYPES:
             raise ConfigError(
                 f"model type {self.model_type!r} is not known; expected {', '.join(MODEL_TYPES)}."
@@ -81,6 +96,7 @@ Write http://localhost:8000
         _at_least("max_retries", self.max_retries, 0)
         _at_least("retry_backoff_s", self.retry_backoff_s, 0)
         _at_least("parallelism", self.parallelism, 1)
+        _at_least("max_event_bytes", self.max_event_bytes, 1)
         _check_headers(self.headers)
         if self.proxy is not None and "@" in self.proxy:
             raise ConfigError(
@@ -91,7 +107,7 @@ Write http://localhost:8000
     @property
     def address(self) -> Address:
         """Where requests go."""
-        return parse_address(self.url)
+        return parse_address(self.url, self.api)
 
     @property
     def sample_budget_s(self) -> float:
@@ -99,6 +115,23 @@ Write http://localhost:8000
         if self.sample_timeout_s is not None:
             return self.sample_timeout_s
         return self.request_timeout_s * (self.max_retries + 1)
+
+    def type_for(self, declared: ModelType) -> ModelType:
+        """How the model is asked where a benchmark declares `declared`: a server that takes plain text is asked
+        for completions. Refuses, with ConfigError, what the wire format cannot do.
+
+        >>> EndpointSettings(url="http://h", model_id="m", api="tgi").type_for("chat")
+        'completions'
+        """
+        if self.api == "openai":
+            return declared
+        if declared == "completions_logprob":
+            raise ConfigError(
+                f"choices are ranked with the echoed log-probabilities of OpenAI's completions route, which wire "
+                f"format {self.api!r} does not give; nothing was sent. Use --api openai with a server that has that "
+                "route (vLLM has), or --model-type completions with a benchmark that asks for text"
+            )
+        return declared if self.api == "responses" else "completions"
 
     def check_secrets(self) -> None:
         """Refuse, with ConfigError, when the environment lacks the key; nothing is opened or sent."""
@@ -114,6 +147,8 @@ Write http://localhost:8000
         'http://host/v1 m'
         """
         parts = [self.address.public, self.model_id]
+        if self.api != "openai":
+            parts.append(f"api={self.api}")
         for name in sorted(self.headers, key=str.lower):
             shown = "…" if is_secret_name(name) else self.headers[name]
             parts.append(f"{name.lower()}={shown}")

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
+class EventTooLargeError(ValueError):
+    """An event beyond the limit: memory is finite, and no event of an answer is that long."""
+
+
 class SseReader:
     """Feeds on pieces of a stream, gives the data of whole events.
 
@@ -17,16 +21,26 @@ class SseReader:
     ([], [b'{"a":1}'])
     """
 
-    __slots__ = ("_data", "_rest")
+    __slots__ = ("_data", "_limit", "_pieces", "_size")
 
-    def __init__(self) -> None:
-        self._rest = b""
+    def __init__(self, limit: int = 16 * 1024 * 1024) -> None:
+        self._limit = limit
+        self._pieces: list[bytes] = []  # of a line that has not ended; joined once, however many they are
         self._data: list[bytes] = []
+        self._size = 0
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """Data of each event that `piece` completes."""
-        lines = (self._rest + piece if self._rest else piece).split(b"\n")
-        self._rest = lines.pop()
+        """Data of each event that `piece` completes. Raises EventTooLargeError."""
+        self._size += len(piece)
+        if b"\n" not in piece:
+            self._pieces.append(piece)
+            self._check_size()
+            return
+        if self._pieces:
+            piece = b"".join([*self._pieces, piece])
+        lines = piece.split(b"\n")
+        rest = lines.pop()
+        self._pieces = [rest] if rest else []
         for line in lines:
             if line[-1:] == b"\r":
                 line = line[:-1]
@@ -35,6 +49,8 @@ class SseReader:
                     self._data.append(line[6:] if line[5:6] == b" " else line[5:])
             elif self._data:
                 yield self._take()
+        self._size = len(rest) + sum(map(len, self._data))
+        self._check_size()
 
     def finish(self) -> Iterator[bytes]:
         """The stream is over: an event whose closing empty line is missing still counts."""
@@ -43,4 +59,13 @@ class SseReader:
     def _take(self) -> bytes:
         data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
         self._data.clear()
+        if len(data) > self._limit:
+            raise self._too_large()
         return data
+
+    def _check_size(self) -> None:
+        if self._size > self._limit:
+            raise self._too_large()
+
+    def _too_large(self) -> EventTooLargeError:
+        return EventTooLargeError(f"an event of the stream is larger than {self._limit} bytes")

@@ -1,4 +1,4 @@
-"""Puts the pieces of a streamed reply together into the JSON that a whole reply would have been."""
+"""OpenAI's chat and completions routes: what goes through untouched, and how their streams are put together."""
 
 from __future__ import annotations
 
@@ -6,14 +6,63 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, JsonValue, Route
+from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, encode_json
+from benchwright.endpoints._addresses import Address
+from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._transport import Headers
+from benchwright.endpoints._wires.wire import RouteUrls, Urls
 
 DONE = b"[DONE]"
 """The data of the last event."""
 
 
+class OpenAiWire:
+    """Implements `Wire`. Remembers only what a server cannot take (`stream_options`)."""
+
+    native = True
+
+    def __init__(self) -> None:
+        self._sends_stream_options = True  # until the server objects
+
+    def urls(self, address: Address, model: str) -> Urls:
+        """Below the base path."""
+        chat, completions = address.url_of("/chat/completions"), address.url_of("/completions")
+        return {"chat": RouteUrls(chat, chat), "completions": RouteUrls(completions, completions)}
+
+    def payload(self, request: ModelRequest) -> bytes:
+        """The body as it is; for a stream, asking for token counts at its end. They do not change the answer,
+        so the request's identity stays that of its own body."""
+        if not request.body.get("stream"):
+            return request.payload
+        if "stream_options" in request.body:
+            if self._sends_stream_options:
+                return request.payload
+            return encode_json({k: v for k, v in request.body.items() if k != "stream_options"})
+        if self._sends_stream_options:
+            return request.payload.rstrip()[:-1] + b',"stream_options":{"include_usage":true}}'
+        return request.payload
+
+    def collector(self, request: ModelRequest) -> StreamedReply:
+        """For one stream."""
+        return StreamedReply(request.route)
+
+    def translate(
+        self, data: JsonValue, request: ModelRequest, headers: Headers | None
+    ) -> JsonValue | BadReply:
+        """Nothing to do."""
+        return data
+
+    def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
+        """Whether the server does not know `stream_options`."""
+        objects = failure.http_status in (400, 422) and "stream_options" in failure.message
+        if not objects or not request.body.get("stream"):
+            return False
+        self._sends_stream_options = False
+        return True
+
+
 class StreamedReply:
-    """Collects the events of one streamed reply."""
+    """Implements `Collector`: the JSON that a whole reply would have been."""
 
     __slots__ = (
         "_calls", "_content", "_reasoning", "_refusal", "_route", "_usage", "done", "error",
@@ -61,6 +110,9 @@ class StreamedReply:
                 if self._add_choice(choice) and self.first_content_at is None:
                     self.first_content_at = at
                 break
+
+    def body_ended(self) -> None:
+        """Says nothing: the end is announced."""
 
     def as_json(self) -> JsonObject:
         """The whole reply."""

@@ -1,0 +1,98 @@
+"""MindIE's own `/infer` route, whole and streamed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, encode_json
+from benchwright.endpoints._addresses import Address
+from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._transport import Headers
+from benchwright.endpoints._wires.plain_text import (
+    TextCollector,
+    openai_reply,
+    parameters_of,
+    prompt_of,
+    read_details,
+    without_text,
+)
+from benchwright.endpoints._wires.wire import BadEventError, RouteUrls, Urls
+
+_UNDECODED = "\ufffd"  # stands for half a character, until the other half comes
+
+
+class MindieWire:
+    """Implements `Wire`."""
+
+    native = False
+
+    def urls(self, address: Address, model: str) -> Urls:
+        """One route for everything."""
+        url = address.url_of("/infer")
+        return {"chat": RouteUrls(url, url), "completions": RouteUrls(url, url)}
+
+    def payload(self, request: ModelRequest) -> bytes:
+        """`details` is asked for: without it nobody says why the answer ended."""
+        body: JsonObject = {
+            "inputs": prompt_of(request),
+            "stream": bool(request.body.get("stream")),
+            "parameters": {"details": True, **parameters_of(request)},
+        }
+        return encode_json(body)
+
+    def collector(self, request: ModelRequest) -> MindieCollector:
+        """For one stream."""
+        return MindieCollector(request.route)
+
+    def translate(
+        self, data: JsonValue, request: ModelRequest, headers: Headers | None
+    ) -> JsonValue | BadReply:
+        """The text and its details. Prompt tokens are not told, so there are no token counts."""
+        if not isinstance(data, dict) or "generated_text" not in data:
+            return without_text(data, "generated_text")
+        return openai_reply(request.route, data["generated_text"], read_details(data.get("details")))
+
+    def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
+        """There is one way to ask."""
+        return False
+
+
+class MindieCollector(TextCollector):
+    """`generated_text` is all of the answer so far, in every event or in the last only; where tokens come one
+    by one, they are put together until then.
+
+    The end is known by a finish reason, or by the whole text after single tokens. A server that sends neither
+    ends its stream with the body, which is taken for the end if the body was not cut off.
+    """
+
+    __slots__ = ("_whole",)
+
+    def __init__(self, route: Route) -> None:
+        super().__init__(route)
+        self._whole = ""
+
+    def body_ended(self) -> None:
+        """The only sign there may be."""
+        self._ended = self._ended or self.events > 0
+
+    def _take(self, event: dict[str, Any]) -> bool:
+        token = event.get("token")
+        piece = token.get("text") if isinstance(token, dict) else None
+        whole = event.get("generated_text")
+        if isinstance(whole, str):
+            if not whole.startswith(self._whole.rstrip(_UNDECODED)):
+                raise BadEventError(
+                    "the generated_text of an event does not continue that of the event before, "
+                    "so the answer cannot be put together"
+                )
+            if self._pieces and not self._whole:
+                self._ended = True  # single tokens, then all of them: the last event
+            self._whole = whole
+            self._pieces = [whole]
+        elif isinstance(piece, str) and piece:
+            self._pieces.append(piece)
+        details = read_details(event.get("details"))
+        if details.finish_reason is not None:
+            self._details = details
+            self._ended = True
+        return bool(piece or whole)

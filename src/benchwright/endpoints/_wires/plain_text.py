@@ -1,0 +1,193 @@
+"""What TGI, Triton and MindIE share: one text in, one text out, settings in `parameters`, `details` at the end."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+
+from benchwright.core import JsonObject, JsonValue, ModelRequest, Route
+from benchwright.endpoints._messages import words_of_json
+from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._wires.wire import UnsendableRequestError
+
+_HANDLED = frozenset(
+    ("model", "messages", "prompt", "stream", "stream_options", "temperature", "top_p", "max_tokens",
+     "max_completion_tokens", "stop", "seed", "n")
+)  # fmt: skip
+_UNKNOWN = ("tools", "tool_choice", "response_format", "logprobs", "echo")
+"""What changes an answer and has no word in these formats."""
+_FINISH = {
+    "eos_token": "stop",
+    "stop_sequence": "stop",
+    "end_of_sequence_token": "stop",
+    "max_tokens": "length",
+}
+"""Their finish reasons under the names that are counted; `length` and `stop` are the same."""
+_CURE = "Ask the server's OpenAI route instead (--api openai), if it has one"
+
+
+class Details(NamedTuple):
+    """What a server says about an answer beside its text."""
+
+    finish_reason: str | None
+    """Under OpenAI's names."""
+    prompt_tokens: int | None
+    """Prompt tokens, where told."""
+    completion_tokens: int | None
+    """Generated tokens, where told."""
+
+
+NO_DETAILS = Details(None, None, None)
+"""Nothing was said."""
+
+
+def prompt_of(request: ModelRequest) -> str:
+    """The one text that is sent. Messages are only taken where they are no conversation: a system text and one
+    of the user's, joined as the completions route does. The server applies no chat template here."""
+    if request.route == "completions":
+        prompt = request.body.get("prompt")
+        if isinstance(prompt, str):
+            return prompt
+        raise UnsendableRequestError(f"only a prompt of one text can be sent in this format. {_CURE}")
+    messages = request.body.get("messages")
+    turns = [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
+    roles = [turn.get("role") for turn in turns]
+    if roles not in (["user"], ["system", "user"]):
+        raise UnsendableRequestError(
+            f"a conversation cannot be sent in this format, which takes one text. {_CURE}"
+        )
+    texts = [turn.get("content") for turn in turns]
+    if not all(isinstance(text, str) for text in texts):
+        raise UnsendableRequestError(
+            f"images, audio and video cannot be sent in this format, which takes one text. {_CURE}"
+        )
+    return "\n".join(str(text) for text in texts)
+
+
+def parameters_of(request: ModelRequest, *, length: str = "max_new_tokens") -> JsonObject:
+    """The settings under the names of these formats.
+
+    They do not take a temperature of 0 or a `top_p` of 1: the first is `do_sample: false`, the second is left
+    out. Keys that are not OpenAI's go through as they are, and win.
+    """
+    body = request.body
+    for name in _UNKNOWN:
+        if body.get(name) not in (None, False, "none", []):
+            raise UnsendableRequestError(f"{name!r} cannot be sent in this format. {_CURE}")
+    parameters: JsonObject = {}
+    most = body.get("max_completion_tokens") or body.get("max_tokens")
+    if most is not None:
+        parameters[length] = most
+    temperature = body.get("temperature")
+    if isinstance(temperature, int | float):
+        parameters["do_sample"] = temperature > 0
+        if temperature > 0:
+            parameters["temperature"] = temperature
+    top_p = body.get("top_p")
+    if isinstance(top_p, int | float) and top_p < 1:
+        parameters["top_p"] = top_p
+    if body.get("seed") is not None:
+        parameters["seed"] = body["seed"]
+    stop = body.get("stop")
+    if stop:
+        parameters["stop"] = [stop] if isinstance(stop, str) else stop
+    for name, value in body.items():
+        if name not in _HANDLED and name not in _UNKNOWN:
+            parameters[name] = value
+    return parameters
+
+
+def read_details(details: JsonValue) -> Details:
+    """`details` of a reply or of a stream's last event, whatever of it is there."""
+    if not isinstance(details, dict):
+        return NO_DETAILS
+    reason = details.get("finish_reason")
+    prefill = details.get("prefill")
+    prompt = details.get("input_length") or (len(prefill) if isinstance(prefill, list) and prefill else None)
+    made = details.get("generated_tokens")
+    return Details(
+        _FINISH.get(reason, reason) if isinstance(reason, str) else None,
+        prompt if isinstance(prompt, int) else None,
+        made if isinstance(made, int) else None,
+    )
+
+
+def openai_reply(route: Route, text: JsonValue, details: Details) -> JsonObject:
+    """A text and its details as OpenAI's route would send them. Token counts only where both are known: half of
+    them would put a zero into the sums."""
+    choice: JsonObject = {"finish_reason": details.finish_reason}
+    if route == "chat":
+        choice["message"] = {"content": text}
+    else:
+        choice["text"] = text
+    reply: JsonObject = {"choices": [choice]}
+    if details.prompt_tokens is not None and details.completion_tokens is not None:
+        reply["usage"] = {
+            "prompt_tokens": details.prompt_tokens,
+            "completion_tokens": details.completion_tokens,
+        }
+    return reply
+
+
+def without_text(data: JsonValue, name: str) -> BadReply:
+    """A reply that lacks the field its text should be in."""
+    if isinstance(data, dict):
+        if data.get("error"):
+            return BadReply(f"status 200, but with an error inside: {words_of_json(data)}")
+        keys = ", ".join(list(data)[:8]) or "nothing"
+        return BadReply(f"the reply has no {name}; it has {keys}")
+    return BadReply(f"the reply is no object with {name}")
+
+
+class TextCollector:
+    """What the collectors of these formats share; implements `Collector` but for `_take`."""
+
+    __slots__ = ("_details", "_ended", "_pieces", "_route", "done", "error", "events", "first_content_at")
+
+    def __init__(self, route: Route) -> None:
+        self._route = route
+        self._pieces: list[str] = []
+        self._details = NO_DETAILS
+        self._ended = False
+        self.done = False
+        self.error: JsonObject | None = None
+        self.events = 0
+        self.first_content_at: float | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the whole answer is there."""
+        return self._ended
+
+    def add(self, data: bytes, at: float) -> None:
+        """Take in one event."""
+        if data.strip() == b"[DONE]":  # some gateways add it
+            self.done = self._ended = True
+            return
+        event = orjson.loads(data)
+        self.events += 1
+        if not isinstance(event, dict):
+            return
+        error = event.get("error")
+        if error:
+            self.error = {"error": {"message": error, "code": self._status_of(event)}}
+            return
+        if self._take(event) and self.first_content_at is None:
+            self.first_content_at = at
+
+    def body_ended(self) -> None:
+        """Says nothing, unless the format has no other sign."""
+
+    def as_json(self) -> JsonObject:
+        """The whole reply."""
+        return openai_reply(self._route, "".join(self._pieces), self._details)
+
+    def _take(self, event: dict[str, Any]) -> bool:
+        """Take in an event that is no error; whether it held content."""
+        raise NotImplementedError
+
+    def _status_of(self, event: dict[str, Any]) -> int | None:
+        """The HTTP status that an error inside a stream stands for."""
+        code = event.get("code")
+        return code if isinstance(code, int) else None

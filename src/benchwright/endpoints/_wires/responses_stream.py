@@ -1,0 +1,108 @@
+"""Puts the events of OpenAI's responses route together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from benchwright.core import JsonObject, JsonValue, Route
+from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._wires.responses_reply import openai_form
+
+_CONTENT = frozenset(
+    (
+        "response.output_text.delta", "response.refusal.delta", "response.reasoning_text.delta",
+        "response.reasoning_summary_text.delta", "response.function_call_arguments.delta",
+    )
+)  # fmt: skip
+_LAST = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
+_STATUS_OF_CODE = {"rate_limit_exceeded": 429, "server_error": 500, "invalid_prompt": 400}
+
+
+class ResponsesCollector:
+    """Implements `Collector`. The last event holds the whole response; deltas give the time of the first content,
+    and the items where a server leaves them out of the last event."""
+
+    __slots__ = ("_items", "_response", "_route", "_texts", "done", "error", "events", "first_content_at")
+
+    def __init__(self, route: Route) -> None:
+        self._route = route
+        self._texts: dict[str, list[str]] = {}
+        self._items: list[JsonValue] = []
+        self._response: dict[str, Any] | None = None
+        self.done = False
+        self.error: JsonObject | None = None
+        self.events = 0
+        self.first_content_at: float | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last event has come."""
+        return self._response is not None
+
+    def add(self, data: bytes, at: float) -> None:
+        """Take in one event."""
+        if data.strip() == b"[DONE]":
+            self.done = True
+            return
+        event = orjson.loads(data)
+        self.events += 1
+        if not isinstance(event, dict):
+            return
+        kind = event.get("type")
+        if kind in _CONTENT:
+            delta = event.get("delta")
+            if isinstance(delta, str) and delta:
+                self._texts.setdefault(kind, []).append(delta)
+                if self.first_content_at is None:
+                    self.first_content_at = at
+        elif kind == "response.output_item.done":
+            self._items.append(event.get("item"))
+        elif kind in _LAST:
+            self._end(event)
+        elif kind == "error" or event.get("error"):
+            self._fail(event)
+
+    def body_ended(self) -> None:
+        """Says nothing: the end is announced."""
+
+    def as_json(self) -> JsonObject:
+        """The whole reply."""
+        response: JsonObject = dict(self._response or {})
+        if not response.get("output"):
+            response["output"] = self._items or self._spoken()
+        form = openai_form(response, self._route)
+        assert not isinstance(form, BadReply)  # it has a list of items and has not failed
+        return form
+
+    def _end(self, event: dict[str, Any]) -> None:
+        response = event.get("response")
+        self._response = response if isinstance(response, dict) else {}
+        if self._response.get("status") in ("failed", "cancelled") or event["type"] in _LAST[2:]:
+            self._fail(self._response)
+        elif event["type"] == "response.incomplete":
+            self._response.setdefault("status", "incomplete")
+        self.done = True
+
+    def _fail(self, event: dict[str, Any]) -> None:
+        inner = event.get("error")
+        told = inner if isinstance(inner, dict) else event
+        code = told.get("code")
+        status = _STATUS_OF_CODE.get(code) if isinstance(code, str) else code
+        self.error = {"error": {"message": inner or told.get("message"), "code": status}}
+
+    def _spoken(self) -> list[JsonValue]:
+        """Items made of the deltas alone."""
+
+        def text_of(kind: str) -> str:
+            return "".join(self._texts.get(f"response.{kind}.delta", ()))
+
+        thought = text_of("reasoning_text") or text_of("reasoning_summary_text")
+        content: list[JsonValue] = [{"text": text_of("output_text")}]
+        if refusal := text_of("refusal"):
+            content.append({"refusal": refusal})
+        return [
+            {"type": "reasoning", "content": [{"text": thought}]},
+            {"type": "message", "content": content},
+        ]

@@ -1,0 +1,92 @@
+"""Text Generation Inference: `/generate` and `/generate_stream`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, encode_json
+from benchwright.endpoints._addresses import Address
+from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._transport import Headers
+from benchwright.endpoints._wires.plain_text import (
+    Details,
+    TextCollector,
+    openai_reply,
+    parameters_of,
+    prompt_of,
+    read_details,
+    without_text,
+)
+from benchwright.endpoints._wires.wire import RouteUrls, Urls
+
+_STATUS_OF_ERROR = {"validation": 422, "overloaded": 429, "generation": 424, "incomplete_generation": 500}
+"""What an `error_type` inside a stream would have been as the status of a whole reply."""
+
+
+class TgiWire:
+    """Implements `Wire`."""
+
+    native = False
+
+    def urls(self, address: Address, model: str) -> Urls:
+        """One model per server: its name is not part of the URL."""
+        urls = RouteUrls(address.url_of("/generate"), address.url_of("/generate_stream"))
+        return {"chat": urls, "completions": urls}
+
+    def payload(self, request: ModelRequest) -> bytes:
+        """`details` is asked for: without it nobody says why the answer ended."""
+        body: JsonObject = {
+            "inputs": prompt_of(request),
+            "parameters": {"details": True, **parameters_of(request)},
+        }
+        return encode_json(body)
+
+    def collector(self, request: ModelRequest) -> TgiCollector:
+        """For one stream."""
+        return TgiCollector(request.route)
+
+    def translate(
+        self, data: JsonValue, request: ModelRequest, headers: Headers | None
+    ) -> JsonValue | BadReply:
+        """The text and its details; token counts stand in the headers."""
+        if isinstance(data, list) and len(data) == 1:
+            data = data[0]
+        if not isinstance(data, dict) or "generated_text" not in data:
+            return without_text(data, "generated_text")
+        details = read_details(data.get("details"))
+        if headers is not None:
+            details = Details(
+                details.finish_reason,
+                _number(headers.get("x-prompt-tokens"), details.prompt_tokens),
+                _number(headers.get("x-generated-tokens"), details.completion_tokens),
+            )
+        return openai_reply(request.route, data["generated_text"], details)
+
+    def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
+        """There is one way to ask."""
+        return False
+
+
+class TgiCollector(TextCollector):
+    """Token by token; the last event also holds the whole text, which is how its end is known."""
+
+    __slots__ = ()
+
+    def _take(self, event: dict[str, Any]) -> bool:
+        token = event.get("token")
+        text = token.get("text") if isinstance(token, dict) and token.get("special") is not True else None
+        whole = event.get("generated_text")
+        if isinstance(text, str) and text:
+            self._pieces.append(text)
+        if isinstance(whole, str):
+            self._pieces = [whole]
+            self._details = read_details(event.get("details"))
+            self._ended = self.done = True
+        return bool(text or whole)
+
+    def _status_of(self, event: dict[str, Any]) -> int | None:
+        return _STATUS_OF_ERROR.get(str(event.get("error_type")))
+
+
+def _number(text: str | None, otherwise: int | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() else otherwise

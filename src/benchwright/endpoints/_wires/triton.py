@@ -1,0 +1,116 @@
+"""Triton's generate extension: `/v2/models/NAME/generate` and `…/generate_stream`."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, encode_json
+from benchwright.endpoints._addresses import Address
+from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._transport import Headers
+from benchwright.endpoints._wires.plain_text import (
+    TextCollector,
+    openai_reply,
+    parameters_of,
+    prompt_of,
+    read_details,
+    without_text,
+)
+from benchwright.endpoints._wires.wire import RouteUrls, Urls
+
+_OURS = ("max_new_tokens", "do_sample")
+"""Names that a back-end with OpenAI's own (vLLM) refuses."""
+
+
+class TritonWire:
+    """Implements `Wire`. Parameters belong to the model behind it: those of MindIE are sent, and vLLM's once the
+    server has refused these."""
+
+    native = False
+
+    def __init__(self) -> None:
+        self._plain_names = False
+
+    def urls(self, address: Address, model: str) -> Urls:
+        """The model's name, and maybe its version, are part of the path."""
+        base = ""
+        if address.named_model is None:
+            top = "" if address.path.endswith("/v2") else "/v2"
+            base = f"{top}/models/{quote(model, safe='')}"
+        urls = RouteUrls(address.url_of(f"{base}/generate"), address.url_of(f"{base}/generate_stream"))
+        return {"chat": urls, "completions": urls}
+
+    def payload(self, request: ModelRequest) -> bytes:
+        """A fresh `id` for every attempt; it is no part of the request's identity."""
+        parameters = parameters_of(request, length="max_tokens" if self._plain_names else "max_new_tokens")
+        if self._plain_names:
+            parameters.pop("do_sample", None)
+            for name in ("temperature", "top_p"):
+                if (value := request.body.get(name)) is not None:
+                    parameters[name] = value
+            if request.body.get("stream"):
+                parameters["stream"] = True
+        stop = parameters.get("stop")
+        if isinstance(stop, list) and len(stop) == 1:
+            parameters["stop"] = stop[0]  # a list is no parameter by the protocol
+        body: JsonObject = {"id": uuid4().hex, "text_input": prompt_of(request), "parameters": parameters}
+        return encode_json(body)
+
+    def collector(self, request: ModelRequest) -> TritonCollector:
+        """For one stream."""
+        return TritonCollector(request.route, prompt_of(request))
+
+    def translate(
+        self, data: JsonValue, request: ModelRequest, headers: Headers | None
+    ) -> JsonValue | BadReply:
+        """The text, and its details where the back-end gives any."""
+        if not isinstance(data, dict) or "text_output" not in data:
+            return without_text(data, "text_output")
+        text = data["text_output"]
+        if isinstance(text, str):
+            text = _without_prompt(text, prompt_of(request))
+        return openai_reply(request.route, text, read_details(data.get("details")))
+
+    def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
+        """Whether the back-end wants the parameters under their plain names."""
+        if self._plain_names or not any(name in failure.message for name in _OURS):
+            return False
+        self._plain_names = True
+        return True
+
+
+class TritonCollector(TextCollector):
+    """`text_output` of each event is a further piece. Unless the back-end gives a finish reason, the end of the
+    body is the only sign that the answer is complete."""
+
+    __slots__ = ("_prompt",)
+
+    def __init__(self, route: Route, prompt: str) -> None:
+        super().__init__(route)
+        self._prompt = prompt
+
+    def body_ended(self) -> None:
+        """The only sign there may be."""
+        self._ended = self._ended or self.events > 0
+
+    def as_json(self) -> JsonObject:
+        """The whole reply."""
+        text = _without_prompt("".join(self._pieces), self._prompt)
+        return openai_reply(self._route, text, self._details)
+
+    def _take(self, event: dict[str, Any]) -> bool:
+        text = event.get("text_output")
+        if isinstance(text, str) and text:
+            self._pieces.append(text)
+        details = read_details(event.get("details"))
+        if details.finish_reason is not None:
+            self._details = details
+            self._ended = True
+        return bool(text)
+
+
+def _without_prompt(text: str, prompt: str) -> str:
+    """Some back-ends (vLLM's, unless told otherwise) send the prompt back in front of the answer."""
+    return text[len(prompt) :] if prompt and text.startswith(prompt) else text

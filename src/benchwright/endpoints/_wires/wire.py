@@ -1,0 +1,94 @@
+"""The seam between an endpoint and the format its server speaks. Requests and replies are OpenAI's on our side."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, TypeAlias
+
+from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route
+from benchwright.endpoints._addresses import Address
+from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._transport import Headers
+
+
+class RouteUrls(NamedTuple):
+    """Where the requests of one route go."""
+
+    whole: str
+    """URL for a reply in one piece."""
+    streamed: str
+    """URL for a stream; often the same."""
+
+    def url_for(self, request: ModelRequest) -> str:
+        """The URL of one request."""
+        return self.streamed if request.body.get("stream") else self.whole
+
+
+Urls: TypeAlias = dict[Route, RouteUrls]
+"""Where each route is."""
+
+
+class UnsendableRequestError(Exception):
+    """A request that the format has no words for. Becomes a `rejected` failure; nothing is sent."""
+
+
+class BadEventError(ValueError):
+    """JSON in a stream that cannot be part of an answer. Becomes a `bad_reply` failure."""
+
+
+class Collector(Protocol):
+    """Puts the events of one streamed reply together."""
+
+    events: int
+    """Events so far, end marks not counted."""
+    done: bool
+    """Whether nothing more is to come."""
+    error: JsonObject | None
+    """An error sent instead of the rest, as `{"error": {"message", "code"}}`, the code an HTTP status if known."""
+    first_content_at: float | None
+    """When the first event with content came."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the whole answer is there."""
+        ...
+
+    def add(self, data: bytes, at: float) -> None:
+        """Take in the data of one event. ValueError when it is not JSON, BadEventError when it makes no sense."""
+        ...
+
+    def body_ended(self) -> None:
+        """The reply's body came to its proper end: for some formats the only sign that the answer did."""
+        ...
+
+    def as_json(self) -> JsonObject:
+        """The whole reply as OpenAI's route would have sent it."""
+        ...
+
+
+class Wire(Protocol):
+    """One wire format, as one endpoint uses it."""
+
+    native: bool
+    """Whether bodies and replies are OpenAI's own and go through untouched."""
+
+    def urls(self, address: Address, model: str) -> Urls:
+        """Where requests go."""
+        ...
+
+    def payload(self, request: ModelRequest) -> bytes:
+        """The body to send; may raise `UnsendableRequestError`."""
+        ...
+
+    def collector(self, request: ModelRequest) -> Collector:
+        """What puts a streamed reply together."""
+        ...
+
+    def translate(
+        self, data: JsonValue, request: ModelRequest, headers: Headers | None
+    ) -> JsonValue | BadReply:
+        """A whole reply as OpenAI's route would have sent it."""
+        ...
+
+    def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
+        """Whether the refusal taught how to ask differently, so that the request is worth repeating at once."""
+        ...

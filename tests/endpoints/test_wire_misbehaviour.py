@@ -1,0 +1,169 @@
+"""The same trouble in every wire format comes out under the same name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from loopback_server import (
+    Call,
+    TransportName,
+    chat,
+    chat_json,
+    delta,
+    endpoint_at,
+    in_loop,
+    one_after_another,
+    serving,
+    sse,
+)
+
+from benchwright.core import APIS, Api
+
+EMPTY: dict[str, Any] = {
+    "openai": chat_json(None),
+    "responses": {"status": "completed", "output": [{"type": "message", "content": None}]},
+    "tgi": {"generated_text": None},
+    "triton": {"text_output": None},
+    "mindie": {"generated_text": None},
+}
+GOOD: dict[str, Any] = {
+    "openai": chat_json("four"),
+    "responses": {
+        "status": "completed",
+        "output": [{"type": "message", "content": [{"type": "output_text", "text": "four"}]}],
+    },
+    "tgi": {"generated_text": "four"},
+    "triton": {"text_output": "four"},
+    "mindie": {"generated_text": "four"},
+}
+PIECE: dict[str, Any] = {
+    "openai": delta("fo"),
+    "responses": {"type": "response.output_text.delta", "delta": "fo"},
+    "tgi": {"token": {"text": "fo", "special": False}, "generated_text": None},
+    "triton": {"text_output": "fo"},
+    "mindie": {"generated_text": "fo"},
+}
+
+pytestmark = [pytest.mark.parametrize("api", APIS), pytest.mark.parametrize("transport", ["lean", "reqwest"])]
+
+
+async def reply_to(handler: Any, api: Api, transport: TransportName, *, stream: bool, **settings: Any) -> Any:
+    async with (
+        serving(handler) as server,
+        endpoint_at(server.url, transport, api=api, **settings) as endpoint,
+    ):
+        reply = await endpoint.send(chat(stream=stream))
+        assert endpoint.in_flight == 0
+    return reply
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@in_loop
+async def test_null_content_is_empty(api: Api, transport: TransportName, stream: bool) -> None:
+    async def answer(call: Call) -> None:
+        await call.json(EMPTY[api])
+
+    reply = await reply_to(answer, api, transport, stream=stream)
+    assert (reply.status, reply.text, reply.failure) == ("empty", "", None)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@in_loop
+async def test_whole_reply_is_read_even_where_a_stream_was_asked_for(
+    api: Api, transport: TransportName, stream: bool
+) -> None:
+    async def answer(call: Call) -> None:
+        await call.json(GOOD[api])
+
+    reply = await reply_to(answer, api, transport, stream=stream)
+    assert (reply.status, reply.text, reply.ttft_s) == ("answered", "four", None)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@in_loop
+async def test_web_page_is_a_bad_reply(api: Api, transport: TransportName, stream: bool) -> None:
+    async def page(call: Call) -> None:
+        await call.answer(b"<!doctype html><html><head><title>Sign in</title></head></html>")
+
+    reply = await reply_to(page, api, transport, stream=stream)
+    assert (reply.failure.kind, reply.attempts) == ("bad_reply", 2)
+    assert 'an HTML page titled "Sign in"' in reply.failure.message
+
+
+@pytest.mark.parametrize("body", [{"detail": "hello"}, [], "text", {"error": "no model loaded"}])
+@in_loop
+async def test_other_json_is_a_bad_reply(api: Api, transport: TransportName, body: Any) -> None:
+    async def answer(call: Call) -> None:
+        await call.json(body)
+
+    reply = await reply_to(answer, api, transport, stream=False)
+    assert (reply.failure.kind, reply.attempts) == ("bad_reply", 2)
+    if isinstance(body, dict):
+        assert next(iter(body.values())) in reply.failure.message or "detail" in reply.failure.message
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@in_loop
+async def test_no_room_is_waited_for(api: Api, transport: TransportName, stream: bool) -> None:
+    async def busy(call: Call) -> None:
+        await call.error(429, "slow down", Retry_After="0.05")
+
+    async def answer(call: Call) -> None:
+        await call.json(GOOD[api])
+
+    reply = await reply_to(one_after_another(busy, answer), api, transport, stream=stream)
+    assert (reply.text, reply.attempts) == ("four", 2)
+    reply = await reply_to(busy, api, transport, stream=stream, max_retries=1)
+    assert (reply.failure.kind, reply.failure.http_status) == ("rate_limited", 429)
+    assert "slow down" in reply.failure.message
+
+
+@in_loop
+async def test_cut_stream_is_broken(api: Api, transport: TransportName) -> None:
+    async def cut_off(call: Call) -> None:
+        await call.events(sse(PIECE[api], done=False), end=False, pause_s=0.02)
+        call.close()
+
+    reply = await reply_to(cut_off, api, transport, stream=True, max_retries=1)
+    assert (reply.failure.kind, reply.text, reply.attempts) == ("broken_stream", "", 2)
+
+
+@in_loop
+async def test_event_that_is_not_json_breaks_the_stream(api: Api, transport: TransportName) -> None:
+    async def garble(call: Call) -> None:
+        await call.events(sse(PIECE[api], done=False), b"data: {oops\n\n")
+
+    reply = await reply_to(garble, api, transport, stream=True, max_retries=0)
+    assert (reply.failure.kind, reply.text) == ("broken_stream", "")
+    assert "not JSON" in reply.failure.message
+
+
+@pytest.mark.parametrize("line_break", [b"", b"\n"], ids=["endless line", "many lines"])
+@in_loop
+async def test_event_beyond_the_limit_is_a_bad_reply(
+    api: Api, transport: TransportName, line_break: bytes
+) -> None:
+    async def flood(call: Call) -> None:
+        await call.events(*[b"data: " + b"x" * 90 + line_break] * 20, end=False)
+        call.close()
+
+    reply = await reply_to(flood, api, transport, stream=True, max_retries=0, max_event_bytes=1000)
+    assert reply.failure.kind == "bad_reply"
+    assert "larger than 1000 bytes" in reply.failure.message
+    assert "--max-event-bytes" in reply.failure.message
+
+
+@in_loop
+async def test_secret_sent_back_is_not_kept(
+    api: Api, transport: TransportName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIRE_KEY", "sk-very-secret-key")
+
+    async def tell(call: Call) -> None:
+        assert call.headers["authorization"] == "Bearer sk-very-secret-key"
+        await call.json({"error": "your key sk-very-secret-key is wrong"}, 401)
+
+    reply = await reply_to(tell, api, transport, stream=False, api_key_name="WIRE_KEY")
+    assert "your key [redacted] is wrong" in reply.failure.message
+    assert "WIRE_KEY" in reply.failure.message
