@@ -1,0 +1,235 @@
+"""Explicit answer statements: all of them are collected, those in doubt left out, and the last one counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from benchwright.scorers._mcq.letters import (
+    CLOSERS,
+    HARD_STOP,
+    NOT_INSIDE,
+    NOT_PART,
+    STOP,
+    is_word,
+    joined_to,
+    letter_at,
+)
+from benchwright.scorers._mcq.rules import RULES, STATEMENTS, ChoiceRule, Ending
+from benchwright.scorers._mcq.texts import OptionTexts, denied
+from benchwright.scorers._mcq.view import View
+
+_ENDINGS: dict[Ending, str] = {
+    "any": rf"(?!\s?{CLOSERS}\s?\?)",  # "Is the answer B?" states nothing
+    "stop": STOP,
+    "hard_stop": HARD_STOP,
+    "closed": r"(?=\s?[)\]]{0,2}\s?[}.:,])",
+}
+_REACH = 48
+# Words before a cue that make it a denial, a condition or a question, with words that may stand between.
+_NOT_SAID = (
+    r"(?:(?<![^\W_])(?:not|never|cannot|neither|nor|hardly|if|whether|suppose|supposing|assume|assuming|unless|why|imagine)"
+    r"|n't|如果|假设|假如|假定|若|并非|不是|不能|不)\s?"
+    r"(?:(?:i|we|you|they|it|is|was|be|to|the|a|an|my|our|your|that|this|think|believe|say|saying|feel|agree|mean|claim"
+    r"|conclude|sure|certain|convinced|clear|true|case|really|actually|necessarily|only|final|correct|right|best"
+    r"|option|choice|letter|answer)\s){0,6}$"
+)
+# A letter at the head of a clause, with what may stand between it and its verdict.
+_HEAD = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}"
+_AFTER_HEAD = r"[)\]]?[.:]?\s?[(\[–—-]?\s?"
+# Words that may stand before it; "Vitamin B is best" says nothing about option B.
+_HEAD_AFTER = (
+    r"(?:^|[.,;:!?\n()\[\]–—>]|[\u2e80-\u9fff\uac00-\ud7af]|(?<![^\W_])(?:options?|choices?|answers?|letter|alternative|that"
+    r"|think|believe|say|guess|feel|so|but|and|or|thus|hence|therefore|then|because|since|as|only|clearly|obviously"
+    r"|indeed|here|where|means|shows|suggests|confirms|makes|making|conclude|conclusion|is|was|yes|no|well|ok|okay"
+    r"|wait|actually|finally|now|while|although|though|whereas|given|it's|would|really|both|either|if))\s?$"
+)
+_ADVERBS = (
+    r"(?:(?:clearly|indeed|definitely|certainly|thus|therefore|probably|likely|most|the|my|our|actually|then|hence|only"
+    r"|obviously|really|in\sfact|by\sfar|also|simply|just|completely|totally|plainly|an?|both)\s){0,4}"
+)
+_SEEMS = r"(?:is|was|must\sbe|should\sbe|has\sto\sbe|seems|looks|appears)(?:\sto\sbe)?"
+_VERDICT = (
+    rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|answer|solution|winner|final\sanswer)(?![\w-])"
+    r"(?!\s(?:if|when|about|unless|but\snot)\b|\s?\?)"
+    r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:才?是|为|為)?\s?(?:最)?(?:正确|正確|对(?![应于象比称])|准确|正解|正答)(?!吗|嗎|\?)"
+)
+_DENIAL = (
+    rf"[)\]]?,?\s(?:{_SEEMS}|are|would\sbe|can|could)(?:n't|\snot\b(?!\s(?:only|wrong|incorrect|false))|not\b"
+    rf"|\s{_ADVERBS}(?:wrong|incorrect|false|impossible|ruled\sout|excluded|eliminated|invalid|out)(?![\w-]))"
+    r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:是|为)?\s?(?:错|錯|不对|不對|不正确|不正確|不符合|不是|有误)"
+)
+_PREFERRED = (
+    rf"[)\]]?,?\s?(?:(?:and|but)\s)?(?:not|rather\sthan|instead\sof|over|而不是|而非)\s?(?:the\s|(?:option|choice|letter)\s)?"
+    rf"[(\[]?(?P<other>[A-Z]){NOT_PART}"
+)
+_TAKEN_BACK = (
+    r"(?:(?<![^\W_])(?:not|neither|nor|eliminat(?:e|es|ed|ing)|rules?\sout|ruled\sout|ruling\sout|exclud(?:e|es|ed|ing)"
+    r"|discard(?:s|ed|ing)?|reject(?:s|ed|ing)?)\s|n't\s|cannot\sbe\s|排除|不选|不是|并非)"
+    rf"(?:(?:be|options?|choices?|letter)\s)?[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}"
+)
+_LAST_LINE = rf"[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}[)\]}}.:]{{0,2}}"
+
+
+class Statement(NamedTuple):
+    """One explicit statement."""
+
+    start: int
+    """Place of the letter, or of the text, that it names."""
+    end: int
+    """Behind it."""
+    letter: str | None
+    """The option; None where it names several."""
+    rule: ChoiceRule
+    """What recognised it."""
+    by_text: bool
+    """Whether it names the option by its text."""
+
+
+class Stated(NamedTuple):
+    """What a reply states."""
+
+    last: Statement | None
+    """The last statement, if there is one."""
+    taken_back: dict[str, int]
+    """Options that are denied somewhere → where last."""
+
+
+def statements(view: View, options: Mapping[str, str], texts: OptionTexts) -> Stated:
+    """The last explicit statement of a reply, and the options it takes back."""
+    last: Statement | None = None
+    for found in _all(view, options, texts):
+        if last is None or found.start > last.start:
+            last = found
+    verdicts, taken_back = _verdicts(view, options, texts)
+    for found in verdicts:
+        if last is None or found.start > last.start:
+            last = found
+    return Stated(last, taken_back)
+
+
+def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator[Statement]:
+    for rule in STATEMENTS:
+        if not any(cue in view.lower for cue in rule.cues):
+            continue
+        ending = _compiled(_ENDINGS[rule.ending])
+        for cue in rule.compiled.finditer(view.text):
+            found = _stated(view, cue.end(), rule, options, texts)
+            if found is None or not ending.match(view.text, found.end):
+                continue
+            if not said(view, cue.start()) or (found.by_text and denied(view.lower, found.start, found.end)):
+                continue
+            yield found
+    line = _last_line(view, options, texts)
+    if line is not None:
+        yield line
+
+
+def said(view: View, at: int) -> bool:
+    """Whether what begins at `at` is asserted: not denied, supposed or asked."""
+    return _compiled(_NOT_SAID).search(view.lower, max(0, at - _REACH), at) is None
+
+
+def _stated(
+    view: View, at: int, rule: ChoiceRule, options: Mapping[str, str], texts: OptionTexts
+) -> Statement | None:
+    """The option named at `at`: by its letter, or by its text where that is the longer reading."""
+    letter = letter_at(view, at, options)
+    named = texts.at(view, at)
+    if named is not None and (
+        letter is None or (named.start == letter.start and named.end > letter.start + 1)
+    ):
+        other = _other_text(view, named.end, texts)
+        several = len(named.letters) > 1 or (other is not None and other != named.letters)
+        return Statement(named.start, named.end, None if several else named.letters[0], rule, True)
+    if letter is None:
+        return None
+    several = joined_to(view, letter.start, letter.letter, options)
+    return Statement(letter.start, letter.start + 1, None if several else letter.letter, rule, False)
+
+
+def _other_text(view: View, at: int, texts: OptionTexts) -> tuple[str, ...] | None:
+    joint = _compiled(r"[)\]]?,?\s?(?:or|/|或者?)\s?").match(view.lower, at)
+    named = texts.at(view, joint.end()) if joint else None
+    return named.letters if named else None
+
+
+def _verdicts(
+    view: View, options: Mapping[str, str], texts: OptionTexts
+) -> tuple[list[Statement], dict[str, int]]:
+    """Statements that begin with the letter, and letters that are denied."""
+    found: list[Statement] = []
+    taken_back: dict[str, int] = {}
+    text = view.text
+    verdict, denial, preferred = _compiled(_VERDICT), _compiled(_DENIAL), _compiled(_PREFERRED)
+    for head in _compiled(_HEAD).finditer(text):
+        letter = head["letter"].upper()
+        if letter not in options:
+            continue
+        at = head.start("letter")
+        places = [at + 1]
+        gap = _compiled(_AFTER_HEAD).match(text, at + 1)
+        own = texts.own_at(view, gap.end(), letter) if gap else None
+        if own is not None:
+            places.append(own)
+        if any(denial.match(text, place) for place in places):
+            if _heads_clause(view, head.start()):
+                taken_back[letter] = at
+            continue
+        rule = None
+        if any(verdict.match(text, place) for place in places):
+            rule = RULES["verdict"]
+        else:
+            contrast = next((match for place in places if (match := preferred.match(text, place))), None)
+            if contrast and contrast["other"].upper() in options and contrast["other"].upper() != letter:
+                rule = RULES["preferred"]
+        if rule is None or is_word(text, at) or not _heads_clause(view, head.start()):
+            continue
+        if not said(view, head.start()):
+            taken_back[letter] = at
+            continue
+        several = joined_to(view, at, letter, options) and rule.name == "verdict"
+        found.append(Statement(at, at + 1, None if several else letter, rule, False))
+    for back in _compiled(_TAKEN_BACK).finditer(text):
+        letter = back["letter"].upper()
+        if letter in options and not is_word(text, back.start("letter")):
+            taken_back[letter] = max(back.start("letter"), taken_back.get(letter, 0))
+    return found, taken_back
+
+
+def _heads_clause(view: View, at: int) -> bool:
+    return _compiled(_HEAD_AFTER).search(view.lower, max(0, at - 20), at) is not None
+
+
+def _last_line(view: View, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:
+    text = view.text.rstrip()
+    begin = text.rfind("\n") + 1
+    if not begin:  # the only line: that is for the lone letters
+        return None
+    found = _compiled(_LAST_LINE).match(text, begin + (text[begin : begin + 1] == " "))
+    if found is None:
+        return None
+    letter = found["letter"].upper()
+    if letter not in options or _follows_in_list(text, begin, letter):
+        return None
+    at = found.start("letter")
+    after = found.end() + (text[found.end() : found.end() + 1] == " ")
+    own = texts.own_at(view, after, letter)
+    rest = text[own if own is not None else found.end() :]
+    if rest.strip(" .)]}!"):
+        return None
+    return Statement(at, at + 1, letter, RULES["last_line"], False)
+
+
+def _follows_in_list(text: str, begin: int, letter: str) -> bool:
+    """Whether the line above begins with the letter before: then the options are being listed."""
+    above = text[max(text.rfind("\n", 0, begin - 1) + 1, begin - 500) : begin].strip()
+    opened = _compiled(_LAST_LINE).match(above)
+    return opened is not None and ord(opened["letter"].upper()) == ord(letter) - 1
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

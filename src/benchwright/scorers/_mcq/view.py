@@ -1,0 +1,197 @@
+"""A reply as its rules read it: without reasoning, emphasis, LaTeX dress and quotes, every character traceable.
+
+Rules look at `View.text`; `View.span` gives back where that stood in the reply, so that a verdict can be
+shown on the very characters that decided.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+
+HEAD_CHARS = 20_000
+TAIL_CHARS = 100_000
+"""Of a longer answer only its beginning and its end are read: rules stay quick on megabytes of noise."""
+
+# Reasoning in the tags that models and servers use. What stands before a lone closing tag is reasoning too
+# (prompt templates may hold the opening one), and so is all behind an opening tag that is never closed.
+_THINKING = (
+    r"(?P<open><(?:think|thinking|thought|reasoning|reflection|seed:think)>|\[THINK\]|<\|begin_of_thought\|>|◁think▷)"
+    r"|</(?:think|thinking|thought|reasoning|reflection|seed:think)>|\[/THINK\]|<\|end_of_thought\|>|◁/think▷"
+    r"|<\|channel\|>final<\|message\|>"
+)
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+# Dress that says nothing about the answer. Each alternative begins with a character of its own and is bounded,
+# so that the search is linear.
+_MARK = (
+    rf"(?:\*\*+|(?<!\w)\*|\*(?!\w)|[`$\"“”„«»「」『』‘{_INVISIBLE}]|~~|(?<![^\W_])_+|_+(?![^\W_])"
+    r"|(?<!\w)['’]|['’](?!\w)|(?m:^)\#{1,6}(?=\s)|(?m:^)>(?=\s)"
+    r"|\\(?:text(?:bf|it|rm|tt|sf|sc)?|math(?:bf|it|rm|tt|sf|bb)|bf|rm|it|left|right|quad|displaystyle)(?![A-Za-z])"
+    r"|\\[()\[\],;:! {}%$&#_]"
+    r"|</?(?:b|strong|i|em|u|p|br|span|div|code|pre|mark|font|center|sup|sub|h[1-6])(?:\s[^<>]{0,100})?/?>)"
+)
+# A single blank or line break between words stays as it is: most of a text needs no work.
+_GAP = rf"(?:{_MARK}|\s(?=\s|{_MARK})|[^\S \n])(?:\s|{_MARK})*+"
+_CUT = "_\n_"  # word characters, so that no word or number that was cut passes for a whole one
+
+# Wide letters, digits and signs as plain ones, circled letters as letters; one character for one.
+_PLAIN = str.maketrans(
+    {
+        **{chr(0xFF01 + at): chr(0x21 + at) for at in range(94)},
+        **{
+            chr(first + at): chr(65 + at) for first in (0x24B6, 0x1F130, 0x1F150, 0x1F170) for at in range(26)
+        },
+        **{chr(0x24D0 + at): chr(97 + at) for at in range(26)},
+        **dict(zip("。、【】〔〕〈〉《》−‐‑’⁄∕", ".,[][]<><>---'//", strict=True)),
+    }
+)
+
+
+class View:
+    """The readable text of a reply."""
+
+    __slots__ = ("_at", "_lower", "_origin", "text", "unfinished")
+
+    def __init__(self, reply: str) -> None:
+        parts: list[str] = []
+        self._at: list[int] = []
+        """Where each part begins in `text`."""
+        self._origin: list[int] = []
+        """Where it begins in the reply."""
+        self._lower: str | None = None
+        length = 0
+        kept, self.unfinished = _without_reasoning(reply)
+        """`unfinished`: the reply ends inside its reasoning."""
+        for part, origin in _parts(reply, _windows(kept)):
+            if part:
+                parts.append(part)
+                self._at.append(length)
+                self._origin.append(origin)
+                length += len(part)
+        text = "".join(parts)
+        self.text = text if text.isascii() else text.translate(_PLAIN)
+
+    @property
+    def lower(self) -> str:
+        """`text` in lower case, character for character."""
+        if self._lower is None:
+            self._lower = lower_alike(self.text)
+        return self._lower
+
+    def until(self, end: int) -> View:
+        """The view up to `end` of its text."""
+        part = object.__new__(View)
+        part._at, part._origin, part._lower = self._at, self._origin, None
+        part.text, part.unfinished = self.text[:end], False
+        return part
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where the characters `start` to `end` of `text` stand in the reply."""
+        return self._place(start), self._place(end - 1) + 1
+
+    def _place(self, at: int) -> int:
+        part = bisect_right(self._at, at) - 1
+        return self._origin[part] + at - self._at[part]
+
+
+def comparable(text: str) -> str:
+    """A text in the form in which texts are compared: dress and case gone, blanks collapsed."""
+    if text.isascii() and text.isalnum():
+        return text.lower()
+    return lower_alike(View(text).text.strip())
+
+
+def lower_alike(text: str) -> str:
+    """Lower case that keeps every character's place."""
+    lower = text.lower()
+    if len(lower) != len(text):  # such as İ, whose small letter is two characters
+        lower = "".join(small if len(small := char.lower()) == 1 else char for char in text)
+    return lower if lower.isascii() else lower.replace("ς", "σ")
+
+
+def _without_reasoning(reply: str) -> tuple[list[tuple[int, int]], bool]:
+    """What of the reply is no reasoning, and whether the reply ends inside its reasoning."""
+    if "<" not in reply and "◁" not in reply and "[" not in reply:
+        return [(0, len(reply))], False
+    kept: list[tuple[int, int]] = []
+    opened: int | None = None
+    begin = 0
+    for tag in _thinking().finditer(reply):
+        if tag["open"]:
+            if opened is None:
+                kept.append((begin, tag.start()))
+                opened = tag.start()
+        else:
+            if opened is None:
+                kept.clear()
+            opened = None
+            begin = tag.end()
+    if opened is None:
+        kept.append((begin, len(reply)))
+    return kept, opened is not None
+
+
+def _windows(kept: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The first and the last characters of what is kept, where that is long."""
+    if sum(end - start for start, end in kept) <= HEAD_CHARS + TAIL_CHARS:
+        return kept
+    head: list[tuple[int, int]] = []
+    left = HEAD_CHARS
+    for start, end in kept:
+        head.append((start, min(end, start + left)))
+        left -= head[-1][1] - start
+        if left <= 0:
+            break
+    tail: list[tuple[int, int]] = []
+    left = TAIL_CHARS
+    for start, end in reversed(kept):
+        tail.append((max(start, end - left), end))
+        left -= end - tail[-1][0]
+        if left <= 0:
+            break
+    return [*head, (-1, -1), *reversed(tail)]
+
+
+def _parts(reply: str, windows: list[tuple[int, int]]) -> list[tuple[str, int]]:
+    """Stretches of readable text with the place in the reply where each begins."""
+    parts: list[tuple[str, int]] = []
+    place = 0
+    for number, (start, end) in enumerate(windows):
+        if start < 0:
+            parts.append((_CUT[0], place))
+            parts.append((_CUT[1:], max(place, windows[number + 1][0] - 2)))
+            continue
+        if number and windows[number - 1][0] >= 0:
+            parts.append(("\n", place))
+        at = start
+        for gap in _gaps().finditer(reply, start, end):
+            between, found = gap.span()
+            filler = _filler(gap[0], reply, between, found)
+            if filler != gap[0]:
+                parts.append((reply[at:between], at))
+                parts.append((filler, between))
+                at = found
+        parts.append((reply[at:end], at))
+        place = max(end - 1, 0)
+    return parts
+
+
+def _filler(gap: str, reply: str, start: int, end: int) -> str:
+    """What stands for a gap: a line break or a blank where it holds one, or where it parts two words."""
+    if "\n" in gap or "\r" in gap:
+        return "\n"
+    if not gap.strip(_INVISIBLE):
+        return ""
+    parts_words = start > 0 and end < len(reply) and reply[start - 1].isalnum() and reply[end].isalnum()
+    return " " if parts_words or any(map(str.isspace, gap)) else ""
+
+
+@cache
+def _thinking() -> re.Pattern[str]:
+    return re.compile(_THINKING, re.IGNORECASE)
+
+
+@cache
+def _gaps() -> re.Pattern[str]:
+    return re.compile(_GAP)
