@@ -177,3 +177,12 @@ def test_triton_url_with_another_model_is_refused() -> None:
 def test_ranking_choices_is_refused_on_other_wire_formats(api: Api) -> None:
     with pytest.raises(ConfigError, match="nothing was sent"):
         EndpointSettings(url="http://h", model_id="m", api=api).type_for("completions_logprob")
+
+
+def test_conversations_are_refused_where_one_text_is_taken() -> None:
+    with pytest.raises(ConfigError, match="takes one text"):
+        EndpointSettings(url="http://h", model_id="m", api="tgi").type_for("chat", conversation=True)
+    assert (
+        EndpointSettings(url="http://h", model_id="m", api="responses").type_for("chat", conversation=True)
+        == "chat"
+    )

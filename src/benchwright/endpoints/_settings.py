@@ -116,9 +116,10 @@ Write http://localhost:8000
             return self.sample_timeout_s
         return self.request_timeout_s * (self.max_retries + 1)
 
-    def type_for(self, declared: ModelType) -> ModelType:
+    def type_for(self, declared: ModelType, *, conversation: bool = False) -> ModelType:
         """How the model is asked where a benchmark declares `declared`: a server that takes plain text is asked
-        for completions. Refuses, with ConfigError, what the wire format cannot do.
+        for completions. Refuses, with ConfigError, what the wire format cannot do: ranking, and conversations
+        where it takes one text.
 
         >>> EndpointSettings(url="http://h", model_id="m", api="tgi").type_for("chat")
         'completions'
@@ -131,7 +132,14 @@ Write http://localhost:8000
                 f"format {self.api!r} does not give; nothing was sent. Use --api openai with a server that has that "
                 "route (vLLM has), or --model-type completions with a benchmark that asks for text"
             )
-        return declared if self.api == "responses" else "completions"
+        if self.api == "responses":
+            return declared
+        if conversation:
+            raise ConfigError(
+                f"the benchmark is a conversation, and wire format {self.api!r} takes one text; nothing was sent. "
+                "Use --api openai, if the server has that route"
+            )
+        return "completions"
 
     def check_secrets(self) -> None:
         """Refuse, with ConfigError, when the environment lacks the key; nothing is opened or sent."""

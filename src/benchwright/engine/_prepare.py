@@ -139,7 +139,12 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         manifest=_manifest(spec, settings, reader, fewshot, scan),
         notes=(
             *reader.notes(),
-            *_notes(spec, settings, fewshot, (problem, missing_answers(spec, scan), fewshot_problem(fewshot, scan))),
+            *_notes(
+                spec,
+                settings,
+                fewshot,
+                (problem, missing_answers(spec, scan), fewshot_problem(fewshot, scan)),
+            ),
         ),
     )
 
@@ -204,10 +209,16 @@ def _notes(
 
 
 def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> EndpointType:
-    """As the run says, else as the benchmark declares; ranking wins wherever either asks for it."""
+    """As the run says, else as the benchmark declares; ranking wins wherever either asks for it. ConfigError where
+    the server's wire format cannot do that."""
+    wanted = settings.model_type or spec.endpoint_type
     if "completions_logprob" in (settings.model_type, spec.endpoint_type):
-        return "completions_logprob"
-    return settings.model_type or spec.endpoint_type
+        wanted = "completions_logprob"
+    endpoint = settings.endpoint
+    if spec.response_field is None and isinstance(endpoint, EndpointSettings):
+        talks = spec.turns_field is not None or spec.next_turn is not None
+        return endpoint.type_for(wanted, conversation=talks)
+    return wanted
 
 
 def _ignore(bad: BadRow) -> None:
