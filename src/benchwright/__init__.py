@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         mcq_letter_extract,
         multiple_choice_acc,
     )
-    from benchwright.sdk import RunResult, check, judge_score, resume, run
+    from benchwright.sdk import RunResult, check, compare, judge_score, resume, run
 
 __version__ = "0.1.0"
 
@@ -39,6 +39,7 @@ _HOMES = {
     "boolean_yesno": "scorers",
     "check": "sdk",
     "chrf": "scorers",
+    "compare": "sdk",
     "gsm8k_answer": "scorers",
     "judge_score": "sdk",
     "load_dataset": "datasets",
@@ -62,6 +63,7 @@ __all__ = [
     "boolean_yesno",
     "check",
     "chrf",
+    "compare",
     "gsm8k_answer",
     "judge_score",
     "load_dataset",

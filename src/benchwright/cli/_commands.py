@@ -36,10 +36,12 @@ COMMANDS: dict[str, Command] = {
     "init": Command("init [DIR]", "write a starter: benchwright.toml, one benchmark, its data", "_init"),
     "ls": Command("ls", "evaluations that can be run from here", "_ls"),
     "check": Command("check TARGET", "find out all that can be known without spending a request", "_check"),
+    "validate": Command("validate FILE", "look at every row of a file of questions", "_validate"),
     "run": Command("run TARGET", "evaluate; prints a table and writes the run's files", "_run"),
     "resume": Command("resume RUN", "go on with a run where it stopped", "_resume"),
     "list": Command("list", "runs of this workspace, newest first", "_list"),
     "show": Command("show RUN [SAMPLE]", "one run at a glance, or one sample in full", "_show"),
+    "compare": Command("compare A B", "two runs side by side, sample by sample", "_compare"),
     "simulate": Command("simulate", "serve the embedded demo model over HTTP", "_simulate"),
 }
 """In the order of the help text."""
@@ -52,8 +54,8 @@ Evaluate language-model endpoints on data and benchmarks you bring yourself.
 commands:
 {commands}
 
-TARGET is a Python file (bench.py or bench.py:name), a module, an installed name, or a name from
-benchwright.toml. RUN is a run's number, "last", a benchmark's name (its newest run), or a run folder.
+TARGET is a file of questions (test.csv, test.jsonl, …), a Python file (bench.py or bench.py:name), a
+module, an installed name, or a name from benchwright.toml. RUN is a run's number, "last", a benchmark's name (its newest run), or a run folder.
 Without a model, the embedded demo model answers.
 
 options:

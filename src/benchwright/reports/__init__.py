@@ -1,5 +1,8 @@
 """Views of recorded runs: files, terminal tables, JSON. Reads the store and never calls a model."""
 
+from benchwright.reports._compare.compare import compare_runs
+from benchwright.reports._compare.values import Comparison, MetricComparison
+from benchwright.reports._compare.view import comparison_view
 from benchwright.reports._files import RUN_FILES, write_run_config, write_run_files
 from benchwright.reports._headline import headline_of, is_share
 from benchwright.reports._listing import run_table
@@ -23,11 +26,15 @@ from benchwright.reports._work_folder.write import write_work_folder
 __all__ = [
     "RUNS_FILE",
     "RUN_FILES",
+    "Comparison",
     "JudgeView",
+    "MetricComparison",
     "ResultView",
     "SampleView",
     "WorkRuns",
     "WorkTask",
+    "compare_runs",
+    "comparison_view",
     "duration",
     "failed_samples",
     "find_samples",

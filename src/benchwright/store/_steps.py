@@ -125,6 +125,16 @@ class Steps(Connected):
         for key, output in rows:
             yield int(key[6:15]), int(key[16:20]), output
 
+    def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """(index, repeat, hash of the row, result JSON) of every recorded sample, in sample order, streamed."""
+        rows = self._connection.cursor().execute(
+            "SELECT key, input_hash, output FROM steps WHERE run_id = ? AND key >= 'score/' AND key < 'score0'"
+            " ORDER BY key",
+            (run_id,),
+        )
+        for key, row_hash, output in rows:
+            yield int(key[6:15]), int(key[16:20]), row_hash, output
+
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every recorded sample with its calls, in sample order, streamed."""
         low, high = ("score/", "score0") if index is None else key_range("score", index, index)

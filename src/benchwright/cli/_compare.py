@@ -1,0 +1,69 @@
+"""`benchwright compare A B`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser, value_of
+from benchwright.cli._run_flags import add_workspace
+from benchwright.config import Setting
+
+_TOLERANCE = Setting(
+    "tolerance", "number", "scores no further apart than this count as equal (default: 0)", least=0
+)
+_LIMIT = Setting("limit", "int", "list at most N changed samples (default: 20)", least=1)
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `compare`."""
+    parser.add_argument("a", metavar="A", help="the run to compare with: number, name, folder or last")
+    parser.add_argument("b", metavar="B", help="the other run")
+    parser.add_argument("--metric", metavar="NAME", help="only this metric")
+    parser.add_argument(
+        "--tolerance", type=value_of(_TOLERANCE), default=0.0, metavar="X", help=_TOLERANCE.meaning
+    )
+    parser.add_argument(
+        "--times", action="store_true", help="let differences in latency count as differences"
+    )
+    parser.add_argument("--fail-on-diff", action="store_true", help="exit 1 when the runs differ")
+    parser.add_argument(
+        "--fail-on",
+        choices=("diff", "regression"),
+        help="exit 1 when they differ, or only when B is worse beyond chance",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="compare even where data, prompts or scorers differ"
+    )
+    parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
+    parser.add_argument("--all", action="store_true", help="list every changed sample")
+    add_workspace(parser)
+    parser.example("benchwright compare 3 4", "benchwright compare 3 last --fail-on regression")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Both runs side by side; exit 1 where a difference was to fail."""
+    from benchwright.sdk import compare
+
+    comparison = compare(
+        arguments.a,
+        arguments.b,
+        metric=arguments.metric,
+        tolerance=arguments.tolerance,
+        times=arguments.times,
+        force=arguments.force,
+        listed=None if arguments.all else arguments.limit,
+        workspace=arguments.workspace,
+    )
+    fails = "diff" if arguments.fail_on_diff else arguments.fail_on
+    failed = (
+        comparison.differs if fails == "diff" else comparison.regressed if fails == "regression" else False
+    )
+    code = 1 if failed else 0
+    if output.as_json:
+        output.json({**comparison.to_json(), "exit_code": code})
+    else:
+        from benchwright.reports import comparison_view
+
+        output.show(comparison_view(comparison))
+    return code

@@ -1,0 +1,187 @@
+"""What a comparison is: both sides, each metric with its paired test, and the samples that changed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeAlias
+
+from benchwright.core import JsonObject, JsonValue
+from benchwright.stats import PairedResult
+
+Direction: TypeAlias = Literal["up", "down", "same", "mixed"]
+"""Where a metric went from the first run to the second."""
+
+Presence: TypeAlias = Literal["both", "only_a", "only_b"]
+"""Which runs have a sample or step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two runs."""
+
+    id: int
+    """Number in the workspace."""
+    workflow_name: str
+    """Name of the benchmark or workflow."""
+    status: str
+    """How the run ended."""
+    model_name: str
+    """Model id."""
+    duration: float | None
+    """Seconds from start to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSide:
+    """One metric of one run, over all its samples."""
+
+    value: float
+    """Mean over the samples that have it."""
+    count: int
+    """Values in it."""
+    ci_low: float | None
+    """Lower end of its 95 % interval."""
+    ci_high: float | None
+    """Upper end."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """One metric in both runs."""
+
+    name: str
+    """The metric."""
+    run_a: MetricSide | None
+    """In the first run; None where it has none."""
+    run_b: MetricSide | None
+    """In the second."""
+    paired: PairedResult | None
+    """The samples that both measured, tested as pairs; None where there are none."""
+    same: bool
+    """Whether no paired sample differs by more than the tolerance, and both runs have the metric."""
+    direction: Direction
+    """Where it went."""
+    noise: bool
+    """Whether it is a time, which differs from run to run; left out of `differs` unless asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSample:
+    """A sample whose score, outcome or reply is not the same in both runs."""
+
+    step: str
+    """Row and repeat, as `show` takes them; for workflows the step's key."""
+    metric: str | None
+    """The metric by which it was ranked: the headline, if that changed."""
+    run_a: JsonValue
+    """Outcome, reply and scores of the first run."""
+    run_b: JsonValue
+    """Of the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepPair:
+    """One sample or step by key."""
+
+    step: str
+    """Its key."""
+    present: Presence
+    """Which runs have it."""
+    input: Literal["same", "differs"]
+    """Whether both were given the same."""
+    status: Literal["same", "differs"]
+    """Whether both ended the same way."""
+    output: Literal["same", "differs"]
+    """Whether both brought the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs side by side."""
+
+    run_a: Side
+    """The first run."""
+    run_b: Side
+    """The second."""
+    differs: bool
+    """Whether a score, outcome or metric differs beyond the tolerance; times do not count unless asked for."""
+    regressed: bool
+    """Whether a metric is lower in the second run and its paired test says that this is no accident."""
+    warnings: tuple[str, ...]
+    """What makes the comparison doubtful."""
+    metrics: tuple[MetricComparison, ...]
+    """Each metric of either run, the headline first."""
+    steps: tuple[StepPair, ...]
+    """Samples or steps that are not the same in both, up to a limit; all of them where all were asked for."""
+    changed: tuple[ChangedSample, ...]
+    """The first samples that changed, losses first."""
+    both: int
+    """Samples that both runs have."""
+    only_a: int
+    """Samples that only the first has."""
+    only_b: int
+    """Samples that only the second has."""
+    inputs: JsonObject
+    """What the runs were asked to do, key by key where they differ."""
+    outputs: JsonObject
+    """`same`, and the runs' own outputs where they have any."""
+
+    def to_json(self) -> JsonObject:
+        """As `--json` prints it."""
+        metrics: list[JsonValue] = []
+        for metric in self.metrics:
+            a, b = metric.run_a, metric.run_b
+            delta = None if a is None or b is None else b.value - a.value
+            metrics.append(
+                {
+                    "name": metric.name,
+                    "run_a": [] if a is None else [a.value],
+                    "run_b": [] if b is None else [b.value],
+                    "same": metric.same,
+                    "deltas": [delta],
+                    "direction": metric.direction,
+                    "noise": metric.noise,
+                    "interval_a": None if a is None else [a.ci_low, a.ci_high],
+                    "interval_b": None if b is None else [b.ci_low, b.ci_high],
+                    "count_a": None if a is None else a.count,
+                    "count_b": None if b is None else b.count,
+                    "paired": None if metric.paired is None else asdict(metric.paired),
+                }
+            )
+        return {
+            "run_a": asdict(self.run_a),
+            "run_b": asdict(self.run_b),
+            "differs": self.differs,
+            "regressed": self.regressed,
+            "warning": "; ".join(self.warnings) or None,
+            "input_comparison": self.inputs,
+            "output_comparison": self.outputs,
+            "samples": {"both": self.both, "only_a": self.only_a, "only_b": self.only_b},
+            "steps": [asdict(step) for step in self.steps],
+            "output_differences": [
+                {
+                    "step": change.step,
+                    "run_a": {"json": change.run_a},
+                    "run_b": {"json": change.run_b},
+                    "field_differences": field_differences(change.run_a, change.run_b),
+                }
+                for change in self.changed
+            ],
+            "metrics": metrics,
+        }
+
+
+def field_differences(a: JsonValue, b: JsonValue, path: str = "$") -> list[JsonValue]:
+    """Where two JSON values differ, as paths with both values; lists and equal parts are not looked into.
+
+    >>> field_differences({"x": 1, "y": {"z": 2}}, {"x": 1, "y": {"z": 3}})
+    [{'path': '$.y.z', 'run_a': 2, 'run_b': 3}]
+    """
+    if a == b and type(a) is type(b):
+        return []
+    if isinstance(a, dict) and isinstance(b, dict):
+        found: list[JsonValue] = []
+        for key in dict.fromkeys([*a, *b]):
+            found += field_differences(a.get(key), b.get(key), f"{path}.{key}")
+        return found
+    return [{"path": path, "run_a": a, "run_b": b}]

@@ -1,0 +1,44 @@
+"""`compare`: two recorded runs side by side."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from benchwright.core import NotFoundError
+from benchwright.reports import Comparison, compare_runs
+from benchwright.store import Store, find_workspace
+
+
+def compare(
+    a: int | str,
+    b: int | str,
+    *,
+    metric: str | None = None,
+    tolerance: float = 0.0,
+    times: bool = False,
+    force: bool = False,
+    listed: int | None = 20,
+    workspace: str | os.PathLike[str] | None = None,
+) -> Comparison:
+    """Compare two runs by number, name, folder or `last`; `compare_runs` explains the options.
+
+    NotFoundError for a run that is not there, UsageError for runs that cannot be compared.
+    """
+    place = find_workspace(Path.cwd(), None if workspace is None else Path(workspace))
+    if not place.database.exists():
+        raise NotFoundError(f"there are no runs in {place.root} yet. Start one with: benchwright run TARGET")
+    store = Store(place, read_only=not os.access(place.state, os.W_OK))
+    try:
+        return compare_runs(
+            store,
+            store.find_run(str(a)),
+            store.find_run(str(b)),
+            metric=metric,
+            tolerance=tolerance,
+            times=times,
+            force=force,
+            listed=listed,
+        )
+    finally:
+        store.close()

@@ -1,0 +1,135 @@
+"""Two runs side by side: pairing, refusals, what counts as a difference."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchwright import ScriptedEndpoint, benchmark, compare, run
+from benchwright.cli import main
+from benchwright.core import ModelReply, NotFoundError, UsageError
+
+ROWS = [{"q": f"question {k}", "target": "yes"} for k in range(12)]
+
+
+def paired(sample):  # type: ignore[no-untyped-def]
+    return {"correct": sample.response == sample.target, "length": len(sample.response)}
+
+
+@benchmark(name="all rows", dataset=ROWS, prompt="{q}")
+def every_row(sample):  # type: ignore[no-untyped-def]
+    return paired(sample)
+
+
+@benchmark(name="later rows", dataset=ROWS[3:], prompt="{q}")
+def later_rows(sample):  # type: ignore[no-untyped-def]
+    return paired(sample)
+
+
+@benchmark(name="politely", dataset=ROWS, prompt="Please: {q}")
+def politely(sample):  # type: ignore[no-untyped-def]
+    return paired(sample)
+
+
+def answering(right: int) -> ScriptedEndpoint:
+    def reply(request) -> ModelReply:  # type: ignore[no-untyped-def]
+        number = int(request.body["messages"][-1]["content"].split()[-1])
+        return ModelReply("answered", "yes" if number < right else "no")
+
+    return ScriptedEndpoint(reply)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_losses_are_counted_and_listed_first(here: Path) -> None:
+    a = run(every_row, endpoint=answering(12))
+    b = run(every_row, endpoint=answering(4))
+    found = compare(a.run_id, b.run_id)
+    correct = next(metric for metric in found.metrics if metric.name == "correct")
+    assert correct.paired is not None
+    assert (correct.paired.wins, correct.paired.losses, correct.paired.ties) == (0, 8, 4)
+    assert correct.paired.p_value == pytest.approx(2 * 0.5**8)
+    assert correct.direction == "down"
+    assert found.differs
+    assert found.regressed
+    assert [change.step for change in found.changed] == [f"{k}/0" for k in range(4, 12)]
+    assert found.both == 12
+
+
+def test_equal_runs_do_not_differ(here: Path) -> None:
+    a, b = (run(every_row, endpoint=answering(6)) for _ in range(2))
+    found = compare(a.run_id, b.run_id)
+    assert not found.differs
+    assert not found.changed
+    assert {metric.direction for metric in found.metrics} == {"same"}
+
+
+def test_a_tolerance_hides_small_differences(here: Path) -> None:
+    a = run(every_row, endpoint=answering(12))
+    b = run(every_row, endpoint=answering(11))
+    assert compare(a.run_id, b.run_id, metric="length").differs
+    assert not compare(a.run_id, b.run_id, tolerance=1.0).differs
+
+
+def test_other_data_are_refused_and_paired_by_content_when_forced(here: Path) -> None:
+    a = run(every_row, endpoint=answering(12))
+    b = run(later_rows, endpoint=answering(6))
+    with pytest.raises(UsageError, match=r"read other data.*--force"):
+        compare(a.run_id, b.run_id)
+    found = compare(a.run_id, b.run_id, force=True)
+    assert (found.both, found.only_a, found.only_b) == (9, 3, 0)
+    correct = next(metric for metric in found.metrics if metric.name == "correct")
+    assert correct.paired is not None
+    assert (correct.paired.pairs, correct.paired.losses) == (9, 6)
+    assert any("read other data" in text for text in found.warnings)
+
+
+def test_another_prompt_is_refused(here: Path) -> None:
+    a = run(every_row, endpoint=answering(12))
+    b = run(politely, endpoint=answering(12))
+    with pytest.raises(UsageError, match="asked or scored in another way"):
+        compare(a.run_id, b.run_id)
+
+
+def test_repeats_are_averaged_per_row(here: Path) -> None:
+    a = run(every_row, endpoint=answering(12), repeats=2)
+    b = run(every_row, endpoint=answering(3), repeats=2)
+    correct = next(m for m in compare(a.run_id, b.run_id).metrics if m.name == "correct")
+    assert correct.paired is not None
+    assert (correct.paired.pairs, correct.paired.losses) == (12, 9)
+
+
+def test_a_run_is_not_compared_with_itself_or_with_nothing(here: Path) -> None:
+    a = run(every_row, endpoint=answering(12))
+    with pytest.raises(UsageError, match="with itself"):
+        compare(a.run_id, a.run_id)
+    with pytest.raises(NotFoundError, match="no run '77'"):
+        compare(a.run_id, 77)
+    b = run(every_row, endpoint=answering(12))
+    with pytest.raises(NotFoundError, match="Did you mean"):
+        compare(a.run_id, b.run_id, metric="corect")
+
+
+def test_the_command_fails_only_when_told_to(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(every_row, endpoint=answering(12))
+    run(every_row, endpoint=answering(11))
+    assert main(["compare", "1", "2"]) == 0
+    assert "they differ" in capsys.readouterr().out
+    assert main(["compare", "1", "2", "--fail-on-diff"]) == 1
+    assert main(["compare", "1", "2", "--fail-on", "regression"]) == 0  # one of twelve may be chance
+    capsys.readouterr()
+    assert main(["compare", "1", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["differs"] is True
+    assert told["steps"] == [
+        {"step": "11/0", "present": "both", "input": "same", "status": "same", "output": "differs"}
+    ]
+    paths = {found["path"] for found in told["output_differences"][0]["field_differences"]}
+    assert paths == {"$.scores.correct", "$.scores.length"}
+    assert told["metrics"][0]["paired"]["test"] in ("mcnemar", "wilcoxon")
