@@ -1,0 +1,1 @@
+"""Suite files: several models, several datasets, every pair one run."""
