@@ -20,6 +20,7 @@ from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
 from benchwright.benchmarks._questions.files import is_question_file
 from benchwright.benchmarks._questions.load import load_questions
 from benchwright.benchmarks._questions.options import QuestionOptions
+from benchwright.benchmarks._questions.validate import FileReport, validate_questions
 from benchwright.benchmarks._requests import (
     Generation,
     chat_request,
@@ -43,6 +44,7 @@ __all__ = [
     "Example",
     "FewShot",
     "FewShotSource",
+    "FileReport",
     "Generation",
     "GoldCheck",
     "InstalledBenchmark",
@@ -89,5 +91,6 @@ __all__ = [
     "strategy_of",
     "target_of",
     "target_problem",
+    "validate_questions",
     "with_row_length",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from benchwright.benchmarks._absent import target_problem
 from benchwright.benchmarks._definition import definition_doubts
@@ -14,6 +14,8 @@ from benchwright.benchmarks._findings import about_gold, about_rows, about_targe
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._judges import judge_count, judge_problems
 from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
+from benchwright.benchmarks._questions.columns import LETTERS
+from benchwright.benchmarks._questions.validate import tallied
 from benchwright.benchmarks._requests import open_conversation
 from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType, Strategy, strategy_of
@@ -81,6 +83,10 @@ class CheckReport:
     """Whether gold answers score as right."""
     samples: tuple[SamplePrompt, ...] = ()
     """The first rows, rendered."""
+    data_type: str = ""
+    """What a file of questions holds, mcq or qa; empty for a benchmark in Python."""
+    options: Mapping[int, int] = field(default_factory=dict)
+    """Rows of multiple choice by their number of options."""
 
     @property
     def ok(self) -> bool:
@@ -109,7 +115,9 @@ def check_benchmark(
         fewshot_strict: Whether examples from evaluated rows are an error rather than a warning.
         model_type: The model's type, where the run decides it.
     """
-    report = CheckReport(name=spec.name, key=spec.key, dataset=_dataset_name(spec))
+    report = CheckReport(
+        name=spec.name, key=spec.key, dataset=_dataset_name(spec), data_type=spec.family
+    )
     warnings: list[str] = []
     strategy: Strategy | None = None
     try:
@@ -129,7 +137,8 @@ def check_benchmark(
                 spec, num_fewshot=num_fewshot, seed=seed, limit=limit, strict=fewshot_strict
             )
         prompts = build_prompts(spec, fewshot)
-        scan = scan_rows(spec, reader, prompts, max_listed, strategy=strategy)
+        counting, tally = tallied(spec)
+        scan = scan_rows(counting, reader, prompts, max_listed, strategy=strategy)
     except BenchwrightError as error:
         return replace(
             report, strategy=strategy, errors=(*judge_problems(spec), str(error)), warnings=tuple(warnings)
@@ -164,6 +173,7 @@ def check_benchmark(
         fewshot=fewshot,
         gold=gold,
         samples=tuple(_sample(spec, row) for row in scan.first[:SAMPLES]),
+        options={} if tally is None else {n: tally.options[n] for n in sorted(tally.options) if n},
     )
 
 
@@ -214,6 +224,8 @@ def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
     named |= examples.fields if examples is not None else frozenset()
     if spec.choices_field is not None:
         named |= {spec.choices_field, spec.choices_field.split(".")[0]}
+    if spec.family:
+        named |= {*LETTERS, *((spec.max_tokens_field,) if spec.max_tokens_field else ())}
     return named | {field for field in (spec.response_field, spec.turns_field) if field is not None}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from benchwright.cli._output import Output
+from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
 
@@ -83,12 +83,20 @@ def check_view(report: CheckReport, *, ready: bool | None = None) -> Group:
     return Group(*shown)
 
 
+def question_type(report: CheckReport) -> str:
+    """What a file of questions holds."""
+    options = f", {option_range(report.options)}" if report.options else ""
+    return f"{report.data_type}{options}"
+
+
 def _findings(report: CheckReport) -> list[tuple[str, str, str]]:
     found = [("error", text, "red") for text in report.errors]
     found += [("bad row", str(row), "red") for row in report.bad_rows]
     if report.bad_total > len(report.bad_rows):
         found.append(("", f"… and {report.bad_total - len(report.bad_rows)} more bad rows", "red"))
     found += [("warning", text, "yellow") for text in report.warnings]
+    if report.data_type:
+        found.append(("type", question_type(report), ""))
     if report.rows:
         size = f"{report.rows:,} rows, {report.requests:,} requests and about {report.prompt_tokens_estimate:,} prompt tokens"
         found.append(("per repeat", f"{size} (estimated)", ""))

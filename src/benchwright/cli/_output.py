@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
 
 _PIPE_WIDTH = 120
 """Columns when nobody looks and COLUMNS is not set: tables in a log should not be folded."""
+
+
+def option_range(options: Mapping[int, int]) -> str:
+    """`3 options (A-C)`, or `2 to 4 options (A-D)`."""
+    least, most = min(options), max(options)
+    letters = f"A-{chr(ord('A') + most - 1)}"
+    return f"{most} options ({letters})" if least == most else f"{least} to {most} options ({letters})"
 
 
 class Output:
