@@ -12,6 +12,7 @@ from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
 from benchwright.benchmarks._findings import missing_answers
 from benchwright.benchmarks._gold import GoldCheck, check_gold
+from benchwright.benchmarks._importing import import_file
 from benchwright.benchmarks._installed import InstalledBenchmark, installed_benchmarks
 from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge_problems
 from benchwright.benchmarks._loading import load_benchmarks
@@ -71,6 +72,7 @@ __all__ = [
     "definition_doubts",
     "estimate_tokens",
     "fewshot_problem",
+    "import_file",
     "installed_benchmarks",
     "is_question_file",
     "judge_configs",

@@ -21,6 +21,7 @@ from benchwright.benchmarks._registered import forget
 from benchwright.core import BenchmarkError, BenchwrightError
 
 _OLD_PACKAGES = ("nemo_evaluator",)
+_OLD_CONFIGS = ("ais_bench", "opencompass")
 
 
 def import_file(path: Path) -> ModuleType:
@@ -127,6 +128,13 @@ def _import_cure(error: ImportError) -> str:
         return (
             "; change the import line to `from benchwright import benchmark, scorer, ScorerInput` and "
             "`from benchwright.scorers import …`"
+        )
+    if top == "mmengine":
+        return "; write `from benchwright import read_base` instead"
+    if top in _OLD_CONFIGS:
+        return (
+            "; its configurations are not part of benchwright. Write a model's name as a text in models, such as "
+            '"vllm_api_general_chat", or its table, and name data by {"path": "questions.jsonl"} in datasets'
         )
     if isinstance(error, ModuleNotFoundError) and top:
         return f"; install it (pip install {top}), or check its spelling"
