@@ -87,7 +87,7 @@ def _metrics(summary: RunSummary) -> Table | str:
     from rich.table import Table
 
     if not summary.metrics:
-        return "\nno sample gave a score\n"
+        return "\nno scores\n" if summary.unscored else "\nno sample gave a score\n"
     # Both conventions wherever they can differ: leaving failures out flatters a model that fails on hard rows.
     both = summary.failed > 0
     table = Table(box=box.SIMPLE_HEAD)

@@ -35,6 +35,8 @@ def params_of(run: RunRecord) -> JsonObject:
         "skip_bad_rows": settings.get("skip_bad_rows") or None,
     }
     extra["dataset"] = dataset
+    if questions := questions_of(run):
+        extra["questions"] = questions
     extra["n_repeats"] = settings.get("repeats")
     extra["failure_threshold"] = settings.get("failure_threshold")
     return without_none(
@@ -95,6 +97,7 @@ def command_of(run: RunRecord) -> str:
         flags[name] = settings.get(name)
     for pair in settings.get("filters") or []:  # type: ignore[union-attr]  # a list of pairs, as recorded
         words += ["--filter", "=".join(pair)]  # type: ignore[arg-type]
+    flags.update(_question_flags(questions_of(run)))
     for name in ("temperature", "top_p", "max_tokens", "seed"):
         flags[name] = generation.get(name)
     flags["parallelism"] = settings.get("parallelism")
@@ -111,6 +114,43 @@ def command_of(run: RunRecord) -> str:
         if given:
             words.append(f"--{name.replace('_', '-')}")
     return shlex.join(words)
+
+
+_AS_EVER: JsonObject = {
+    "infer_method": "gen", "prompt_style": "benchwright", "mcq_fallback": "none", "numeric_tolerance": 0.0,
+    "media": "base64", "audio_style": "audio_url", "max_media_mb": 20.0, "compat": False,
+}  # fmt: skip
+"""What a file of questions is asked and scored with unless somebody says otherwise."""
+
+
+def questions_of(run: RunRecord) -> JsonObject:
+    """How a file of questions was asked and scored, as far as somebody said; empty for other benchmarks."""
+    recorded = _table(run.settings.get("questions"))
+    return {
+        name: value
+        for name, value in recorded.items()
+        if value not in (None, [], {}, "") and value != _AS_EVER.get(name)
+    }
+
+
+def _question_flags(questions: JsonObject) -> JsonObject:
+    flags: JsonObject = {}
+    for name, value in questions.items():
+        if name == "judge":
+            judge = _table(value)
+            flags["judge_url"], flags["judge_id"] = judge.get("url"), judge.get("model_id")
+            flags["judge_key_name"] = judge.get("api_key")
+        elif name == "compat":
+            flags["compat"] = "aisbench"
+        elif name == "human_prompt":
+            flags["template"] = value
+        elif isinstance(value, list):
+            flags[name] = ",".join(map(str, value))
+        elif isinstance(value, dict):
+            flags[name] = canonical_json(value).decode()
+        elif name not in ("name", "bot_prompt"):
+            flags[name] = value
+    return flags
 
 
 def public_url(url: str) -> str:
