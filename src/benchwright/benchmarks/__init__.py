@@ -16,6 +16,7 @@ from benchwright.benchmarks._importing import import_file
 from benchwright.benchmarks._installed import InstalledBenchmark, installed_benchmarks
 from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge_problems
 from benchwright.benchmarks._loading import load_benchmarks
+from benchwright.benchmarks._media import media_problem
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
 from benchwright.benchmarks._questions.files import is_question_file
@@ -81,6 +82,7 @@ __all__ = [
     "load_benchmarks",
     "load_questions",
     "load_template",
+    "media_problem",
     "missing_answers",
     "next_user_turn",
     "open_conversation",

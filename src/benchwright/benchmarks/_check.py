@@ -13,6 +13,7 @@ from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._findings import about_gold, about_rows, about_target
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._judges import judge_count, judge_problems
+from benchwright.benchmarks._media import media_problem
 from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
 from benchwright.benchmarks._questions.columns import LETTERS
 from benchwright.benchmarks._questions.validate import tallied
@@ -159,7 +160,7 @@ def check_benchmark(
     return replace(
         report,
         strategy=strategy,
-        errors=tuple(dict.fromkeys(_errors(spec, scan))),
+        errors=tuple(dict.fromkeys([*_errors(spec, scan), *filter(None, [media_problem(spec, model_type)])])),
         warnings=tuple(dict.fromkeys(warnings)),
         rows=scan.rows,
         bad_rows=tuple(_bad_rows(scan)),

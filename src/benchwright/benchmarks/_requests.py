@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchwright.benchmarks._prompts import Prompt
+from benchwright.benchmarks._spec import MediaPart
 from benchwright.core import JsonObject, JsonValue, ModelRequest, Row, encode_json
 
 
@@ -37,21 +38,29 @@ def chat_request(
     *,
     repeat: int = 0,
     history: Sequence[JsonObject] = (),
-    media: Sequence[JsonObject] = (),
+    media: Sequence[MediaPart] = (),
 ) -> ModelRequest:
     """A request to the chat route: system message, `history`, and the prompt as the user's turn.
 
     A history that opens with a system message of its own keeps it, and the prompt's is not added again. Content
-    parts in `media` stand before the text, which is then a part as well.
+    parts in `media` stand before the text, which is then a part as well; the record has their recorded form.
     """
     messages: list[JsonValue] = []
     if prompt.system is not None and not (history and history[0].get("role") == "system"):
         messages.append({"role": "system", "content": prompt.system})
     if history:
         messages += [dict(message) for message in history]
-    content: JsonValue = [*media, {"type": "text", "text": prompt.text}] if media else prompt.text
-    messages.append({"role": "user", "content": content})
-    return _chat(messages, generation, repeat)
+    if not media:
+        messages.append({"role": "user", "content": prompt.text})
+        return _chat(messages, generation, repeat)
+    text: JsonObject = {"type": "text", "text": prompt.text}
+    messages.append({"role": "user", "content": [*(one.part for one in media), text]})
+    request = _chat(messages, generation, repeat)
+    if all(one.record is one.part for one in media):
+        return request
+    kept: JsonObject = {"role": "user", "content": [*(one.record for one in media), text]}
+    record = {**request.body, "messages": [*messages[:-1], kept]}
+    return request._replace(record=encode_json(record))
 
 
 def conversation_request(

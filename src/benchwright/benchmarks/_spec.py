@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from benchwright.benchmarks._template import Template
 from benchwright.core import JsonObject, MetricSummary, Row, UsageError
@@ -29,8 +29,28 @@ NextTurn: TypeAlias = Callable[..., "str | None"]
 RowCheck: TypeAlias = Callable[[Row], None]
 """Raises MissingFieldError, with the reason, for a row that cannot be used."""
 
-Media: TypeAlias = Callable[[Row], tuple[JsonObject, ...]]
-"""A row to the content parts that stand before the text; raises MissingFieldError for a file that is not there."""
+
+class MediaPart(NamedTuple):
+    """One content part of a message that is no text."""
+
+    part: JsonObject
+    """As the server gets it."""
+    record: JsonObject
+    """As it is kept: the file as its hash. The same object where there is no file."""
+
+
+class Media(Protocol):
+    """Images, audio and video of rows."""
+
+    @property
+    def seen(self) -> bool:
+        """Whether any row that the row check looked at has some."""
+        ...
+
+    def __call__(self, row: Row) -> tuple[MediaPart, ...]:
+        """The content parts that stand before the text. Raises MissingFieldError for a file that is not there."""
+        ...
+
 
 Remarks: TypeAlias = Callable[[Mapping[str, MetricSummary]], Sequence[str]]
 """The metrics of a run to the sentences that must stand beside them."""
@@ -103,7 +123,7 @@ class BenchmarkSpec:
     max_tokens_field: str | None = None
     """Column with the longest reply of each row; empty, null and 0 leave it to the run."""
     media: Media | None = None
-    """Images, audio and video of a row."""
+    """Images, audio and video of its rows."""
     sampling: Sampling | None = None
     """Which rows are asked, how often and in which order, and how long replies may become; None: all, as they
     stand."""

@@ -7,6 +7,15 @@ file and line, never repaired in silence.
 
 from benchwright.datasets._fetchers import Fetcher, FetchResult, register_fetcher
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
+from benchwright.datasets._media import (
+    MediaError,
+    MediaItem,
+    check_data_url,
+    is_data_url,
+    look_at_media,
+    media_of,
+    names_media,
+)
 from benchwright.datasets._meta import read_meta
 from benchwright.datasets._open import DatasetRef, load_dataset, open_dataset
 from benchwright.datasets._program import HasRows
@@ -25,8 +34,15 @@ __all__ = [
     "Filter",
     "HasRows",
     "HfUri",
+    "MediaError",
+    "MediaItem",
     "Sampling",
+    "check_data_url",
+    "is_data_url",
     "load_dataset",
+    "look_at_media",
+    "media_of",
+    "names_media",
     "open_dataset",
     "output_lengths",
     "parse_hf_uri",

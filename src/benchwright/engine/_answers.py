@@ -11,6 +11,7 @@ from benchwright.benchmarks import (
     BenchmarkSpec,
     Generation,
     MissingFieldError,
+    Prompt,
     PromptBuilder,
     chat_request,
     choice_request,
@@ -118,12 +119,15 @@ class Generate:
             request = self._build(prompt, generation, repeat=item.repeat)
         else:
             try:
-                media = await self._threads.run(self._media, item.row)
+                request = await self._threads.run(self._with_media, prompt, generation, item)
             except MissingFieldError as error:  # a file that was there when the rows were checked
                 return Answer(None, "", item.row, skipped=str(error))
-            request = chat_request(prompt, generation, repeat=item.repeat, media=media)
         reply = await self._calls.ask(call_key(item.index, item.repeat), request, item)
         return Answer(reply, reply.text, item.row, usage=_tokens((reply,)))
+
+    def _with_media(self, prompt: Prompt, generation: Generation, item: WorkItem) -> ModelRequest:
+        assert self._media is not None
+        return chat_request(prompt, generation, repeat=item.repeat, media=self._media(item.row))
 
 
 class ScoreOnly:

@@ -21,6 +21,7 @@ from benchwright.benchmarks import (
     judge_configs,
     judge_key_names,
     judge_problems,
+    media_problem,
     missing_answers,
     resolve_fewshot,
     scan_rows,
@@ -28,7 +29,16 @@ from benchwright.benchmarks import (
     target_problem,
 )
 from benchwright.config import resolve_headers
-from benchwright.core import VERSION, BadRow, ConfigError, DatasetError, JsonObject, content_hash, suggest
+from benchwright.core import (
+    VERSION,
+    BadRow,
+    ConfigError,
+    DatasetError,
+    JsonObject,
+    UsageError,
+    content_hash,
+    suggest,
+)
 from benchwright.datasets import Batch, DatasetReader, Filter, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
 from benchwright.engine._settings import RunSettings
@@ -128,6 +138,10 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         raise DatasetError(f"{problem} Nothing was sent.")
     if scan.rows == 0:
         raise DatasetError(f"{reader.name}: no usable rows; nothing to evaluate")
+    if wrong := media_problem(spec, model_type_of(spec, settings)):
+        raise UsageError(f"{wrong}. Nothing was sent.")
+    if spec.media is not None and not spec.media.seen:
+        spec = replace(spec, media=None)  # no row has any: requests need no thread to read files
     return Prepared(
         spec=spec,
         settings=settings,

@@ -152,7 +152,16 @@ def _asked(body: dict[str, Any], choices: list[str] | None) -> tuple[str | None,
             prompt = prompt[: len(prompt) - len(choices[0])]  # the first choice was sent as its continuation
         return prompt, None, None
     system = _text(messages[0].get("content")) if messages[0].get("role") == "system" else None
-    return _text(messages[-1].get("content")), system, orjson.dumps(messages)
+    return _words(messages[-1].get("content")), system, orjson.dumps(messages)
+
+
+def _words(content: Any) -> str | None:
+    """The text of a message; of content parts, that of those which are text."""
+    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+        return "\n".join(
+            str(part["text"]) for part in content if part.get("type") == "text" and "text" in part
+        )
+    return _text(content)
 
 
 def _text(value: Any) -> str | None:

@@ -113,8 +113,9 @@ def sample_in_full(view: SampleView, judges: Sequence[JudgeView]) -> Group:
     title = f"sample {view.sample_id}, repeat {view.repeat}: {view.outcome}"
     parts.append(Text(title, "bold green" if view.outcome == "scored" else "bold yellow"))
     section("system", view.system)
-    section("prompt", view.prompt)
     messages = orjson.loads(view.messages) if view.messages else []
+    section("media", "\n".join(_media(messages[-1].get("content"))) if messages else None)
+    section("prompt", view.prompt)
     # A system message and a prompt are shown already; only a longer conversation adds anything.
     if len(messages) > 1 + (view.system is not None):
         section("messages", "\n".join(_message(message) for message in messages))
@@ -175,6 +176,20 @@ def _choices(view: SampleView) -> str | None:
         shown = "–" if logprob is None else f"{logprob:.4f}"
         lines.append(f"{shown:>12}  {choice!r}{' (greedy)' if is_greedy else ''}")
     return "\n".join(lines)
+
+
+def _media(content: Any) -> list[str]:
+    """One line for each image, video or sound of a message: what was shown, by its hash or address."""
+    if not isinstance(content, list):
+        return []
+    lines = []
+    for part in content:
+        kind = part.get("type", "") if isinstance(part, dict) else ""
+        held = part.get(kind) if kind and kind != "text" else None
+        if isinstance(held, dict):
+            what = kind.removesuffix("_url").removeprefix("input_")
+            lines.append(f"{what}: {held.get('url') or held.get('data')}")
+    return lines
 
 
 def _message(message: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchwright.benchmarks._questions.columns import Columns
 from benchwright.benchmarks._questions.files import has_fixed_columns, question_name
+from benchwright.benchmarks._questions.media import media_for
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions
 from benchwright.benchmarks._questions.prompts import CodePrompt, built_in, built_in_example
 from benchwright.benchmarks._questions.rows import LENGTH, RowRules
@@ -49,6 +50,8 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         check_system(options.system, columns, cwd)
     prompt, example = _prompts(options, data_type, columns, cwd, gold=found.gold)
     scoring = scoring_of(options, data_type, columns)
+    fixed = has_fixed_columns(path)
+    media, check_media = media_for(reader.path, options, cwd=cwd, columns=found.columns if fixed else None)
     name = options.name or question_name(path)
     return BenchmarkSpec(
         name=name,
@@ -64,7 +67,8 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         base_dir=cwd,
         template=prompt,
         example=example,
-        check_row=RowRules(columns, options=data_type == "mcq"),
+        check_row=RowRules(columns, options=data_type == "mcq", also=check_media),
+        media=media,
         max_tokens_field=LENGTH,
         headline=scoring.headline,
         remarks=scoring.remarks,

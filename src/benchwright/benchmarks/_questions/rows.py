@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from benchwright.benchmarks._missing import MissingFieldError, listed, nearest
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
+from benchwright.benchmarks._spec import RowCheck
 from benchwright.core import Row
 
 OptionsOf: TypeAlias = Callable[[Row], Mapping[str, str]]
@@ -53,10 +54,11 @@ def stem_reader(columns: Columns) -> Callable[[Row], str]:
 class RowRules:
     """Looks at one row. Raises MissingFieldError, with the reason, for one that cannot be asked or scored."""
 
-    __slots__ = ("_columns", "_options", "_stem")
+    __slots__ = ("_also", "_columns", "_options", "_stem")
 
-    def __init__(self, columns: Columns, *, options: bool) -> None:
+    def __init__(self, columns: Columns, *, options: bool, also: RowCheck | None = None) -> None:
         self._columns = columns
+        self._also = also
         self._stem = stem_reader(columns)
         self._options = options_reader(columns) if options else None
 
@@ -67,6 +69,8 @@ class RowRules:
     def examine(self, row: Row) -> int:
         """The number of the row's options; 0 where it is not multiple choice."""
         self._stem(row)
+        if self._also is not None:
+            self._also(row)
         length = row.get(LENGTH)
         if length is not None and (type(length) is not int or length < 0):
             _check_length(length)

@@ -1,0 +1,180 @@
+"""From the media of a row to content parts of a chat message, and what is kept of them on record.
+
+A part carries a file inside the request, its path, or its address; on record stands the hash of the file instead,
+so that a store does not grow by the files, and a reply is never taken for that of another picture.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from pathlib import Path
+
+from benchwright.benchmarks._media_files import MediaFiles
+from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._questions.options import AudioStyle, MediaForm
+from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType, MediaPart
+from benchwright.core import JsonObject, Row
+from benchwright.datasets import MediaError, MediaItem, check_data_url, is_data_url, look_at_media, media_of
+
+_CHECKED = 65_536
+"""Files whose verdict a check remembers: many rows may show the same picture."""
+
+
+def media_problem(spec: BenchmarkSpec, model_type: EndpointType | None) -> str | None:
+    """Why rows with media cannot be asked so, with the cure; to be asked once the rows were looked at."""
+    wanted = model_type or spec.endpoint_type
+    if spec.media is None or not spec.media.seen or wanted == "chat":
+        return None
+    return (
+        f"{spec.name} has rows with images, video or audio, which only the chat route takes; use --model-type chat, "
+        f"not {wanted}"
+    )
+
+
+class RowMedia:
+    """The media of the rows of one dataset: called with a row it gives the content parts, in the row's order.
+
+    Addresses (`http://`, `https://`, `data:`) are passed on whatever the form. May be called from several threads.
+    """
+
+    def __init__(
+        self,
+        base_dir: Path,
+        *,
+        form: MediaForm = "base64",
+        audio_style: AudioStyle = "audio_url",
+        max_mb: float = 20.0,
+        files: MediaFiles | None = None,
+    ) -> None:
+        self._base = base_dir
+        self._form = form
+        self._audio_style = audio_style
+        self._most = int(max_mb * 1_000_000)
+        self._files = files or MediaFiles()
+        self._verdicts: dict[tuple[str, str], MediaError | None] = {}
+        self.seen = False
+        """Whether any row that was checked has media."""
+
+    def __call__(self, row: Row) -> tuple[MediaPart, ...]:
+        """The parts that stand before the text. Raises MissingFieldError for a file that cannot be sent."""
+        try:
+            return tuple(self._part(item) for item in media_of(row, self._base))
+        except MediaError as error:
+            raise MissingFieldError(error.field, reason=error.__str__) from None
+
+    def check(self, row: Row) -> None:
+        """Whether the row's files can be sent, by their sizes and first bytes. Raises MissingFieldError."""
+        try:
+            for item in media_of(row, self._base):
+                self.seen = True
+                self._check(item)
+        except MediaError as error:
+            self.seen = True
+            raise MissingFieldError(error.field, reason=error.__str__) from None
+
+    def _check(self, item: MediaItem) -> None:
+        key = (item.written, item.kind)
+        if key not in self._verdicts:
+            if len(self._verdicts) >= _CHECKED:
+                self._verdicts.clear()
+            try:
+                self._look_at(item)
+            except MediaError as error:
+                self._verdicts[key] = error
+            else:
+                self._verdicts[key] = None
+        verdict = self._verdicts[key]
+        if verdict is not None:
+            raise verdict
+
+    def _inside(self, item: MediaItem) -> bool:
+        """Whether the file goes into the request: `input_audio` has no place for a path."""
+        return self._form == "base64" or (item.kind == "audio" and self._audio_style == "input_audio")
+
+    def _look_at(self, item: MediaItem) -> None:
+        if is_data_url(item.written):
+            check_data_url(item, max_bytes=self._most)
+        elif item.path is None or (self._form == "url" and item.written.lower().startswith("file://")):
+            self._check_address(item)
+        elif self._form == "url":
+            raise MediaError(
+                item.field,
+                f'"{item.written}" is a file of this machine, and --media url sends addresses as they stand; write '
+                "its http:// address, or use --media base64 or path",
+            )
+        else:
+            look_at_media(item, max_bytes=self._most if self._inside(item) else None)
+
+    def _check_address(self, item: MediaItem) -> None:
+        scheme, _, rest = item.written.partition("://")
+        if scheme.lower() not in ("http", "https", "file") and self._form != "url":
+            raise MediaError(
+                item.field,
+                f'"{item.written}" is neither a path nor an address that servers are known to fetch (http://, '
+                "https://, data:); to send it as it stands: --media url",
+            )
+        if not rest:
+            raise MediaError(item.field, f'"{item.written}" has nothing behind "://"')
+        if item.kind == "audio" and self._audio_style == "input_audio":
+            raise MediaError(
+                item.field,
+                f'"{item.written}" is an address, and input_audio carries data only; use a local file, or '
+                "--audio-style audio_url",
+            )
+
+    def _part(self, item: MediaItem) -> MediaPart:
+        if is_data_url(item.written):
+            return self._data_part(item)
+        if item.path is None or self._form == "url":
+            self._look_at(item)
+            return _same(_url_part(item, item.written))
+        try:
+            if not self._inside(item):
+                mime = look_at_media(item, max_bytes=None).mime
+                digest, size = self._files.fingerprint(item.path)
+                url = item.path.as_uri()
+                record = _url_part(item, f"{url} {_kept(digest, mime, size)}")
+                return MediaPart(_url_part(item, url), record)
+            found = look_at_media(item, max_bytes=self._most)
+            audio = item.kind == "audio" and self._audio_style == "input_audio"
+            prefix = "" if audio else f"data:{found.mime};base64,"
+            encoded = self._files.encoded(item.path, prefix)
+        except OSError as error:
+            raise MediaError(item.field, f'"{item.written}" cannot be read: {error.strerror}') from None
+        kept = _kept(encoded.sha256, found.mime, encoded.size)
+        if audio:
+            name = found.format.name
+            return MediaPart(_audio_part(encoded.text, name), _audio_part(kept, name))
+        return MediaPart(_url_part(item, encoded.text), _url_part(item, kept))
+
+    def _data_part(self, item: MediaItem) -> MediaPart:
+        """An address that is the file itself. It is passed on, and kept as its hash."""
+        format, mime = check_data_url(item, max_bytes=self._most)
+        text = item.written.partition(",")[2]
+        try:
+            content = base64.b64decode(text)
+        except (binascii.Error, ValueError):
+            content = text.encode()
+        kept = _kept(hashlib.sha256(content).hexdigest(), mime, len(content))
+        if item.kind == "audio" and self._audio_style == "input_audio":
+            return MediaPart(_audio_part(text, format.name), _audio_part(kept, format.name))
+        return MediaPart(_url_part(item, item.written), _url_part(item, kept))
+
+
+def _url_part(item: MediaItem, url: str) -> JsonObject:
+    name = f"{item.kind}_url"
+    return {"type": name, name: {"url": url}}
+
+
+def _audio_part(data: str, format: str) -> JsonObject:
+    return {"type": "input_audio", "input_audio": {"data": data, "format": format}}
+
+
+def _same(part: JsonObject) -> MediaPart:
+    return MediaPart(part, part)
+
+
+def _kept(digest: str, mime: str, size: int) -> str:
+    return f"sha256:{digest} ({mime}, {size} bytes)"
