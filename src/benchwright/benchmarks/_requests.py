@@ -81,7 +81,8 @@ def with_row_length(generation: Generation, row: Row, field: str) -> Generation:
     value = row.get(field)
     if value is None or value == "" or value == 0:
         return generation
-    length = int(value)  # a text, in CSV; what is no number was refused before the first request
+    # A text, in CSV, and perhaps "512.0"; what is no number was refused before the first request.
+    length = int(value) if type(value) is int else int(float(value))
     return replace(generation, max_tokens=length) if length > 0 else generation
 
 

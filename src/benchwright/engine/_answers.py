@@ -99,6 +99,7 @@ class Generate:
     ) -> None:
         self._prompts = prompts
         self._generation = generation
+        self._check_row = spec.check_row
         self._length_field = spec.max_tokens_field
         self._media = spec.media
         self._build = chat_request if route == "chat" else completions_request
@@ -109,6 +110,8 @@ class Generate:
     async def answer(self, item: WorkItem) -> Answer:
         """Render, ask."""
         try:
+            if self._check_row is not None:
+                self._check_row(item.row)
             prompt = self._prompts.build(item.row)
         except MissingFieldError as error:
             return Answer(None, "", item.row, skipped=str(error))

@@ -138,6 +138,8 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         raise DatasetError(f"{problem} Nothing was sent.")
     if scan.rows == 0:
         raise DatasetError(f"{reader.name}: no usable rows; nothing to evaluate")
+    if not scan.bad_total:  # every row was found good: no need to look again when it is asked
+        spec = replace(spec, check_row=None)
     if wrong := media_problem(spec, model_type_of(spec, settings)):
         raise UsageError(f"{wrong}. Nothing was sent.")
     if spec.media is not None and not spec.media.seen:
