@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from benchwright.config._headers import check_headers
+from benchwright.config._profiles import DEFAULT_PROFILE_URL, PROFILES, Profile, find_profile
 from benchwright.config._run_settings import MODEL_TYPES
 from benchwright.config._setting import Setting
-from benchwright.config._tables import read_table
-from benchwright.core import ConfigError, JsonObject
+from benchwright.config._tables import read_values
+from benchwright.config._upstream import FOREIGN_KEYS, translate
+from benchwright.core import APIS, Api, ConfigError, JsonObject, suggest
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
 
 _TYPE = Setting("type", "text", "how it is asked", choices=(*MODEL_TYPES, "demo"))
 _GENERATION = (
@@ -29,7 +29,12 @@ _GENERATION = (
 _HTTP = (
     _TYPE,
     Setting("base_url", "text", "URL, with or without the route", aliases=("url", "model_url")),
-    Setting("model", "text", "the model's name at the server", aliases=("model_id",)),
+    Setting("profile", "text", "a kind of server by name"),
+    Setting("api", "text", "wire format", choices=APIS),
+    Setting("host_ip", "text", "host of the server, instead of base_url"),
+    Setting("host_port", "int", "its port", least=1, most=65535),
+    Setting("enable_ssl", "bool", "https instead of http, with host_ip"),
+    Setting("model", "text", "the model's name at the server", aliases=("model_id", "model_name")),
     Setting("api_key_name", "text", "environment variable of the key", aliases=("api_key_env",)),
     Setting("timeout", "number", "seconds for one attempt", above=0, aliases=("request_timeout",)),
     Setting("retries", "int", "further attempts after a failure", least=0, aliases=("max_retries",)),
@@ -38,6 +43,8 @@ _HTTP = (
     ),
     Setting("seed", "int", "sampling seed"),
     Setting("headers", "table", "further request headers"),
+    Setting("stream", "bool", "ask for streamed replies"),
+    Setting("repeats", "int", "times each row is asked", least=1, aliases=("num_return_sequences",)),
     *_GENERATION,
 )
 _CHARACTER = (
@@ -62,7 +69,15 @@ class ModelConfig:
     base_url: str | None = None
     """URL of the server; set exactly when the model is no demo."""
     model: str | None = None
-    """The model's name at the server; set exactly when the model is no demo."""
+    """The model's name at the server; None: the demo model, or the first that the server lists."""
+    profile: str | None = None
+    """Name of the profile it is based on."""
+    api: Api = "openai"
+    """Wire format of the server."""
+    stream: bool | None = None
+    """Whether replies are streamed."""
+    repeats: int | None = None
+    """Times each row is asked."""
     api_key_name: str | None = None
     """Environment variable that holds the key."""
     temperature: float | None = None
@@ -87,29 +102,89 @@ class ModelConfig:
     """Further fields of each request body."""
     demo: JsonObject = field(default_factory=dict)
     """What is set of a demo model's character: skill, ttft_ms, itl_ms, error_rate, max_retries, seed."""
+    notes: tuple[str, ...] = ()
+    """What was written and has no effect, to be told to whoever wrote it."""
 
 
 def read_model(file: Path, name: str, values: Mapping[str, object]) -> ModelConfig:
     """One `[models.NAME]` table, checked."""
-    table = f"models.{name}"
-    demo = values.get("type") == "demo"
+    return _read(f"{file}: [models.{name}]", name, values)
+
+
+def read_model_entry(where: str, values: Mapping[str, object]) -> ModelConfig:
+    """One entry of a list of models, checked: our own keys, or those of other tools' files.
+
+    `where` is what messages begin with: the file and which entry. The model is called by its `name` or `abbr`,
+    else as the server calls it, else as its profile is called.
+
+    >>> read_model_entry("suite.py: models[0]", {"type": "TGICustomAPI", "abbr": "tgi", "host_port": 9000}).base_url
+    'http://localhost:9000'
+    """
+    values = dict(values)
+    own, abbr = values.pop("name", None), values.get("abbr")
+    if own and abbr and own != abbr:
+        raise ConfigError(f"{where} has name = {own!r} and abbr = {abbr!r}; keep one of them")
+    name = own or abbr or values.get("model") or values.get("model_id") or values.get("model_name")
+    if not name:
+        found = translate(where, values).values
+        name = found.get("profile") or found.get("type")
+    if not isinstance(name, str) or not name.strip():
+        raise ConfigError(f'{where} has no name. Add what tables shall call it: name = "local"')
+    return _read(where, name.strip(), values)
+
+
+def profile_model(
+    profile: Profile, *, base_url: str | None = None, model: str | None = None, name: str | None = None
+) -> ModelConfig:
+    """A model that is nothing but a profile and an address."""
+    return ModelConfig(
+        name=name or profile.name,
+        type=profile.type,
+        base_url=base_url or DEFAULT_PROFILE_URL,
+        model=model,
+        profile=profile.name,
+        api=profile.api,
+        stream=profile.stream,
+    )
+
+
+def host_url(host: str | None, port: int | None, *, ssl: bool = False) -> str:
+    """The URL of a host and a port; an IPv6 address gets its brackets.
+
+    >>> host_url("::1", 8000), host_url(None, 8000, ssl=True)
+    ('http://[::1]:8000', 'https://localhost:8000')
+    """
+    host = (host or "localhost").strip()
+    if "/" in host:
+        raise ConfigError(f"host {host!r} is a URL; give it as base_url, or the bare name of the host here")
+    if host.count(":") > 1 and not host.startswith("["):
+        host = f"[{host}]"
+    return f"{'https' if ssl else 'http'}://{host}:{port or 8080}"
+
+
+def _read(where: str, name: str, written: Mapping[str, object]) -> ModelConfig:
+    demo = written.get("type") == "demo"
     if name == "demo" and not demo:
         raise ConfigError(
-            f'{file}: [{table}]: the name "demo" is kept for the embedded stand-in, so that no real result is '
+            f'{where}: the name "demo" is kept for the embedded stand-in, so that no real result is '
             'mistaken for it. Choose another name, or add type = "demo"'
         )
+    values, abbr, notes = ({**written}, None, ()) if demo else translate(where, written)
+    if demo:
+        values.pop("abbr", None)
+    elif abbr is not None and abbr != name:
+        notes = (*notes, f"abbr has no effect: the model is called {name}")
     # Any: the table was checked key by key, against the types of the fields below.
     checked: dict[str, Any] = dict(
-        read_table(file, table, values, _DEMO if demo else _HTTP, hints=_hints(demo))
+        read_values(where, values, _DEMO if demo else _HTTP, hints=_hints(demo), near=FOREIGN_KEYS)
     )
     if not demo:
-        for key, example in (("base_url", "http://localhost:8000/v1"), ("model", "my-model")):
-            if key not in checked:
-                raise ConfigError(f'{file}: [{table}] has no {key}. Add, for example: {key} = "{example}"')
+        _apply_profile(where, checked)
+        _set_address(where, checked)
     variable = checked.get("api_key_name")
     if variable is not None and _VARIABLE.fullmatch(variable) is None:
         raise ConfigError(  # probably the key itself, so it is not repeated
-            f"{file}: [{table}] api_key_name is not the name of an environment variable (letters, digits, _). "
+            f"{where} api_key_name is not the name of an environment variable (letters, digits, _). "
             'Export the key as a variable and write its name: api_key_name = "MY_KEY"'
         )
     if demo:
@@ -118,39 +193,45 @@ def read_model(file: Path, name: str, values: Mapping[str, object]) -> ModelConf
     if "stop" in checked:
         checked["stop"] = tuple(checked["stop"])
     if "headers" in checked:
-        checked["headers"] = _headers(file, table, checked["headers"])
-    return ModelConfig(name=name, **checked)
+        checked["headers"] = check_headers(f"{where} headers", checked["headers"])
+    return ModelConfig(name=name, notes=notes, **checked)
 
 
-def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers with each `${VARIABLE}` replaced from the environment. The result may hold secrets.
+def _apply_profile(where: str, checked: dict[str, Any]) -> None:
+    """What the profile says, for all that the table does not."""
+    name = checked.get("profile")
+    if name is None:
+        return
+    profile = find_profile(name)
+    if profile is None:
+        raise ConfigError(
+            f"{where} profile: {name!r} is not known.{suggest(name, PROFILES)} Known: {', '.join(PROFILES)}"
+        )
+    if checked.setdefault("api", profile.api) != profile.api:
+        raise ConfigError(
+            f"{where}: profile {name} speaks {profile.api}, and api is {checked['api']!r}; leave api out"
+        )
+    checked.setdefault("type", profile.type)
+    checked.setdefault("stream", profile.stream)
 
-    >>> resolve_headers({"X-Team": "search"})
-    {'X-Team': 'search'}
-    """
 
-    def value_of(found: re.Match[str]) -> str:
-        variable = found.group(1)
-        if not os.environ.get(variable):
-            raise ConfigError(
-                f"a request header needs the environment variable {variable}, which is not set; nothing was sent. "
-                f"Set it (export {variable}=…)"
-            )
-        return os.environ[variable]
-
-    return {name: _REFERENCE.sub(value_of, value) for name, value in headers.items()}
-
-
-def _headers(file: Path, table: str, headers: JsonObject) -> dict[str, str]:
-    for name, value in headers.items():
-        if not isinstance(value, str):
-            raise ConfigError(f"{file}: [{table}] headers: {name} is {value!r}; expected a text")
-        if _SECRET_HEADER.search(name) and _REFERENCE.search(value) is None:
-            raise ConfigError(
-                f"{file}: [{table}] headers: {name} looks like a secret, and keys are not kept in files. "
-                f'Name an environment variable: {name} = "${{MY_KEY}}"'
-            )
-    return cast(dict[str, str], headers)
+def _set_address(where: str, checked: dict[str, Any]) -> None:
+    """One base URL, however the address was written, and the model's name where it cannot be asked for."""
+    parts = [key for key in ("host_ip", "host_port", "enable_ssl") if key in checked]
+    host, port, ssl = (checked.pop(key, None) for key in ("host_ip", "host_port", "enable_ssl"))
+    url = checked.get("base_url")
+    known_kind = "profile" in checked or "api" in checked
+    if url is not None:
+        if host not in (None, "localhost") or port not in (None, 8080):  # what their templates leave in
+            raise ConfigError(f"{where} has base_url and host_ip or host_port; keep one of them")
+        if "://" not in url and "profile" in checked:
+            checked["base_url"] = f"{'https' if ssl else 'http'}://{url}"
+    elif parts or "profile" in checked:
+        checked["base_url"] = host_url(host, port, ssl=bool(ssl))
+    else:
+        raise ConfigError(f'{where} has no base_url. Add, for example: base_url = "http://localhost:8000/v1"')
+    if "model" not in checked and not known_kind:
+        raise ConfigError(f'{where} has no model. Add, for example: model = "my-model"')
 
 
 def _hints(demo: bool) -> dict[str, str]:

@@ -20,9 +20,21 @@ def read_table(
     *,
     hints: Mapping[str, str],
 ) -> dict[str, JsonValue]:
+    """Checked values of a table in a file, as `read_values` gives them."""
+    return read_values(f"{file}: [{table}]", values, settings, hints=hints)
+
+
+def read_values(
+    where: str,
+    values: Mapping[str, object],
+    settings: Iterable[Setting],
+    *,
+    hints: Mapping[str, str],
+    near: Iterable[str] = (),
+) -> dict[str, JsonValue]:
     """Checked values under their canonical names; `-` and `_` are the same in keys.
 
-    `hints` tells, for keys that belong elsewhere, where that is.
+    `hints` tells, for keys that belong elsewhere, where that is; `near` holds further names to suggest.
     """
     known: dict[str, Setting] = {}
     for setting in settings:
@@ -33,13 +45,13 @@ def read_table(
         name = key.replace("-", "_")
         wanted = known.get(name)
         if wanted is None:
-            raise _unknown(file, table, key, known, hints)
+            raise _unknown(where, key, known, hints, near)
         if wanted.name in checked:
-            raise ConfigError(f"{file}: [{table}] sets {wanted.name} twice, once as {key}; keep one of them")
+            raise ConfigError(f"{where} sets {wanted.name} twice, once as {key}; keep one of them")
         try:
             checked[wanted.name] = wanted.check(value)
         except ValueError as error:
-            raise ConfigError(f"{file}: [{table}] {key}: {error}") from None
+            raise ConfigError(f"{where} {key}: {error}") from None
     return checked
 
 
@@ -52,9 +64,9 @@ def sub_table(file: Path, table: str, value: object) -> dict[str, object]:
 
 
 def _unknown(
-    file: Path, table: str, key: str, known: Mapping[str, Setting], hints: Mapping[str, str]
+    table: str, key: str, known: Mapping[str, Setting], hints: Mapping[str, str], near: Iterable[str]
 ) -> ConfigError:
-    where = f"{file}: [{table}] {key}"
+    where = f"{table} {key}"
     name = key.replace("-", "_")
     if name in hints:
         return ConfigError(f"{where}: {hints[name]}")
@@ -64,4 +76,6 @@ def _unknown(
             'api_key_name = "MY_KEY"'
         )
     names = sorted({setting.name for setting in known.values()})
-    return ConfigError(f"{where} is not known.{suggest(name, known)} Known: {', '.join(names)}")
+    return ConfigError(
+        f"{where} is not known.{suggest(name, known) or suggest(name, near)} Known: {', '.join(names)}"
+    )

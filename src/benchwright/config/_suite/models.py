@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.config._model import ModelConfig, read_model
+from benchwright.config._model import ModelConfig, read_model_entry
 from benchwright.core import ConfigError
 
 
@@ -35,7 +35,5 @@ def read_suite_model(path: Path, number: int, value: object) -> SuiteModel:
     values = {str(key): entry for key, entry in value.items()}
     if set(values) == {"name"}:  # a table that only names
         return read_suite_model(path, number, values["name"])
-    name = values.pop("name", None) or values.get("model")
-    if not isinstance(name, str) or not name.strip():
-        raise ConfigError(f'{where} has no name. Add what tables shall call it: name = "local"')
-    return SuiteModel(where, name, read_model(path, name, values))
+    config = read_model_entry(where, values)
+    return SuiteModel(where, config.name, config)

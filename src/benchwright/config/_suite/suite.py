@@ -82,7 +82,11 @@ def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tu
         pairs=pairs,
         run=run,
         settings=settings,
-        notes=(*notes, *(note for dataset in datasets for note in dataset.notes)),
+        notes=(
+            *notes,
+            *(f"{m.name}: {note}" for m in models if m.config is not None for note in m.config.notes),
+            *(note for dataset in datasets for note in dataset.notes),
+        ),
     )
 
 
