@@ -20,6 +20,7 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     Setting("limit", "int", "evaluate the first N rows", least=1, aliases=("limit_samples", "num_prompts"),
             group="data"),
     Setting("repeats", "int", "ask each row N times", least=1, aliases=("n_repeats",), group="data"),
+    Setting("pass_k", "int", "the k of pass@k and cons@k (default: the repeats)", least=1, group="data"),
     Setting("num_fewshot", "int", "solved examples in front of each prompt", least=0, group="data"),
     Setting("fewshot_seed", "int", "seed for drawing the examples (default: 42)", group="data"),
     Setting("fewshot_strict", "bool", "refuse examples drawn from the evaluated rows", group="data"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from benchwright.core._json import JsonObject
@@ -67,6 +67,9 @@ class RunSummary:
     """Completion tokens of the sample calls, where the server counted them."""
     headline: str | None = None
     """The metric that stands for the run in one figure, where the benchmark names one."""
+    over_repeats: dict[str, dict[str, MetricSummary]] = field(default_factory=dict)
+    """What the repeats of each row say together, one value a row: `avg@n`, `pass@k` and `cons@k`, each by
+    metric. Only with repeats, and only of metrics that are right or wrong."""
     unscored: str = ""
     """Why the run was meant to give no scores: data without answers, inference only. Empty: it was meant to."""
 
@@ -77,5 +80,9 @@ class RunSummary:
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> RunSummary:
         """The reverse of `to_json`."""
-        metrics = {name: MetricSummary(**metric) for name, metric in record["metrics"].items()}
-        return cls(**{**record, "metrics": metrics})
+        over_repeats = {name: _metrics(group) for name, group in record.get("over_repeats", {}).items()}
+        return cls(**{**record, "metrics": _metrics(record["metrics"]), "over_repeats": over_repeats})
+
+
+def _metrics(records: dict[str, Any]) -> dict[str, MetricSummary]:
+    return {name: MetricSummary(**metric) for name, metric in records.items()}

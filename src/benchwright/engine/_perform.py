@@ -128,6 +128,7 @@ async def perform(
         failure_threshold=prepared.settings.failure_threshold,
         spec=prepared.spec,
         origins=prepared.reader.origins(),
+        pass_k=prepared.settings.pass_k,
         notes=[
             *prepared.notes,
             *_echo_notes(store, run),

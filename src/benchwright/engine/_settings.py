@@ -64,6 +64,8 @@ class RunSettings:
     """Go on without rows that cannot be used, counting them as skipped, instead of refusing to start."""
     questions: JsonObject | None = None
     """How a file of questions is asked and scored; None for a benchmark in Python."""
+    pass_k: int | None = None
+    """The k of `pass@k` and `cons@k`; None: the repeats."""
     infer_only: bool = False
     """Ask and record, but score nothing: no scorer, no judge."""
     rescored_from: int | None = None

@@ -11,7 +11,7 @@ import orjson
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.core import OUTCOMES, MetricSummary, RunSummary
-from benchwright.stats import Aggregator
+from benchwright.stats import Aggregator, RepeatTally, ScoreSummary
 from benchwright.store import Store
 
 
@@ -25,13 +25,15 @@ def summarise(
     spec: BenchmarkSpec,
     notes: list[str],
     origins: Sequence[int] | None = None,
+    pass_k: int | None = None,
 ) -> RunSummary:
     """The summary of what is recorded now.
 
     `origins` has the row of the data behind each sample, where a plan asks rows more than once: the copies are
-    then one cluster of the interval, as repeats are.
+    then one cluster of the interval, as repeats are. `pass_k` is the k of `pass@k`; None: the repeats.
     """
     aggregator = Aggregator()
+    tally = RepeatTally() if repeats > 1 else None
     counts: Counter[str] = Counter()
     failed = 0
     prompt_tokens = completion_tokens = 0
@@ -46,6 +48,11 @@ def summarise(
             aggregator.add_failure(index)
         else:
             aggregator.add(index, scores)
+        if tally is not None:
+            if scores is None:
+                tally.add_failure(index)
+            else:
+                tally.add(index, scores)
         usage = record.get("u")
         if usage is not None:
             counted = True
@@ -82,6 +89,7 @@ def summarise(
         prompt_tokens=prompt_tokens if counted else None,
         completion_tokens=completion_tokens if counted else None,
         headline=spec.headline,
+        over_repeats={} if tally is None else _over_repeats(tally, spec.headline, repeats, pass_k or repeats),
         unscored=spec.unscored,
     )
 
@@ -105,18 +113,37 @@ def _metrics(aggregator: Aggregator) -> dict[str, MetricSummary]:
     metrics = {}
     for name, summary in aggregator.summaries().items():
         wrong = with_failures.get(name)
-        metrics[name] = MetricSummary(
-            value=summary.mean,
-            count=summary.count,
-            stddev=summary.stddev,
-            stderr=summary.stderr,
-            sample_stderr=summary.sample_stderr,
-            ci_low=summary.ci_low,
-            ci_high=summary.ci_high,
-            interval=summary.interval,
-            min=summary.min,
-            max=summary.max,
-            with_failures=None if wrong is None else wrong.mean,
-            with_failures_count=None if wrong is None else wrong.count,
-        )
+        metrics[name] = _metric(summary, wrong)
     return metrics
+
+
+def _over_repeats(
+    tally: RepeatTally, headline: str | None, repeats: int, k: int
+) -> dict[str, dict[str, MetricSummary]]:
+    """By figure and metric. Where a benchmark names a headline, only of that: others are steps on the way to it."""
+    metrics = tally.metrics()
+    if headline in metrics:
+        metrics = [headline]
+    found: dict[str, dict[str, MetricSummary]] = {}
+    for metric in metrics:
+        for name, figure in tally.summaries(metric, k, repeats).items():
+            if figure.scored is not None:
+                found.setdefault(name, {})[metric] = _metric(figure.scored, figure.with_failures)
+    return found
+
+
+def _metric(summary: ScoreSummary, wrong: ScoreSummary | None) -> MetricSummary:
+    return MetricSummary(
+        value=summary.mean,
+        count=summary.count,
+        stddev=summary.stddev,
+        stderr=summary.stderr,
+        sample_stderr=summary.sample_stderr,
+        ci_low=summary.ci_low,
+        ci_high=summary.ci_high,
+        interval=summary.interval,
+        min=summary.min,
+        max=summary.max,
+        with_failures=None if wrong is None else wrong.mean,
+        with_failures_count=None if wrong is None else wrong.count,
+    )

@@ -94,7 +94,12 @@ def _metrics(summary: RunSummary) -> Table | str:
     table.add_column("metric", overflow="fold")
     for heading in ("value", "95 % interval", "n", *(("failures as wrong", "n") if both else ())):
         table.add_column(heading, justify="right", no_wrap=True)
-    for name, metric in summary.metrics.items():
+    over_repeats = {
+        f"{name}, {figure}": metric
+        for figure, metrics in summary.over_repeats.items()
+        for name, metric in metrics.items()
+    }
+    for name, metric in {**summary.metrics, **over_repeats}.items():
         cells = [printable(name), number(metric.value)]
         cells += [_interval(metric), f"{metric.count:,}"]
         if both:

@@ -13,14 +13,21 @@ from benchwright.reports._settings import command_of, endpoint_of, output_dir_of
 from benchwright.store import RunRecord
 
 
+_ALL_REPLIES = "pass@1"
+"""The group of means over all replies. With `--pass-k 1` the figure of that name is the same, row by row."""
+
+
 def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
     """The content of `results.yml`.
 
-    `results.tasks.<name>` holds `metrics.pass@1.scores.<metric>` with `value` and `stats`, then `outcomes`
-    (all eight), `samples`, `comparable`, `partial` and `notes`. Unset values are left out.
+    `results.tasks.<name>` holds `metrics.pass@1.scores.<metric>` with `value` and `stats`, with repeats also
+    `metrics.avg@n`, `pass@k` and `cons@k`, then `outcomes` (all eight), `samples`, `comparable`, `partial` and `notes`. Unset values are left out.
     """
     task: JsonObject = {
-        "metrics": {"pass@1": {"scores": {name: _score(m) for name, m in summary.metrics.items()}}},
+        "metrics": {
+            group: {"scores": {name: _score(metric) for name, metric in metrics.items()}}
+            for group, metrics in {**summary.over_repeats, _ALL_REPLIES: summary.metrics}.items()
+        },
         "dataset": _dataset(run),
         "outcomes": dict(summary.outcomes),
         "samples": {

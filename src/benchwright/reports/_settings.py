@@ -12,6 +12,7 @@ from benchwright.store import STATE_FOLDER, RunRecord
 
 _SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie|signature|^sig$|^code$", re.IGNORECASE)
 _SWITCHES = ("fewshot_strict", "skip_bad_rows")
+_ASKING_SWITCHES = ("fewshot_strict",)
 _GENERATION_EXTRAS = ("stop", "seed", "stream", "extra_body")
 
 
@@ -38,6 +39,9 @@ def params_of(run: RunRecord) -> JsonObject:
     if questions := questions_of(run):
         extra["questions"] = questions
     extra["n_repeats"] = settings.get("repeats")
+    extra["pass_k"] = settings.get("pass_k")
+    extra["rescored_from"] = settings.get("rescored_from")
+    extra["infer_only"] = settings.get("infer_only") or None
     extra["failure_threshold"] = settings.get("failure_threshold")
     return without_none(
         {
@@ -86,14 +90,20 @@ def command_of(run: RunRecord) -> str:
     generation = _table(settings.get("generation"))
     words = ["benchwright", "run", run.target]
     flags: JsonObject = {}
-    if is_demo(run):
+    source = settings.get("rescored_from")
+    if source is not None:  # what was asked is the earlier run's
+        target = f"{run.target}:{run.name}" if run.target.endswith(".py") else run.target
+        words = ["benchwright", "rescore", str(source), "--target", target]
+        generation = {}
+    elif is_demo(run):
         flags = {"model": "demo", "demo_skill": _table(settings.get("model")).get("skill")}
     elif "url" in _table(settings.get("model")):
         endpoint = endpoint_of(run)
         flags = {"model_url": endpoint.get("url"), "model_id": endpoint.get("model_id")}
         flags["api_key_name"] = endpoint.get("api_key_name")
-    flags["model_type"] = settings.get("model_type")
-    for name in ("dataset", "limit", "repeats", "num_fewshot", "fewshot_seed"):
+    asking = () if source is not None else ("repeats", "num_fewshot", "fewshot_seed")
+    flags["model_type"] = None if source is not None else settings.get("model_type")
+    for name in ("dataset", "limit", *asking, "pass_k"):
         flags[name] = settings.get(name)
     for pair in settings.get("filters") or []:  # type: ignore[union-attr]  # a list of pairs, as recorded
         words += ["--filter", "=".join(pair)]  # type: ignore[arg-type]
@@ -111,7 +121,7 @@ def command_of(run: RunRecord) -> str:
     for stop in [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []:
         words.append(f"--stop={stop}")
     for name, given in (("stream", generation.get("stream")), *((n, settings.get(n)) for n in _SWITCHES)):
-        if given:
+        if given and not (source is not None and name in _ASKING_SWITCHES):
             words.append(f"--{name.replace('_', '-')}")
     return shlex.join(words)
 

@@ -76,6 +76,8 @@ class RunOptions:
     """Take replies to equal requests from earlier runs (yes)."""
     skip_bad_rows: bool | None = None
     """Count unusable rows as skipped instead of refusing to start."""
+    pass_k: int | None = None
+    """The k of `pass@k` and `cons@k`, at most the repeats; None: the repeats."""
     infer_only: bool | None = None
     """Ask and record the replies, and leave the scoring to `rescore`."""
     data_type: str | None = None

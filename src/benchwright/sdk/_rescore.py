@@ -15,7 +15,7 @@ from benchwright.sdk._jobs import perform_jobs
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import benchmark_again
-from benchwright.sdk._run import Plan, absolute_dataset, filter_pairs, find_targets, queue_plans
+from benchwright.sdk._run import Plan, absolute_dataset, filter_pairs, find_targets, pass_k_of, queue_plans
 from benchwright.store import RunRecord, Store, find_workspace
 
 _MODELS_GROUPS = ("model", "generation", "requests")
@@ -83,6 +83,7 @@ def rescore_plan(
         "parallelism": options.parallelism,
         "failure_threshold": options.failure_threshold,
         "skip_bad_rows": options.skip_bad_rows,
+        "pass_k": pass_k_of(options.pass_k, settings.repeats),
     }
     settings = replace(
         settings,

@@ -135,6 +135,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "failure_threshold": options.failure_threshold,
         "cache": False if isinstance(model.endpoint, ScriptedSettings) else options.cache,
         "skip_bad_rows": options.skip_bad_rows,
+        "pass_k": pass_k_of(options.pass_k, options.repeats or 1),
         "infer_only": options.infer_only,
         "model_type": model.model_type,
         "questions": target.questions,
@@ -202,6 +203,15 @@ def absolute_dataset(dataset: str | None) -> str | None:
     if dataset is None or "://" in dataset:
         return dataset
     return str(Path(dataset).expanduser().resolve())
+
+
+def pass_k_of(k: int | None, repeats: int) -> int | None:
+    """The k of `pass@k`, checked: replies are drawn from those that were asked for."""
+    if k is not None and not 0 < k <= repeats:
+        raise UsageError(
+            f"--pass-k is {k}, and each row is asked {repeats} times; expected 1 to {repeats}. See --repeats"
+        )
+    return k
 
 
 def filter_pairs(written: Sequence[str] | None) -> tuple[tuple[str, str], ...] | None:

@@ -104,7 +104,7 @@ class ScoreAccumulator:
             stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
         else:
             stderr = self._clustered_stderr(mean, n)
-        low, high, interval = _interval(mean, stderr, n, clusters, binary)
+        low, high, interval = interval_of(mean, stderr, n, clusters, binary=binary)
         return ScoreSummary(
             count=n,
             mean=mean,
@@ -192,9 +192,10 @@ def _merged(left: tuple[int, float, float], right: tuple[int, float, float]) -> 
     return n, left_mean + apart * right_n / n, left_m2 + right_m2 + apart * apart * left_n * right_n / n
 
 
-def _interval(
-    mean: float, stderr: float, count: int, clusters: int, binary: bool
+def interval_of(
+    mean: float, stderr: float, count: int, clusters: int, *, binary: bool
 ) -> tuple[float, float, Literal["wilson", "normal", "clustered"]]:
+    """The 95 % interval of a mean of `count` values, and how it was made."""
     if binary and (clusters == count or stderr == 0):
         # Repeats that always agree say no more than one reply each, and must not give an interval of width 0.
         low, high = wilson_interval(mean * clusters if clusters < count else round(mean * count), clusters)

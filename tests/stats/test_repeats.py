@@ -1,0 +1,111 @@
+"""pass@k and its kin against values worked out by hand and by counting every draw."""
+
+from __future__ import annotations
+
+import doctest
+from itertools import combinations, product
+
+import pytest
+
+from benchwright.stats import RepeatTally, _repeats, consensus_at_k, pass_at_k, wilson_interval
+
+
+def test_examples_in_the_docstrings_hold() -> None:
+    assert doctest.testmod(_repeats).failed == 0
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+def test_pass_at_k_is_the_share_of_draws_with_a_right_reply(n: int) -> None:
+    for right, k in product(range(n + 1), range(1, n + 1)):
+        replies = [True] * right + [False] * (n - right)
+        draws = list(combinations(replies, k))
+        assert pass_at_k(n, right, k) == pytest.approx(sum(map(any, draws)) / len(draws), abs=1e-15)
+
+
+def test_a_majority_is_more_than_half() -> None:
+    assert [consensus_at_k(5, right, 5) for right in range(6)] == [0, 0, 0, 1, 1, 1]
+    assert [consensus_at_k(4, right, 4) for right in range(5)] == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(("n", "right", "k"), [(3, 1, 0), (3, 1, 4), (3, 4, 1), (3, -1, 1)])
+def test_impossible_counts_are_refused(n: int, right: int, k: int) -> None:
+    with pytest.raises(ValueError, match="expected 0 < k ≤ n"):
+        pass_at_k(n, right, k)
+    with pytest.raises(ValueError, match="expected 0 < k ≤ n"):
+        consensus_at_k(n, right, k)
+
+
+def filled(rows: list[list[object]]) -> RepeatTally:
+    """Rows of replies: a value of `correct`, or None for one that failed."""
+    tally = RepeatTally()
+    for number, replies in enumerate(rows):
+        for reply in replies:
+            if reply is None:
+                tally.add_failure(number)
+            else:
+                tally.add(number, {"correct": reply, "label": "x", "words": 2.5})
+    return tally
+
+
+def test_rows_are_averaged_not_replies() -> None:
+    tally = filled([[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
+    found = tally.summaries("correct", 2, 4)
+    means = {name: figure.scored and figure.scored.mean for name, figure in found.items()}
+    # By hand: pass@2 of 1 in 4 is 1 - 3/6, of 3 in 4 is 1 - 0; cons@2 asks for more than one.
+    assert means == {
+        "avg@4": pytest.approx(1 / 3),
+        "pass@2": pytest.approx(0.5),
+        "cons@2": pytest.approx(1 / 3),
+    }
+    assert tally.metrics() == ["correct"]
+    majority = found["cons@2"].scored
+    assert majority is not None
+    assert (majority.ci_low, majority.ci_high) == wilson_interval(1, 3)
+    assert (majority.count, majority.interval, found["pass@2"].scored.interval) == (3, "wilson", "normal")  # type: ignore[union-attr]
+
+
+def test_failed_replies_are_left_out_or_wrong() -> None:
+    found = filled([[1, None, None], [1, 1, None], [None, None, None], [0, 0, 1]]).summaries("correct", 2, 3)
+    scored = {
+        name: (figure.scored.mean, figure.scored.count) for name, figure in found.items() if figure.scored
+    }
+    # avg: 1/1, 2/2, -, 1/3; pass@2 needs two replies: -, 1, -, 1 - C(2,2)/C(3,2).
+    assert scored["avg@3"] == (pytest.approx((1 + 1 + 1 / 3) / 3), 3)
+    assert scored["pass@2"] == (pytest.approx((1 + 2 / 3) / 2), 2)
+    wrong = found["pass@2"].with_failures
+    assert wrong is not None
+    assert (wrong.mean, wrong.count) == (pytest.approx((2 / 3 + 1 + 0 + 2 / 3) / 4), 4)
+
+
+def test_other_values_end_a_metric_for_good() -> None:
+    tally = RepeatTally()
+    tally.add(0, {"f1": 1.0, "correct": 1})
+    tally.add(0, {"f1": 0.5, "correct": 0})
+    tally.add(1, {"f1": 1.0, "correct": 1})
+    assert tally.metrics() == ["correct"]
+
+
+def test_a_metric_that_some_replies_lack_has_no_second_figure() -> None:
+    tally = RepeatTally()
+    tally.add(0, {"correct": 1, "hard": 1})
+    tally.add(0, {"correct": 1})
+    tally.add_failure(1)
+    assert tally.summaries("hard", 1)["avg@1"].with_failures is None
+    complete = tally.summaries("correct", 1)["avg@1"].with_failures
+    assert complete is not None
+    assert complete.mean == 0.5
+
+
+def test_memory_does_not_grow_with_the_rows() -> None:
+    tally = RepeatTally()
+    for row in range(2000):
+        for repeat in range(4):
+            tally.add(row, {"correct": (row + repeat) % 3 == 0})
+    assert tally.metrics() == ["correct"]
+    assert len(tally._rows["correct"]) <= 3
+
+
+def test_nothing_scored_gives_nothing() -> None:
+    tally = RepeatTally()
+    tally.add_failure(0)
+    assert tally.metrics() == []
