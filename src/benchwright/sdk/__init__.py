@@ -10,13 +10,21 @@ from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import resume
 from benchwright.sdk._run import run, run_all
 from benchwright.sdk._validate import validate
+from benchwright.sdk._workflow.concurrency import (
+    Outcome,
+    collect_async_iter,
+    iter_async_with_concurrency,
+)
 
 __all__ = [
     "Evaluation",
+    "Outcome",
     "RunOptions",
     "RunResult",
     "check",
+    "collect_async_iter",
     "compare",
+    "iter_async_with_concurrency",
     "judge_score",
     "list_evaluations",
     "rescore",
