@@ -166,12 +166,15 @@ def test_what_finished_before_an_error_is_yielded_first() -> None:
                 await asyncio.sleep(1)
             return item
 
-        found = []
+        found: list[int] = []
+        results = iter_async_with_concurrency(Source(50), worker, max_concurrency=5, yield_order="completion")
+
+        async def listen() -> None:
+            async for value in results:
+                found.append(value)  # noqa: PERF401  # what came before the error is the point
+
         with pytest.raises(RuntimeError, match="third"):
-            async for value in iter_async_with_concurrency(
-                Source(50), worker, max_concurrency=5, yield_order="completion"
-            ):
-                found.append(value)
+            await listen()
         return found
 
     assert asyncio.run(main()) == [0, 1, 2]
