@@ -6,7 +6,6 @@ Looks at names, sizes and first bytes only; nothing here reads a whole file.
 from __future__ import annotations
 
 import base64
-import binascii
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -175,7 +174,7 @@ def check_data_url(item: MediaItem, *, max_bytes: int) -> tuple[MediaFormat, str
     start = text[: HEAD_BYTES // 3 * 4]
     try:
         first = base64.b64decode(start[: len(start) // 4 * 4], validate=True)
-    except binascii.Error:
+    except ValueError:
         raise MediaError(item.field, f'"{head[:60]},…" holds what is no base64') from None
     format = checked_format(item, first, f"x.{mime.rpartition('/')[2]}")
     return format, mime
