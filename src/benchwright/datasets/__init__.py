@@ -19,6 +19,7 @@ from benchwright.datasets._media import (
 from benchwright.datasets._meta import read_meta
 from benchwright.datasets._open import DatasetRef, load_dataset, open_dataset
 from benchwright.datasets._program import HasRows
+from benchwright.datasets._ranges import RowRange
 from benchwright.datasets._reader import DatasetReader
 from benchwright.datasets._sampled import MAX_TOKENS_FIELD
 from benchwright.datasets._sampling import Sampling, output_lengths, sample_indexes
@@ -36,6 +37,7 @@ __all__ = [
     "HfUri",
     "MediaError",
     "MediaItem",
+    "RowRange",
     "Sampling",
     "check_data_url",
     "is_data_url",

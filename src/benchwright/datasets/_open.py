@@ -11,6 +11,7 @@ from benchwright.core import BadRow, DatasetError, Row
 from benchwright.datasets._fetchers import fetch
 from benchwright.datasets._formats import FileSource, parser_for
 from benchwright.datasets._program import HasRows, program_source
+from benchwright.datasets._ranges import RangedReader
 from benchwright.datasets._reader import DatasetReader
 from benchwright.datasets._sampled import SampledReader
 from benchwright.datasets._sampling import Sampling
@@ -51,6 +52,8 @@ def open_dataset(
         raise DatasetError(f"limit is {limit!r}; expected a whole number of rows, 0 or more")
     if sampling is not None:
         inner = open_dataset(ref, base_dir=base_dir, field_mapping=field_mapping, filters=filters)
+        if sampling.rows is not None:
+            inner = RangedReader(inner, sampling.rows)
         return SampledReader(inner, sampling, limit)
     mapping = _checked_mapping(field_mapping)
     if not isinstance(ref, str | os.PathLike):

@@ -26,6 +26,7 @@ from benchwright.datasets._lengths import (
     draw_lengths,
     share_counts,
 )
+from benchwright.datasets._ranges import RowRange
 
 SamplingMode: TypeAlias = Literal["default", "shuffle", "random", "random_with_replacement"]
 """How rows are chosen: in their order, permuted, drawn without or drawn with putting back."""
@@ -68,6 +69,8 @@ class Sampling:
     """Sample and round as AISBench does."""
     source: str = "the sampling"
     """The meta file as the user knows it, for messages."""
+    rows: RowRange | None = None
+    """The only rows that are drawn from; None: all."""
 
     @property
     def extra_body(self) -> JsonObject:
@@ -94,6 +97,7 @@ class Sampling:
             "ignore_eos": self.ignore_eos,
             "seed": self.seed,
             "compat": self.compat,
+            **({} if self.rows is None else {"test_range": self.rows.written}),
         }
 
 
@@ -162,6 +166,9 @@ def sampling_notes(
     if asked < planned:
         parts.append(f"cut to {asked:,} by the limit")
     notes = [", ".join(parts)]
+    if sampling.rows is not None:
+        taken = f"test_range {sampling.rows.written}: {rows:,} of the rows"
+        notes = [taken] if sampling == Sampling(rows=sampling.rows) else [taken, *notes]
     if repeats_rows(sampling, rows):
         notes[0] += "; rows repeat, and intervals count the copies of a row as one cluster"
     if isinstance(sampling.lengths, LengthShares) and planned:

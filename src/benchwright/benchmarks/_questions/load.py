@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from benchwright.benchmarks._questions.columns import Columns
@@ -23,7 +24,7 @@ from benchwright.core import (
     canonical_json,
     normalise_name,
 )
-from benchwright.datasets import DatasetReader, open_dataset
+from benchwright.datasets import DatasetReader, RowRange, Sampling, open_dataset
 
 NO_GOLD = "no gold (the data have no answers); replies are recorded"
 """Why a file without answers gives no scores."""
@@ -72,7 +73,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         max_tokens_field=LENGTH,
         headline=scoring.headline,
         remarks=scoring.remarks,
-        sampling=sampling_for(reader.path, options, cwd=cwd),
+        sampling=_sampling(options, reader.path, cwd),
         unscored=NO_GOLD if not found.gold and options.evaluator is None else "",
         family=data_type,
         doubts=tuple(doubts(found, columns)),
@@ -98,6 +99,13 @@ def _open(path: str, columns: Columns, cwd: Path) -> DatasetReader:
         if "://" not in path and not (cwd / Path(path).expanduser()).exists():
             raise NotFoundError(str(error)) from None  # a target that is not there, like any other
         raise
+
+
+def _sampling(options: QuestionOptions, path: Path | None, cwd: Path) -> Sampling | None:
+    found = sampling_for(path, options, cwd=cwd)
+    if options.test_range is None:
+        return found
+    return replace(found or Sampling(), rows=RowRange.parse(options.test_range))
 
 
 def _refuse_twins(columns: Columns, path: str, cwd: Path) -> None:
