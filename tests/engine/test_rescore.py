@@ -106,7 +106,7 @@ def test_other_rules_are_applied_to_the_recorded_replies(
     assert again.folder != first.folder
     assert (again.folder / "results.yml").is_file()
     assert "rescored from run 1: no model was asked" in again.summary.notes
-    assert "the benchmark has changed since run 1" in again.summary.notes
+    assert "the benchmark or its rules have changed since run 1" in again.summary.notes
 
 
 def test_nothing_reaches_a_server(bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

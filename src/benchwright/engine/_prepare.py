@@ -172,9 +172,8 @@ def as_asked(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
     spec = replace(spec, dataset=dataset, filters=filters)
     if settings.infer_only:
         # Without the configuration, where judges are: one that is never asked needs no key.
-        spec = replace(
-            spec, scorer=_no_scores, passes_config=False, config={}, remarks=None, unscored=INFERENCE_ONLY
-        )
+        why = spec.unscored or INFERENCE_ONLY
+        spec = replace(spec, scorer=_no_scores, passes_config=False, config={}, remarks=None, unscored=why)
     return spec
 
 
@@ -208,7 +207,7 @@ def _notes(
     spec: BenchmarkSpec, settings: RunSettings, fewshot: FewShot | None, problems: tuple[str | None, ...]
 ) -> tuple[str, ...]:
     """What a reader of the numbers must know, from what is known before they are measured."""
-    notes = list(definition_doubts(spec))
+    notes = [*definition_doubts(spec), *settings.model_notes]
     if fewshot is not None:
         notes += fewshot.warnings
     notes += [problem for problem in problems if problem is not None]
@@ -265,6 +264,7 @@ def _manifest(
             "name": spec.name,
             "source": None if spec.source is None else spec.source.name,
             "hash": benchmark_hash(spec),
+            "prompt_hash": _prompt_hash(spec, fewshot),
         },
         "strategy": strategy_of(spec, model_type_of(spec, settings)),
         "endpoint": {"fingerprint": settings.endpoint.fingerprint(), "type": model_type_of(spec, settings)},
@@ -272,6 +272,15 @@ def _manifest(
         "seed": settings.fewshot_seed,
         "versions": {"benchwright": VERSION, "python": platform.python_version()},
     }
+
+
+def _prompt_hash(spec: BenchmarkSpec, fewshot: FewShot | None) -> str:
+    """Stands for how rows are asked, whatever the data and the scorer: equal prompts, equal examples, equal hash."""
+    prompts = build_prompts(spec, None)
+    system = None if prompts.system_template is None else prompts.system_template.text
+    shown = [] if fewshot is None else [example.text for example in fewshot.examples]
+    around = [spec.fewshot_prefix, spec.fewshot_separator] if shown else []
+    return content_hash([prompts.template.text, system, shown, around])
 
 
 def benchmark_hash(spec: BenchmarkSpec) -> str:

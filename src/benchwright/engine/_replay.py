@@ -99,7 +99,7 @@ def replay_notes(store: Store, source: int, run_id: int, manifest: JsonObject) -
     if name != _part(manifest, "benchmark", "name"):
         yield f"run {source} was of another benchmark, {name}"
     elif _part(before, "benchmark", "hash") != _part(manifest, "benchmark", "hash"):
-        yield f"the benchmark has changed since run {source}"
+        yield f"the benchmark or its rules have changed since run {source}"
 
 
 def _part(manifest: JsonObject, table: str, name: str) -> Any:

@@ -8,11 +8,13 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from benchwright.benchmarks import BenchmarkSpec, is_question_file
 from benchwright.config import RUN_SETTINGS, find_config
 from benchwright.core import NotFoundError, UsageError
 from benchwright.engine import Budget, InterruptedRunError, RunSettings, Watcher
 from benchwright.sdk._jobs import perform_jobs
 from benchwright.sdk._options import RunOptions
+from benchwright.sdk._questions import changed_questions, given_questions, refuse_idle, refuse_questions
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import benchmark_again
 from benchwright.sdk._run import Plan, absolute_dataset, filter_pairs, find_targets, pass_k_of, queue_plans
@@ -95,11 +97,39 @@ def rescore_plan(
         budget=Budget(options.max_requests, options.max_tokens_total, options.max_minutes),
         output_dir=None if options.output_dir is None else str(options.output_dir),
     )
-    if target is None:
+    spec, settings = _retargeted(source, settings, target, options)
+    folder = options.output_dir
+    return Plan(spec, settings, None if folder is None else folder.expanduser().resolve(), label)
+
+
+def _retargeted(
+    source: RunRecord,
+    settings: RunSettings,
+    target: str | os.PathLike[str] | Callable[..., Any] | None,
+    options: RunOptions,
+) -> tuple[BenchmarkSpec, RunSettings]:
+    """What to score with: the run's own benchmark, or another; a file of questions with the rules that are given."""
+    cwd = Path.cwd()
+    config = find_config(cwd)
+    name = None if target is None or callable(target) else os.fspath(target)
+    if settings.questions is not None and (target is None or (name is not None and is_question_file(name))):
+        # Another file is asked and scored as the run's own was, but for its name and what lies beside it.
+        elsewhere = {} if name is None else {"name": None, "meta_path": None}
+        questions = changed_questions({**settings.questions, **elsewhere}, options, config)
+        settings = replace(settings, questions=questions)
+        if options.dataset is not None:
+            raise UsageError(
+                f"--dataset: {source.target} is the data already; give the other file with --target"
+            )
+        if name is not None:
+            settings = replace(settings, asked=name, target=name, cwd=str(cwd))
+        spec = benchmark_again(source, settings, None)
+        refuse_idle(given_questions(options), spec)
+    elif target is None:
+        refuse_questions(given_questions(options), source.target)
         spec = benchmark_again(source, settings, None)
     else:
-        cwd = Path.cwd()
-        found = find_targets(target, find_config(cwd), cwd)
+        found = find_targets(target, config, cwd, options)
         if len(found) > 1:
             names = ", ".join(each.spec.key for each in found)
             raise UsageError(
@@ -111,11 +141,9 @@ def rescore_plan(
             asked=found[0].written,
             target=found[0].reload,
             cwd=str(cwd),
-            benchmark=spec.key,
-            eval_type=spec.eval_type,
+            questions=found[0].questions,
         )
-    folder = options.output_dir
-    return Plan(spec, settings, None if folder is None else folder.expanduser().resolve(), label)
+    return spec, replace(settings, benchmark=spec.key, eval_type=spec.eval_type)
 
 
 def _refuse_model_options(source: RunRecord, options: RunOptions) -> None:
