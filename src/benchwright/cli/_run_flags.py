@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _METAVARS = {
     "model": "NAME", "model_url": "URL", "model_id": "ID", "model_type": "TYPE", "api_key_name": "VARIABLE",
+    "host_ip": "HOST", "host_port": "PORT", "api": "FORMAT", "headers": "NAME=VALUE", "max_event_bytes": "BYTES",
     "dataset": "PATH", "workspace": "DIR", "output_dir": "DIR", "extra_body": "JSON", "stop": "TEXT",
     "max_minutes": "MINUTES", "request_timeout": "SECONDS", "timeout_per_sample": "SECONDS",
     "retry_backoff": "SECONDS", "failure_threshold": "SHARE", "demo_skill": "SHARE",

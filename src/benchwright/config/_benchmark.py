@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchwright.config._run_settings import RUN_SETTINGS
+from benchwright.config._run_settings import ENDPOINT_SETTINGS, RUN_SETTINGS
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_table
 from benchwright.core import ConfigError, JsonObject, JsonValue
 
-_ENDPOINT_KEYS = ("model_url", "model_id", "model_type", "api_key_name")
 _ENDPOINT_HINT = 'describe the endpoint in a [models.NAME] table and write model = "NAME" here'
 _PLACE_HINT = "give this on the command line: written here, every run would use the same folder"
 _HINTS = {
-    **dict.fromkeys(_ENDPOINT_KEYS, _ENDPOINT_HINT),
+    **dict.fromkeys(ENDPOINT_SETTINGS, _ENDPOINT_HINT),
     **dict.fromkeys(("workspace", "output_dir"), _PLACE_HINT),
 }
 

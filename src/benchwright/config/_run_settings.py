@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from benchwright.config._setting import Setting
+from benchwright.core import APIS
 
 MODEL_TYPES = ("chat", "completions", "completions_logprob")
 """How a model is asked over HTTP."""
 
+ENDPOINT_SETTINGS = (
+    "model_url", "host_ip", "host_port", "enable_ssl", "model_id", "model_type", "api", "api_key_name", "headers",
+)  # fmt: skip
+"""Settings that describe a server: on the command line, or in a `[models.NAME]` table."""
+
 RUN_SETTINGS: tuple[Setting, ...] = (
-    Setting("model", "text", "model from benchwright.toml, or 'demo'", group="model"),
-    Setting("model_url", "text", "URL of an OpenAI-compatible endpoint", group="model"),
-    Setting("model_id", "text", "the model's name, as that server knows it", group="model"),
+    Setting("model", "text", "model from benchwright.toml, a profile (see: ls --models), or 'demo'", group="model"),
+    Setting("model_url", "text", "URL of the server", aliases=("base_url", "url"), group="model"),
+    Setting("host_ip", "text", "host of the server, instead of its URL (default: localhost)", group="model"),
+    Setting("host_port", "int", "its port (default: 8080)", least=1, most=65535, group="model"),
+    Setting("enable_ssl", "bool", "https instead of http, with a host", group="model"),
+    Setting("model_id", "text", "the model's name, as that server knows it", aliases=("model_name",), group="model"),
     Setting("model_type", "text", "how it is asked (default: as the benchmark says)", choices=MODEL_TYPES, group="model"),
-    Setting("api_key_name", "text", "environment variable that holds the API key", group="model"),
+    Setting("api", "text", "wire format of the server (default: openai)", choices=APIS, group="model"),
+    Setting("api_key_name", "text", "environment variable that holds the API key", aliases=("api_key_env",),
+            group="model"),
+    Setting("headers", "texts", "further request header: NAME=VALUE, secrets as ${VARIABLE}; may be given again",
+            aliases=("header",), group="model"),
     Setting("demo_skill", "number", "how good the demo model is", least=0, most=1, group="model"),
     Setting("dataset", "text", "use this data instead of the benchmark's own", group="data"),
     Setting("filters", "texts", "only rows whose column has this value: FIELD=VALUE; may be given again",
@@ -79,6 +92,7 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     Setting("timeout_per_sample", "number", "seconds for all attempts of one request", above=0, group="requests"),
     Setting("max_retries", "int", "further attempts after a failure (default: 3)", least=0, group="requests"),
     Setting("retry_backoff", "number", "first pause in seconds, then doubled (default: 0.5)", least=0, group="requests"),
+    Setting("max_event_bytes", "int", "largest event of a stream (default: 16777216)", least=1, group="requests"),
     Setting("cache", "bool", "take replies to equal requests from earlier runs (default: on)", group="requests"),
     Setting("max_requests", "int", "stop after N requests, retries included", least=1, group="budget"),
     Setting("max_tokens_total", "int", "stop after N tokens, prompts included", least=1, group="budget"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from benchwright.endpoints._addresses import model_in_url
+from benchwright.endpoints._captured import captured_bodies
 from benchwright.endpoints._demo.server import DemoServer, demo_server, serve_demo, start_demo
 from benchwright.endpoints._demo.settings import DemoSettings, FaultMix
 from benchwright.endpoints._echo import EchoProfile, learn_echo
@@ -15,6 +17,7 @@ from benchwright.endpoints._likelihood import (
     EmptyContinuationError,
     continuation_likelihood,
 )
+from benchwright.endpoints._model_list import first_model
 from benchwright.endpoints._open import open_endpoint
 from benchwright.endpoints._reasoning import SplitText, split_reasoning
 from benchwright.endpoints._scripted import Script, ScriptedAnswer, ScriptedEndpoint, ScriptedSettings
@@ -47,9 +50,12 @@ __all__ = [
     "ScriptedSettings",
     "SendGate",
     "SplitText",
+    "captured_bodies",
     "continuation_likelihood",
     "demo_server",
+    "first_model",
     "learn_echo",
+    "model_in_url",
     "open_endpoint",
     "serve_demo",
     "split_reasoning",

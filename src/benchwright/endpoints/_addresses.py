@@ -126,6 +126,15 @@ def parse_address(url: str, api: Api = "openai") -> Address:
     )
 
 
+def model_in_url(url: str, api: Api) -> str | None:
+    """The model that a URL names, where the wire format has models in its URLs.
+
+    >>> model_in_url("http://h/v2/models/llama/generate", "triton")
+    'llama'
+    """
+    return parse_address(url, api).named_model if api == "triton" else None
+
+
 def _without_route(path: str, api: Api) -> tuple[str, bool]:
     """The base path, and whether the route was written behind it."""
     for ending in _ENDINGS[api]:

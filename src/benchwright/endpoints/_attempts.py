@@ -8,6 +8,7 @@ from time import monotonic
 import orjson
 
 from benchwright.core import ModelReply, ModelRequest, RequestFailure, encode_json
+from benchwright.endpoints._captured import capture
 from benchwright.endpoints._messages import is_html, words_of_body, words_of_json
 from benchwright.endpoints._replies import BadReply, Timing, read_reply
 from benchwright.endpoints._retry import Trouble, again_of_status, kind_of_status, retry_after_s
@@ -132,6 +133,7 @@ class Attempter:
                 message += ". Is the URL that of the API, not of a web page?"
             return self._of_bad_reply(BadReply(message), sent_at)
         data = self._redactor.clean_json(data, body)
+        capture(data)
         if not self._native and headers is not None:
             data = self._wire.translate(data, request, headers)
             if isinstance(data, BadReply):

@@ -54,9 +54,9 @@ class HttpEndpoint:
         self._limiter = limiter or Limiter(settings.parallelism)
         self._shares_limiter = limiter is not None
         self._allowance = Allowance(gate)
-        redactor = Redactor([*_secrets(settings, key), *secrets])
+        redactor = Redactor([*secrets_of(settings, key), *secrets])
         wire = self._wire = wire_of(settings.api)
-        self._attempter = Attempter(transport, wire, _headers(settings, key), redactor, settings)
+        self._attempter = Attempter(transport, wire, request_headers(settings, key), redactor, settings)
         model = settings.model_id
         self._urls = wire.urls(address, model)
         # Set as long as "/v1" is a guess: where to ask if the server does not know it.
@@ -223,7 +223,8 @@ def _cut_short(trouble: Trouble) -> Trouble:
     return replace(trouble, failure=replace(trouble.failure, kind="budget"))
 
 
-def _headers(settings: EndpointSettings, key: str | None) -> dict[str, str]:
+def request_headers(settings: EndpointSettings, key: str | None) -> dict[str, str]:
+    """The headers of every request; the user's own win."""
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
@@ -238,7 +239,8 @@ def _headers(settings: EndpointSettings, key: str | None) -> dict[str, str]:
     return headers
 
 
-def _secrets(settings: EndpointSettings, key: str | None) -> list[str]:
+def secrets_of(settings: EndpointSettings, key: str | None) -> list[str]:
+    """What must not be shown of what is sent."""
     secrets = [key or ""]
     for name, value in settings.headers.items():
         if is_secret_name(name):

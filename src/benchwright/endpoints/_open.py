@@ -38,7 +38,7 @@ def open_endpoint(
 
     if settings.api_key_name:
         read_api_key(settings.api_key_name)  # before a transport holds resources
-    proxy = _proxy(settings)
+    proxy = proxy_of(settings)
     secrets = []
     if proxy is not None and (password := urlsplit(proxy).password):
         secrets = [password, unquote(password)]
@@ -46,7 +46,8 @@ def open_endpoint(
     return HttpEndpoint(settings, transport, secrets=secrets, gate=gate, limiter=limiter)
 
 
-def _proxy(settings: EndpointSettings) -> str | None:
+def proxy_of(settings: EndpointSettings) -> str | None:
+    """The proxy that requests to this endpoint go through, if any."""
     address = settings.address
     if settings.proxy is not None:
         return None if is_loopback(address.host) else settings.proxy

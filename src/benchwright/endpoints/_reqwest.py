@@ -49,6 +49,18 @@ class ReqwestTransport:
         except PyreqwestError as error:
             raise _failure(error, url, timeout_s, half_way=first_byte_at > 0) from None
 
+    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
+        """Ask for a resource and read the whole reply."""
+        sent_at = monotonic()
+        request = self._client.get(url).headers(headers).timeout(timedelta(seconds=timeout_s))
+        try:
+            async with request.build_streamed() as response:
+                first_byte_at = monotonic()
+                body = await _whole_body(response)
+                return HttpReply(response.status, response.headers, body, sent_at, first_byte_at, monotonic())
+        except PyreqwestError as error:
+            raise _failure(error, url, timeout_s) from None
+
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
     ) -> ReqwestStream:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from benchwright.core import APIS, Api, ConfigError, suggest
-from benchwright.endpoints._addresses import Address, parse_address
+from benchwright.endpoints._addresses import Address, model_in_url, parse_address
 from benchwright.endpoints._secrets import is_secret_name, read_api_key
 
 ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
@@ -71,8 +71,8 @@ Write http://localhost:8000
                 f"wire format {self.api!r} is not known; expected {', '.join(APIS)}."
                 + suggest(str(self.api), APIS)
             )
-        address = parse_address(self.url, self.api)
-        named = address.named_model if self.api == "triton" else None
+        parse_address(self.url, self.api)
+        named = model_in_url(self.url, self.api)
         if not self.model_id:
             raise ConfigError("the model has no id. Give the name the server knows it by: --model-id NAME")
         if named is not None and named != self.model_id:

@@ -2,7 +2,7 @@
 
 from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._perform import Performed, perform
-from benchwright.engine._prepare import DEMO_NOTE, Prepared, as_asked, prepare
+from benchwright.engine._prepare import DEMO_NOTE, Prepared, as_asked, model_type_of, prepare
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._settings import ModelSettings, RunSettings
 from benchwright.engine._side_calls import judge_request, judge_settings, judge_text
@@ -25,6 +25,7 @@ __all__ = [
     "judge_request",
     "judge_settings",
     "judge_text",
+    "model_type_of",
     "perform",
     "prepare",
 ]

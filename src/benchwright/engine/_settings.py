@@ -54,6 +54,8 @@ class RunSettings:
     """Seed of the choice of examples."""
     fewshot_strict: bool = False
     """Refuse examples drawn from evaluated rows."""
+    model_notes: tuple[str, ...] = ()
+    """What was said about the model without effect; stands beside the numbers."""
     budget: Budget = field(default_factory=Budget)
     """What the run may spend."""
     failure_threshold: float = 0.05
@@ -94,6 +96,7 @@ class RunSettings:
             **{
                 **values,
                 "endpoint": endpoint,
+                "model_notes": tuple(values.get("model_notes", ())),
                 "filters": tuple((field, value) for field, value in values.get("filters", ())),
                 "generation": Generation(**values["generation"]),
                 "budget": Budget(**values["budget"]),

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import find_config
-from benchwright.engine import as_asked
+from benchwright.engine import as_asked, model_type_of
 from benchwright.sdk._models import choose_model
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._run import find_targets, run_settings
@@ -28,15 +28,16 @@ def check(
     reports = []
     for found in find_targets(target, config, cwd, options):
         effective = options.over(found.defaults)
-        settings = run_settings(found, effective, choose_model(effective, config))
+        settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
+        spec = as_asked(found.spec, settings)
         reports.append(
             check_benchmark(
-                as_asked(found.spec, settings),
+                spec,
                 limit=settings.limit,
                 num_fewshot=settings.num_fewshot,
                 seed=settings.fewshot_seed,
                 fewshot_strict=settings.fewshot_strict,
-                model_type=settings.model_type,
+                model_type=model_type_of(spec, settings),
             )
         )
     return reports

@@ -1,15 +1,31 @@
-"""Which model is meant: flags, a name from benchwright.toml, or the embedded demo."""
+"""Which model is meant: flags, a name from benchwright.toml, a profile, or the embedded demo."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchwright.benchmarks import Generation
-from benchwright.config import ConfigFile, ModelConfig
-from benchwright.core import UsageError, suggest
-from benchwright.endpoints import DemoSettings, EndpointSettings, ScriptedSettings
+from benchwright.config import (
+    PROFILES,
+    ConfigFile,
+    ModelConfig,
+    Profile,
+    find_profile,
+    host_url,
+    profile_model,
+    resolve_headers,
+)
+from benchwright.core import Api, UsageError, suggest
+from benchwright.endpoints import (
+    DemoSettings,
+    EndpointSettings,
+    ScriptedSettings,
+    first_model,
+    model_in_url,
+)
 from benchwright.engine import ModelSettings
+from benchwright.sdk._loops import in_event_loop
 from benchwright.sdk._options import RunOptions
 
 DEFAULT_PARALLELISM = 16
@@ -28,6 +44,10 @@ class ChosenModel:
     """How it wants to be asked; None: as the benchmark declares."""
     parallelism: int
     """Samples in flight at once."""
+    repeats: int | None = None
+    """How often it wants to be asked each row; None: as the run says."""
+    notes: tuple[str, ...] = ()
+    """What was written about it without effect."""
 
     @property
     def demo(self) -> bool:
@@ -44,37 +64,78 @@ def scripted_model(options: RunOptions) -> ChosenModel:
     )
 
 
-def choose_model(options: RunOptions, config: ConfigFile | None) -> ChosenModel:
-    """Resolve the model flags."""
-    if options.model_url is not None:
-        if options.model is not None:
-            raise UsageError(
-                "--model names a configured model and --model-url describes one; give only one of them"
-            )
-        if options.model_id is None:
-            raise UsageError("--model-url also needs --model-id, the name the server knows the model by")
-        return _http(
-            options, ModelConfig(name=options.model_id, base_url=options.model_url, model=options.model_id)
+def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: bool = True) -> ChosenModel:
+    """Resolve the model flags. A server whose model nobody named is asked for its first one, unless nothing may
+    be sent; the model's name is then a question mark."""
+    address = _address(options)
+    name = options.model
+    configured = config.models if config is not None else {}
+    if name is not None and name in configured:
+        model = configured[name]
+        _refuse_description(options, model, address)
+        return _demo(options, model) if model.type == "demo" else _http(options, model, ask_server)
+    profile = None if name is None else find_profile(name)
+    if profile is not None:
+        model = profile_model(profile, base_url=address, model=options.model_id)
+        return _http(options, _checked(options, model, profile), ask_server)
+    if name is not None and name != "demo":
+        where = config.path.name if config is not None else "no benchwright.toml was found"
+        raise UsageError(
+            f"no model named {name!r} ({where}).{suggest(name, [*configured, *PROFILES, 'demo'])} "
+            f"Known: {', '.join([*configured, 'demo'])}, and the profiles that benchwright ls --models lists. "
+            "Or describe one: --model-url URL --model-id ID"
         )
+    if address is None:
+        _refuse_server_flags(options)
+        return _demo(options, None)
+    if name == "demo":
+        raise UsageError("the demo model runs in this process and has no address; leave --model out")
+    if options.model_id is None and options.api is None:
+        raise UsageError("--model-url also needs --model-id, the name the server knows the model by")
+    model = ModelConfig(name=options.model_id or "?", base_url=address, model=options.model_id)
+    return _http(options, model, ask_server)
+
+
+def _address(options: RunOptions) -> str | None:
+    """The server's address, if one was given."""
+    by_host = [options.host_ip, options.host_port, options.enable_ssl] != [None, None, None]
+    if options.model_url is None:
+        return host_url(options.host_ip, options.host_port, ssl=bool(options.enable_ssl)) if by_host else None
+    if by_host:
+        raise UsageError(
+            "--model-url holds host, port and scheme; leave --host-ip, --host-port and --enable-ssl out"
+        )
+    return options.model_url
+
+
+def _refuse_description(options: RunOptions, model: ModelConfig, address: str | None) -> None:
+    if address is not None:
+        raise UsageError(
+            "--model names a configured model and --model-url describes one; give only one of them"
+        )
+    if options.model_id is not None and (model.type == "demo" or model.model is not None):
+        raise UsageError(f"--model-id: the configuration says which model {model.name} is; leave it out")
+    if model.type == "demo":
+        _refuse_server_flags(options)
+
+
+def _refuse_server_flags(options: RunOptions) -> None:
     if options.model_id is not None:
         raise UsageError("--model-id also needs --model-url, the address of the server")
-    if options.api_key_name is not None and options.model in (None, "demo"):
+    if options.api_key_name is not None:
         raise UsageError("--api-key-name is for a model reached by --model-url; the demo model has no key")
-    name = options.model or "demo"
-    configured = config.models if config is not None else {}
-    if name in configured:
-        model = configured[name]
-        return _demo(options, model) if model.type == "demo" else _http(options, model)
-    if name == "demo":
-        return _demo(options, None)
-    where = config.path.name if config is not None else "no benchwright.toml was found"
-    raise UsageError(
-        f"no model named {name!r} ({where}).{suggest(name, [*configured, 'demo'])} "
-        f"Known: {', '.join([*configured, 'demo'])}. Or describe one: --model-url URL --model-id ID"
-    )
+    for flag, value in (("--api", options.api), ("--header", options.headers)):
+        if value is not None:
+            raise UsageError(f"{flag} is for a model reached by --model-url; the demo model has no server")
 
 
-def _http(options: RunOptions, model: ModelConfig) -> ChosenModel:
+def _checked(options: RunOptions, model: ModelConfig, profile: Profile) -> ModelConfig:
+    if options.api not in (None, profile.api):
+        raise UsageError(f"profile {profile.name} speaks {profile.api}; leave --api {options.api} out")
+    return model
+
+
+def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenModel:
     parallelism = options.parallelism or model.max_concurrency or DEFAULT_PARALLELISM
     if model.max_concurrency is not None:  # a promise to the server, whatever a run would like
         parallelism = min(parallelism, model.max_concurrency)
@@ -85,18 +146,45 @@ def _http(options: RunOptions, model: ModelConfig) -> ChosenModel:
         "sample_timeout_s": options.timeout_per_sample,
         "max_retries": _first(options.max_retries, model.retries),
         "retry_backoff_s": options.retry_backoff,
+        "max_event_bytes": options.max_event_bytes,
     }
+    api: Api = _first(options.api, model.api)
     model_type = _first(options.model_type, model.type)
+    if options.model_type == "chat" and api in ("tgi", "triton", "mindie"):
+        raise UsageError(
+            f"wire format {api} takes one text, not chat messages; leave --model-type out, or use --api openai"
+        )
+    url = model.base_url or ""
+    model_id = options.model_id or model.model or model_in_url(url, api)
     endpoint = EndpointSettings(
-        url=model.base_url or "",
-        model_id=model.model or model.name,
+        url=url,
+        model_id=model_id or "?",
         model_type=model_type or "chat",
+        api=api,
         api_key_name=_first(options.api_key_name, model.api_key_name),
-        headers=dict(model.headers),
+        headers={**model.headers, **(options.headers or {})},
         parallelism=parallelism,
         **{name: value for name, value in optional.items() if value is not None},
     )
-    return ChosenModel(endpoint, _generation(options, endpoint.model_id, model), model_type, parallelism)
+    if model_type is not None:
+        endpoint.type_for(model_type)  # what the wire format cannot do is refused here
+    if model_id is None:
+        endpoint = _with_model(endpoint, ask_server)
+    generation = _generation(options, endpoint.model_id, model)
+    if api == "responses" and generation.stop:
+        raise UsageError("the responses route knows no stop texts; leave --stop out, or use --api openai")
+    return ChosenModel(endpoint, generation, model_type, parallelism, model.repeats, model.notes)
+
+
+def _with_model(endpoint: EndpointSettings, ask_server: bool) -> EndpointSettings:
+    """The endpoint with the model that the server has. Asked once; the run keeps the answer."""
+    if endpoint.api == "triton":
+        raise UsageError("Triton has the model's name in its URLs: give it with --model-id NAME")
+    if not ask_server:
+        return endpoint
+    asked = replace(endpoint, headers=resolve_headers(endpoint.headers))
+    name: str = in_event_loop(first_model(asked))
+    return replace(endpoint, model_id=name)
 
 
 def _demo(options: RunOptions, model: ModelConfig | None) -> ChosenModel:
@@ -117,7 +205,7 @@ def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -
         "max_tokens": _first(options.max_tokens, model and model.max_tokens),
         "stop": _first(options.stop, model and model.stop),
         "seed": _first(options.seed, model and model.seed),
-        "stream": options.stream,
+        "stream": _first(options.stream, model and model.stream),
         "extra_body": {**(model.extra_body if model else {}), **(options.extra_body or {})} or None,
     }
     return Generation(model=model_id, **{name: value for name, value in said.items() if value is not None})

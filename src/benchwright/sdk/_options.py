@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from benchwright.config import PROFILES, check_headers
 from benchwright.core import JsonValue, UsageError, suggest
 
 
@@ -15,15 +16,25 @@ class RunOptions:
     """How to run a target. What is left out comes from benchwright.toml, then from the defaults."""
 
     model: str | None = None
-    """A name from the configuration, or `demo`."""
+    """A name from the configuration, a profile, or `demo`."""
     model_url: str | None = None
-    """Base URL of an OpenAI-compatible server, with or without the path."""
+    """Base URL of the server, with or without the path."""
+    host_ip: str | None = None
+    """Host of the server, instead of its URL (localhost)."""
+    host_port: int | None = None
+    """Its port (8080)."""
+    enable_ssl: bool | None = None
+    """https instead of http, with a host."""
     model_id: str | None = None
-    """The model's name at that server."""
+    """The model's name at that server; with a profile, None means the first that the server lists."""
     model_type: str | None = None
     """chat, completions or completions_logprob; None: as the benchmark declares."""
+    api: str | None = None
+    """Wire format: openai, responses, tgi, triton or mindie; None: the profile's, else openai."""
     api_key_name: str | None = None
     """Environment variable that holds the key."""
+    headers: Mapping[str, str] | None = None
+    """Further request headers; `${VARIABLE}` stands for a value of the environment, and secrets must be so."""
     demo_skill: float | None = None
     """Skill of the demo model, 0 to 1."""
     dataset: str | None = None
@@ -64,6 +75,8 @@ class RunOptions:
     """Attempts after the first (3)."""
     retry_backoff: float | None = None
     """Upper end of the first pause, seconds (0.5)."""
+    max_event_bytes: int | None = None
+    """Largest event of a stream (16777216)."""
     max_requests: int | None = None
     """Stop after so many requests."""
     max_tokens_total: int | None = None
@@ -167,6 +180,8 @@ class RunOptions:
         for name in ("stop", "filters"):
             if isinstance(values.get(name), str):
                 values[name] = (values[name],)
+        if values.get("headers") is not None:
+            values["headers"] = _headers(values["headers"])
         for name in ("qa_metrics", "options", "input_columns"):
             if values.get(name) is not None:
                 values[name] = _names(values[name])
@@ -179,9 +194,25 @@ class RunOptions:
     def over(self, defaults: Mapping[str, Any]) -> RunOptions:
         """These options, with `defaults` for what they leave out."""
         own = {f.name: getattr(self, f.name) for f in fields(self)}
-        if self.model_url is not None:  # a model described here replaces one named there
+        described = self.model_url or self.host_ip or self.host_port
+        # A model described here replaces one named there; a profile wants an address.
+        if described and defaults.get("model") not in PROFILES:
             defaults = {name: value for name, value in defaults.items() if name != "model"}
         return RunOptions.from_keywords({**defaults, **{k: v for k, v in own.items() if v is not None}})
+
+
+def _headers(value: Mapping[str, str] | str | Sequence[str]) -> dict[str, str]:
+    """Headers by name, from a table or from texts `NAME=VALUE`."""
+    if isinstance(value, Mapping):
+        return check_headers("headers", value)
+    headers: dict[str, str] = {}
+    for written in [value] if isinstance(value, str) else value:
+        name, mark, text = written.partition("=")
+        if not mark or not name.strip():
+            # Not quoted: it may hold a key.
+            raise UsageError("--header: expected NAME=VALUE, as in --header X-Team=search")
+        headers[name.strip()] = text.strip()
+    return check_headers("--header", headers)
 
 
 def _names(value: str | Sequence[str]) -> tuple[str, ...]:

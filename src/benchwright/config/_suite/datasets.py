@@ -20,7 +20,8 @@ _FILES = ("meta_path", "fewshot_dataset", "dataset")
 _NAMES = ("name", "abbr")
 _FILE_ENDINGS = frozenset(".py .csv .tsv .json .jsonl .ndjson .parquet .gz .zst .bz2 .xz".split())
 """What cannot be the name of a benchmark or module."""
-_ELSEWHERE = {"model", "model_url", "model_id", "api_key_name", "demo_skill", "workspace", "output_dir"}
+_SERVER = ("host_ip", "host_port", "enable_ssl", "api", "headers")
+_ELSEWHERE = {"model", "model_url", "model_id", "api_key_name", *_SERVER, "demo_skill", "workspace", "output_dir"}
 _SETTINGS = known_settings(s for s in RUN_SETTINGS if s.name not in _ELSEWHERE)
 _UPSTREAM = ("type", "reader_cfg", "infer_cfg", "eval_cfg")
 

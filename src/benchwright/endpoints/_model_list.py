@@ -1,0 +1,73 @@
+"""Which models a server has, for users who do not want to name the only one. Asked once, before a run."""
+
+from __future__ import annotations
+
+import orjson
+
+from benchwright.core import ConfigError
+from benchwright.endpoints._messages import words_of_body
+from benchwright.endpoints._open import proxy_of
+from benchwright.endpoints._secrets import Redactor, read_api_key
+from benchwright.endpoints._settings import EndpointSettings
+from benchwright.endpoints._transport import TransportFailure
+
+_TIMEOUT_S = 5.0
+_CURE = "Name it: --model-id NAME"
+
+
+async def first_model(settings: EndpointSettings) -> str:
+    """The first model that the server lists. The settings' own model id is not looked at.
+
+    Raises ConfigError with the server's words when it cannot be asked or lists none.
+    """
+    from benchwright.endpoints._http_endpoint import request_headers, secrets_of  # asyncio: not for `--help`
+    from benchwright.endpoints._reqwest import ReqwestTransport
+
+    key = read_api_key(settings.api_key_name) if settings.api_key_name else None
+    headers = request_headers(settings, key)
+    redactor = Redactor(secrets_of(settings, key))
+    transport = ReqwestTransport(1, proxy=proxy_of(settings), verify=settings.verify, http2=settings.http2)
+    problem = ""
+    try:
+        for url in _urls(settings):
+            try:
+                reply = await transport.get(url, headers, _TIMEOUT_S)
+            except TransportFailure as failure:
+                raise ConfigError(
+                    f"which model is meant was not said, and the server could not be asked: "
+                    f"{redactor.clean(str(failure))}. {_CURE}"
+                ) from None
+            if reply.status == 200:
+                if (name := _first_name(reply.body)) is not None:
+                    return name
+                words = "lists no models"
+            else:
+                words = f"says {reply.status}: {words_of_body(reply.body, redactor.clean)}"
+            problem = problem or f"{url} {words}"
+    finally:
+        await transport.aclose()
+    raise ConfigError(f"which model is meant was not said, and {problem}. {_CURE}")
+
+
+def _urls(settings: EndpointSettings) -> list[str]:
+    """Where the list may be, the likeliest first."""
+    address = settings.address
+    if settings.api in ("openai", "responses"):
+        urls = [address.url_of("/models")]
+        return [*urls, address.without_guess().url_of("/models")] if address.guessed else urls
+    urls = [address.url_of("/v1/models")]
+    return [*urls, address.url_of("/info")] if settings.api == "tgi" else urls
+
+
+def _first_name(body: bytes) -> str | None:
+    """Out of OpenAI's list, or out of what TGI says about itself."""
+    try:
+        data = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(data, dict):
+        return None
+    listed = data.get("data")
+    entries = listed if isinstance(listed, list) else [{"id": data.get("model_id")}]
+    names = (entry.get("id") for entry in entries if isinstance(entry, dict))
+    return next((name for name in names if isinstance(name, str) and name), None)
