@@ -10,20 +10,68 @@ from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import resume
 from benchwright.sdk._run import run, run_all
 from benchwright.sdk._validate import validate
+from benchwright.sdk._workflow.canonical import hash_json, stable_stringify
+from benchwright.sdk._workflow.client import BenchwrightClient, BenchwrightRun, RunRecord, StepParams
 from benchwright.sdk._workflow.concurrency import (
     Outcome,
     collect_async_iter,
     iter_async_with_concurrency,
 )
+from benchwright.sdk._workflow.context import WorkflowContext, emit, step
+from benchwright.sdk._workflow.descriptor import WorkflowDescriptor, workflow
+from benchwright.sdk._workflow.entrypoint import entrypoint
+from benchwright.sdk._workflow.environment import child_environment
+from benchwright.sdk._workflow.errors import (
+    ApiError,
+    MissingKeyError,
+    StepTimeoutError,
+    WorkflowError,
+    error_message,
+)
+from benchwright.sdk._workflow.llm import (
+    AssistantMessage,
+    LLMError,
+    LLMMessage,
+    LLMReply,
+    ModelProvider,
+    SystemMessage,
+    UserMessage,
+    call_llm,
+)
+from benchwright.sdk._workflow.recorder import Recorder
 
 __all__ = [
+    "ApiError",
+    "AssistantMessage",
+    "BenchwrightClient",
+    "BenchwrightRun",
     "Evaluation",
+    "LLMError",
+    "LLMMessage",
+    "LLMReply",
+    "MissingKeyError",
+    "ModelProvider",
     "Outcome",
+    "Recorder",
     "RunOptions",
+    "RunRecord",
     "RunResult",
+    "StepParams",
+    "StepTimeoutError",
+    "SystemMessage",
+    "UserMessage",
+    "WorkflowContext",
+    "WorkflowDescriptor",
+    "WorkflowError",
+    "call_llm",
     "check",
+    "child_environment",
     "collect_async_iter",
     "compare",
+    "emit",
+    "entrypoint",
+    "error_message",
+    "hash_json",
     "iter_async_with_concurrency",
     "judge_score",
     "list_evaluations",
@@ -31,5 +79,8 @@ __all__ = [
     "resume",
     "run",
     "run_all",
+    "stable_stringify",
+    "step",
     "validate",
+    "workflow",
 ]

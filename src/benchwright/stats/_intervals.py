@@ -39,24 +39,30 @@ def wilson_interval(successes: float, n: int, confidence: float = 0.95) -> tuple
     return low, high
 
 
-@lru_cache(maxsize=256)
 def t_quantile_95(degrees: int) -> float:
-    """97.5 % quantile of Student's t, to about 1e-10.
+    """97.5 % quantile of Student's t: half the width of a 95 % interval, in standard errors."""
+    return t_quantile(degrees)
+
+
+@lru_cache(maxsize=256)
+def t_quantile(degrees: int, confidence: float = 0.95) -> float:
+    """The t with P(|T| < t) = confidence, for Student's t, to about 1e-10.
 
     Few degrees: the finite series for whole degrees of freedom (Abramowitz & Stegun 26.7.3 and 26.7.4), solved by
-    bisection. More than 200: Fisher's expansion about the normal quantile (26.7.5), whose first omitted term
-    is below 1e-10 there.
+    bisection. More than 200: Fisher's expansion about the normal quantile (26.7.5), where its first omitted
+    term, about 27 z¹¹ / (368,640 degrees⁵), is below 1e-10.
     """
     if degrees < 1:
         raise ValueError(f"Student's t needs at least 1 degree of freedom, not {degrees}")
-    if degrees > _SERIES_UP_TO:
-        return _expanded_t(Z_95, degrees)
+    z = _normal_quantile(confidence)
+    if degrees > _SERIES_UP_TO and 27 * z**11 / 368_640 / degrees**5 < 1e-10:
+        return _expanded_t(z, degrees)
     low, high = 0.0, pi / 2
     while True:
         middle = (low + high) / 2
         if middle in (low, high):
             return tan(middle) * sqrt(degrees)
-        if _central_probability(middle, degrees) < 0.95:
+        if _central_probability(middle, degrees) < confidence:
             low = middle
         else:
             high = middle

@@ -1,0 +1,281 @@
+"""What a workflow's handler is given: steps that are done once, metrics and events that are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import json
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, final
+
+from benchwright.core import (
+    BenchwrightError,
+    JsonObject,
+    JsonValue,
+    RunOwnedError,
+    UsageError,
+    canonical_json,
+)
+from benchwright.sdk._workflow.canonical import hash_text, stable_stringify
+from benchwright.sdk._workflow.client import WorkflowClient
+from benchwright.sdk._workflow.errors import ApiError, StepTimeoutError
+from benchwright.sdk._workflow.recorder import Recorder
+from benchwright.store import BeginDecision, InputChange, RecordRefusedError, StepRequest, StoreError
+
+Execute = Callable[[], Awaitable[Any] | Any]
+"""What a step does: an asynchronous or plain function without arguments that returns what JSON can hold."""
+
+_NOT_THE_STEPS_FAULT = (RunOwnedError, StoreError, RecordRefusedError, ApiError)
+"""Doing the step again cannot help against these."""
+
+
+class _Scope:
+    """Where metrics are emitted: the run as a whole, or one attempt of a step."""
+
+    __slots__ = ("_counts", "attempt", "owner", "step_id")
+
+    def __init__(self, owner: WorkflowContext, step_id: int | None = None, attempt: int = 0) -> None:
+        self.owner = owner
+        self.step_id = step_id
+        self.attempt = attempt
+        self._counts: dict[tuple[str, bytes], int] = {}
+
+    def next_slot(self, name: str, tags: JsonObject | None) -> int:
+        """Which point of this name it is."""
+        place = (name, canonical_json(tags) if tags else b"")
+        number = self._counts.get(place, 0)
+        self._counts[place] = number + 1
+        return number
+
+
+_SCOPE: contextvars.ContextVar[_Scope | None] = contextvars.ContextVar("benchwright_step", default=None)
+
+
+@final
+class WorkflowContext:
+    """One execution of a workflow."""
+
+    def __init__(self, recorder: Recorder, workflow_name: str, client: WorkflowClient) -> None:
+        self.recorder = recorder
+        """Where everything is recorded."""
+        self.run_id = recorder.run_id
+        """Number of the run."""
+        self.workflow_name = workflow_name
+        """Name of the workflow."""
+        self.client = client
+        """The record of this and other runs, by the calls of the REST interface."""
+        self.executed = 0
+        """Steps executed by this start, attempts not counted."""
+        self.replayed = 0
+        """Steps whose recorded output was taken."""
+        self.scratch: dict[str, Any] = {}
+        """For helpers that must remember something for as long as this execution lasts."""
+        self._scope = _Scope(self)
+        self._closers: list[Callable[[], Awaitable[None]]] = []
+
+    def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Have something closed when this execution ends, whichever way."""
+        self._closers.append(close)
+
+    async def close(self) -> None:
+        """Close what was left for the end, the newest first."""
+        while self._closers:
+            await self._closers.pop()()
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Be the workflow that `current_context` finds in the caller's task and in those it starts."""
+        token = _SCOPE.set(self._scope)
+        try:
+            yield
+        finally:
+            _SCOPE.reset(token)
+
+    async def step(
+        self,
+        *,
+        step_key: str,
+        execute: Execute,
+        input_value: Any = None,
+        retries: int = 0,
+        backoff: float = 1.0,
+        timeout: float | None = None,
+        cache: bool = True,
+        on_input_change: InputChange = "fail",
+    ) -> Any:
+        """Do something once per run: a step that is recorded as complete gives its recorded output.
+
+        step_key: names the step; unique in the run.
+        execute: called without arguments; may be asynchronous. It returns what JSON can hold, a dataclass or a
+            pydantic model; the step returns that as JSON types, on the first pass as on a replay.
+        input_value: what the output depends on. When it is not the recorded one, the step fails and tells the
+            difference, or, with `on_input_change="rerun"`, is executed anew and the old record kept beside it.
+        retries, backoff: how often a failing step is tried again, after `backoff` seconds, doubled each time.
+        timeout: seconds an attempt may take; asynchronous code only.
+        cache: False executes the step although it is recorded.
+        """
+        request = _request(step_key, input_value, cache, on_input_change)
+        if retries or timeout is not None:
+            _check_patience(step_key, retries, backoff, timeout)
+        recorder = self.recorder
+        decision = await recorder.begin(request)
+        if decision.kind == "reuse":
+            self.replayed += 1
+            return json.loads(decision.output or b"null")
+        self.executed += 1
+        while True:
+            try:
+                text = await self._attempt(step_key, decision, execute, timeout)
+                break
+            except Exception as error:
+                with suppress(*_NOT_THE_STEPS_FAULT):  # what went wrong first is what the user must see
+                    await recorder.fail(decision.step_id, decision.attempt, traceback_text(error))
+                if retries <= 0 or isinstance(error, _NOT_THE_STEPS_FAULT):
+                    raise
+            except BaseException as error:
+                with suppress(BenchwrightError):
+                    reason = f"cancelled ({type(error).__name__})"
+                    await recorder.fail(decision.step_id, decision.attempt, reason, interrupted=True)
+                raise
+            retries -= 1
+            await asyncio.sleep(backoff)
+            backoff *= 2
+            decision = await recorder.begin(request)
+        await recorder.complete(decision.step_id, decision.attempt, text.encode())
+        return json.loads(text)
+
+    async def emit(
+        self,
+        metric_name: str,
+        metric_value: float,
+        unit: str | None = None,
+        *,
+        tags: JsonObject | None = None,
+    ) -> None:
+        """Record a metric point: of the step it is emitted in, else of the run. NaN and infinity are refused.
+
+        A resumed run, which executes the code between steps again, replaces the points emitted there.
+        """
+        scope = _SCOPE.get()
+        if scope is None or scope.owner is not self:
+            scope = self._scope
+        await self.recorder.emit(
+            metric_name,
+            metric_value,
+            unit=unit,
+            tags=tags,
+            step_id=scope.step_id,
+            attempt=scope.attempt,
+            slot=scope.next_slot(metric_name, tags),
+        )
+
+    async def event(self, type: str, message: str = "", data: Any = None) -> None:
+        """Record that something happened; `show --events` lists it. Names that begin with `run.` or `step.` are
+        benchwright's own."""
+        if not type or type.startswith(("run.", "step.")):
+            raise UsageError(
+                f"an event cannot be called {type!r}: names that begin with run. or step. tell of runs and steps. "
+                "Choose another, such as 'sampling.done'."
+            )
+        scope = _SCOPE.get()
+        step_id = scope.step_id if scope is not None and scope.owner is self else None
+        facts: JsonValue = None if data is None else json.loads(stable_stringify(data))
+        await self.recorder.event(type, message, data=facts, step_id=step_id)
+
+    async def _attempt(
+        self, key: str, decision: BeginDecision, execute: Execute, timeout: float | None
+    ) -> str:
+        """One attempt; the output as canonical JSON."""
+        token = _SCOPE.set(_Scope(self, decision.step_id, decision.attempt))
+        try:
+            value = execute()
+            if inspect.isawaitable(value):
+                value = await value if timeout is None else await _within(timeout, value, key)
+        finally:
+            _SCOPE.reset(token)
+        try:
+            return stable_stringify(value)
+        except UsageError as error:
+            raise UsageError(f"the output of step {key!r} cannot be recorded: {error}") from None
+
+
+async def step(
+    ctx: WorkflowContext,
+    *,
+    step_key: str,
+    execute: Execute,
+    input_value: Any = None,
+    retries: int = 0,
+    backoff: float = 1.0,
+    timeout: float | None = None,
+    cache: bool = True,
+    on_input_change: InputChange = "fail",
+) -> Any:
+    """`ctx.step(…)` as a function."""
+    return await ctx.step(
+        step_key=step_key,
+        execute=execute,
+        input_value=input_value,
+        retries=retries,
+        backoff=backoff,
+        timeout=timeout,
+        cache=cache,
+        on_input_change=on_input_change,
+    )
+
+
+async def emit(
+    ctx: WorkflowContext,
+    metric_name: str,
+    metric_value: float,
+    unit: str | None = None,
+    *,
+    tags: JsonObject | None = None,
+) -> None:
+    """`ctx.emit(…)` as a function."""
+    await ctx.emit(metric_name, metric_value, unit, tags=tags)
+
+
+def current_context() -> WorkflowContext | None:
+    """The workflow whose code is calling, if it is called by one."""
+    scope = _SCOPE.get()
+    return None if scope is None else scope.owner
+
+
+def traceback_text(error: BaseException) -> str:
+    """The traceback as recorded and printed: the user's frames, not ours."""
+    return "".join(traceback.format_exception(error))
+
+
+def _request(key: str, input_value: Any, cache: bool, on_input_change: InputChange) -> StepRequest:
+    if not isinstance(key, str) or not key:
+        raise UsageError(f"a step key is {key!r}; expected a text that names the step in its run")
+    if on_input_change not in ("fail", "rerun"):
+        raise UsageError(f'step {key!r}: on_input_change is {on_input_change!r}; expected "fail" or "rerun"')
+    try:
+        text = stable_stringify(input_value)
+    except UsageError as error:
+        raise UsageError(f"the input of step {key!r} cannot be recorded: {error}") from None
+    return StepRequest(key, hash_text(text), text.encode(), on_input_change, cache)
+
+
+def _check_patience(key: str, retries: int, backoff: float, timeout: float | None) -> None:
+    if retries < 0 or backoff < 0:
+        raise UsageError(
+            f"step {key!r}: retries and backoff are {retries!r} and {backoff!r}; expected 0 or more"
+        )
+    if timeout is not None and not timeout > 0:
+        raise UsageError(f"step {key!r}: timeout is {timeout!r}; expected seconds above 0")
+
+
+async def _within(timeout: float, work: Awaitable[Any], key: str) -> Any:
+    try:
+        async with asyncio.timeout(timeout) as limit:
+            return await work
+    except TimeoutError as error:
+        if limit.expired():
+            raise StepTimeoutError(f"step {key!r} took longer than its timeout of {timeout:g} s") from error
+        raise

@@ -1,0 +1,115 @@
+"""Carries out a workflow: finds or makes its run, calls the handler, records how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from benchwright.core import BenchwrightError, JsonValue
+from benchwright.sdk._workflow.canonical import stable_stringify
+from benchwright.sdk._workflow.context import WorkflowContext, traceback_text
+from benchwright.sdk._workflow.errors import WorkflowError
+from benchwright.sdk._workflow.recorder import Recorder
+from benchwright.sdk._workflow.sessions import Asked, Session, open_session
+from benchwright.store import HEARTBEAT_S, RunStatus
+
+
+class Execution:
+    """Implements `RunWorkflow`."""
+
+    def __init__(self, name: str, handler: Callable[..., Any], takes_input: bool) -> None:
+        self.name = name
+        self.handler = handler
+        self._takes_input = takes_input
+
+    async def __call__(
+        self,
+        input_value: Any = None,
+        *,
+        resume: int | str | None = None,
+        workspace: Path | str | None = None,
+        force: bool = False,
+        watch: Callable[[WorkflowContext], None] | None = None,
+    ) -> JsonValue:
+        """Run the workflow to its end and give its output, as JSON types.
+
+        Whatever the handler raises is recorded and raised again; a cancelled run is `interrupted` and can be
+        resumed. A run that is complete gives its recorded output without doing anything.
+        """
+        asked = Asked(
+            self.name,
+            self.handler,
+            input_value,
+            resume,
+            None if workspace is None else Path(workspace),
+            force,
+        )
+        session = await open_session(asked)
+        try:
+            if session.done is not None:
+                output: JsonValue = json.loads(session.done)
+                return output
+            ctx = WorkflowContext(session.recorder, self.name, session.client)
+            if watch is not None:
+                watch(ctx)
+            return await self._carry_out(session, ctx)
+        finally:
+            await session.close()
+
+    async def _carry_out(self, session: Session, ctx: WorkflowContext) -> JsonValue:
+        recorder = session.recorder
+        beating = asyncio.create_task(_beat(recorder))
+        try:
+            with ctx.current():
+                text = await self._handle(session.input, ctx)
+            if session.ends_run:
+                await recorder.finish("completed", output=text.encode())
+            else:
+                await recorder.set_output(text.encode())
+        except Exception as error:
+            await _note_end(recorder, "failed", error)
+            raise
+        except SystemExit as error:
+            await _note_end(recorder, "interrupted" if error.code in (0, None) else "failed", error)
+            raise
+        except BaseException as error:
+            await _note_end(recorder, "interrupted", error)
+            raise
+        finally:
+            beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await beating
+            await ctx.close()
+        output: JsonValue = json.loads(text)
+        return output
+
+    async def _handle(self, input_value: JsonValue, ctx: WorkflowContext) -> str:
+        value = self.handler(input_value, ctx) if self._takes_input else self.handler(ctx)
+        if inspect.isawaitable(value):
+            value = await value
+        try:
+            return stable_stringify(value)
+        except BenchwrightError as error:
+            raise WorkflowError(f"the output of workflow {self.name!r} cannot be recorded: {error}") from None
+
+
+async def _note_end(recorder: Recorder, status: RunStatus, error: BaseException) -> None:
+    """Record how a run ended badly. If even that fails, the first error says so."""
+    told = f"interrupted ({type(error).__name__})" if status == "interrupted" else traceback_text(error)
+    try:
+        await recorder.finish(status, error=told)
+    except BenchwrightError as failure:
+        error.add_note(f"(The run's end could not be recorded: {failure})")
+
+
+async def _beat(recorder: Recorder) -> None:
+    """Signs of life for as long as the run goes on. One that fails is no reason to stop: the steps will tell."""
+    while True:
+        await asyncio.sleep(HEARTBEAT_S)
+        with suppress(BenchwrightError):
+            await recorder.heartbeat()

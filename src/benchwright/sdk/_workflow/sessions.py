@@ -1,0 +1,160 @@
+"""Where a workflow's run comes from: a managed one, one to be resumed, or a new one; in the store or on a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.core import JsonValue, UsageError
+from benchwright.sdk._workflow.canonical import stable_stringify
+from benchwright.sdk._workflow.client import BenchwrightClient, WorkflowClient
+from benchwright.sdk._workflow.environment import DEFAULT_BASE_URL, Surroundings, read_environment
+from benchwright.sdk._workflow.frozen import code_change, frozen_manifest, frozen_settings
+from benchwright.sdk._workflow.http import HttpRecorder
+from benchwright.sdk._workflow.local import LocalRecorder
+from benchwright.sdk._workflow.local_client import LocalClient
+from benchwright.sdk._workflow.recorder import Recorder
+from benchwright.store import Lease, RunRecord, Store, find_workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What somebody wants run."""
+
+    name: str
+    """Name of the workflow."""
+    handler: Callable[..., Any]
+    """Its code."""
+    input: Any
+    """What the caller gave; a managed or resumed run has its own."""
+    resume: int | str | None
+    """Run to go on with."""
+    workspace: Path | None
+    """Where to record; None: as the environment says, else the workspace found upwards from here."""
+    force: bool
+    """Whether to take the run from a live process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A run that can be executed, or is complete."""
+
+    recorder: Recorder
+    """Records it."""
+    client: WorkflowClient
+    """For code that wants to look at this and other runs."""
+    input: JsonValue
+    """What the handler is given."""
+    ends_run: bool
+    """Whether the end of the handler ends the run; over HTTP a managed run is ended by whoever manages it."""
+    close: Callable[[], Awaitable[None]]
+    """Releases everything."""
+    done: bytes | None = None
+    """Output of a run that is complete."""
+
+
+async def open_session(asked: Asked) -> Session:
+    """Find or make the run. `RunOwnedError`, `NotFoundError`, `UsageError` say why it cannot be."""
+    said = read_environment()
+    managed = said.run_id is not None and asked.resume is None
+    if asked.workspace is None and said.workspace is None and (managed or said.base_url is not None):
+        if asked.resume is not None:
+            raise UsageError(
+                "a run on a server cannot be resumed from here: BENCHWRIGHT_BASE_URL is set. Unset it, or give the "
+                "workspace's folder"
+            )
+        return await _on_server(asked, said)
+    store = Store(find_workspace(Path.cwd(), asked.workspace or said.workspace))
+    try:
+        if managed and said.run_id is not None:
+            return _managed(asked, said, store)
+        if asked.resume is not None:
+            return _resumed(asked, store)
+        return _new(asked, store)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _new(asked: Asked, store: Store) -> Session:
+    text = stable_stringify(asked.input)
+    lease = store.create_workflow(
+        asked.name,
+        input_json=text.encode(),
+        settings=frozen_settings(asked.name),
+        manifest=frozen_manifest(asked.handler),
+        target=asked.name,
+    )
+    return _session(store, lease, json.loads(text))
+
+
+def _managed(asked: Asked, said: Surroundings, store: Store) -> Session:
+    assert said.run_id is not None
+    run = store.run(said.run_id)
+    if run.status == "completed":
+        return _complete(store, run)
+    lease = store.claim_workflow(run.id, token=said.lease, force=asked.force)
+    if "entry" not in run.manifest:
+        store.update_manifest(run.id, {**run.manifest, **frozen_manifest(asked.handler)})
+    return _session(store, lease, said.input)
+
+
+def _resumed(asked: Asked, store: Store) -> Session:
+    run = store.find_run(str(asked.resume))
+    if run.kind != "workflow" or run.name != asked.name:
+        raise UsageError(
+            f"run {run.id} is one of {run.name!r}, not of the workflow {asked.name!r}. See: benchwright list"
+        )
+    if asked.input is not None and stable_stringify(asked.input) != stable_stringify(run.input):
+        raise UsageError(
+            f"run {run.id} was started with another input, which it keeps. Resume it without one, or start a new run"
+        )
+    if run.status == "completed":
+        return _complete(store, run)
+    lease = store.claim_workflow(run.id, force=asked.force, data=code_change(run.manifest, asked.handler))
+    return _session(store, lease, run.input)
+
+
+def _session(store: Store, lease: Lease, input_value: JsonValue) -> Session:
+    recorder = LocalRecorder(store, lease)
+    client = LocalClient(store, recorder)
+
+    async def close() -> None:
+        try:
+            await client.close()
+            await recorder.close()
+        finally:
+            store.close()
+
+    return Session(recorder, client, input_value, True, close)
+
+
+def _complete(store: Store, run: RunRecord) -> Session:
+    """Nothing is left to do; nothing is claimed."""
+    recorder = LocalRecorder(store, Lease(run.id, ""))
+    client = LocalClient(store, recorder)
+    output = stable_stringify(run.output).encode()
+
+    async def close() -> None:
+        await recorder.close()
+        store.close()
+
+    return Session(recorder, client, run.input, True, close, done=output)
+
+
+async def _on_server(asked: Asked, said: Surroundings) -> Session:
+    client = BenchwrightClient(base_url=said.base_url or DEFAULT_BASE_URL, token=said.token)
+    try:
+        await client.health()
+        if said.run_id is not None:
+            input_value, run_id = said.input, said.run_id
+        else:
+            input_value = json.loads(stable_stringify(asked.input))
+            run_id = (await client.create_run(asked.name, input_value)).id
+    except BaseException:
+        await client.close()
+        raise
+    return Session(HttpRecorder(client, run_id), client, input_value, said.run_id is None, client.close)
