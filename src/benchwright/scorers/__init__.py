@@ -3,8 +3,9 @@
 The twelve documented scorers keep their formulas to the last digit, so that numbers can be compared with
 published ones. Beside them, under their own names, stand variants without the traps: `chrf_sacre`,
 `corpus_bleu`, `mcq_letter_strict`, `gsm8k_answer_strict`, `boolean_yesno_strict`,
-`multiple_choice_acc_verbatim`, `retrieval_metrics_dedup`. Nothing here touches disk or network: a judge is
-asked through a function that the run supplies.
+`multiple_choice_acc_verbatim`, `retrieval_metrics_dedup`. For questions in a bare file there are `mcq_answers`,
+which reads a choice by a declared cascade of rules, and `qa_answers`, which measures a free answer in several
+ways at once. Nothing here touches disk or network: a judge is asked through a function that the run supplies.
 """
 
 from collections.abc import Mapping
@@ -19,8 +20,18 @@ from benchwright.scorers._judge_config import Ask, JudgeCall, JudgeConfig, Judge
 from benchwright.scorers._judge_templates import JudgeTemplateError
 from benchwright.scorers._letters import mcq_letter_extract
 from benchwright.scorers._letters_strict import mcq_letter_strict
+from benchwright.scorers._mcq.cascade import extract_choice
+from benchwright.scorers._mcq.compat import aisbench_choice
+from benchwright.scorers._mcq.extraction import Extraction
+from benchwright.scorers._mcq.nearest import nearest_choice
+from benchwright.scorers._mcq.remarks import mcq_remarks
+from benchwright.scorers._mcq.rows import gold_letter, options_of
+from benchwright.scorers._mcq.rules import CHOICE_RULES, NO_ANSWER_REASONS, ChoiceRule
+from benchwright.scorers._mcq.scorer import mcq_answers
 from benchwright.scorers._numbers import gsm8k_answer
 from benchwright.scorers._numbers_strict import gsm8k_answer_strict
+from benchwright.scorers._qa.names import QA_METRICS, qa_metric_names
+from benchwright.scorers._qa.scorer import qa_answers
 from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
 from benchwright.scorers._text import contains, exact_match, f1_token, regex_match
 from benchwright.scorers._yesno import boolean_yesno
@@ -28,7 +39,12 @@ from benchwright.scorers._yesno_strict import boolean_yesno_strict
 
 __all__ = [
     "BUILTIN_SCORERS",
+    "CHOICE_RULES",
+    "NO_ANSWER_REASONS",
+    "QA_METRICS",
     "Ask",
+    "ChoiceRule",
+    "Extraction",
     "JudgeCall",
     "JudgeConfig",
     "JudgeFailedError",
@@ -36,6 +52,7 @@ __all__ = [
     "Scorer",
     "ScorerInput",
     "Scores",
+    "aisbench_choice",
     "all_of",
     "any_of",
     "bleu",
@@ -46,14 +63,22 @@ __all__ = [
     "contains",
     "corpus_bleu",
     "exact_match",
+    "extract_choice",
     "f1_token",
+    "gold_letter",
     "gsm8k_answer",
     "gsm8k_answer_strict",
     "judge_score",
+    "mcq_answers",
     "mcq_letter_extract",
     "mcq_letter_strict",
+    "mcq_remarks",
     "multiple_choice_acc",
     "multiple_choice_acc_verbatim",
+    "nearest_choice",
+    "options_of",
+    "qa_answers",
+    "qa_metric_names",
     "regex_match",
     "retrieval_metrics",
     "retrieval_metrics_dedup",

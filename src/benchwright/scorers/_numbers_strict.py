@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from functools import cache
+from typing import NamedTuple
 
 from benchwright.scorers._input import ScorerInput, Scores
 
@@ -29,34 +30,47 @@ def gsm8k_answer_strict(sample: ScorerInput) -> Scores:
     >>> gsm8k_answer_strict(ScorerInput("#### 12. No: #### 1,200", 1200.0, {}))
     {'correct': True, 'parsed': True}
     """
-    found = _read(sample.response or "")
-    wanted = _from_target(sample.target)
-    return {"correct": found is not None and found == wanted, "parsed": found is not None}
+    found = read_number(sample.response or "")
+    wanted = target_number(sample.target)
+    return {"correct": found is not None and found.value == wanted, "parsed": found is not None}
 
 
-def _from_target(target: object) -> Decimal | None:
+class ReadNumber(NamedTuple):
+    """The number a text gives."""
+
+    value: Decimal
+    """What it is worth."""
+    rule: str
+    """What told it from others: `marked` (####), `boxed`, `stated` ("answer is") or `last_number`."""
+
+
+def target_number(target: object) -> Decimal | None:
+    """The number of an expected answer, if it holds one."""
     if isinstance(target, bool) or target is None:
         return None
     if isinstance(target, int | float):
         value = Decimal(str(target))
         return value if value.is_finite() else None
-    return _read(str(target))
+    found = read_number(str(target))
+    return found.value if found else None
 
 
-def _read(text: str) -> Decimal | None:
+def read_number(text: str) -> ReadNumber | None:
+    """The number a text gives, by the order of `gsm8k_answer_strict`."""
     for raw, plain in _DECORATION:
         text = text.replace(raw, plain)
     any_number, *marked = _compiled()
-    found = _last(marked[0], text)
+    rule, found = "marked", _last(marked[0], text)
     if found is None:
+        rule = "boxed"
         for box in re.finditer(_BOXED, text):
             inner = any_number.search(box[1].rpartition("=")[2])  # of "x = 5" the right-hand side
             found = inner[0] if inner else found
     if found is None:
-        found = _last(marked[1], text)
+        rule, found = "stated", _last(marked[1], text)
     if found is None:
-        found = _last(any_number, text)
-    return Decimal(found.translate(_TO_DECIMAL)) if found else None
+        rule, found = "last_number", _last(any_number, text)
+    return ReadNumber(Decimal(found.translate(_TO_DECIMAL)), rule) if found else None
 
 
 _TO_DECIMAL = str.maketrans({"−": "-", "$": None, ",": None})

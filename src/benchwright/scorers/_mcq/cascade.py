@@ -49,6 +49,10 @@ def extract_choice(text: str, options: Mapping[str, str]) -> Extraction:
         if len(same) > 1:
             return nothing("ambiguous")
         return Extraction(same[0], "option_text", "whole_text", at, at + len(plain))
+    letter = plain[0]
+    if letter in options and plain[1] in ").:" and plain[2:].strip() == str(options[letter]).strip():
+        at = len(text) - len(text.lstrip())
+        return Extraction(letter, "exact", "letter_and_text", at, at + 1)
     view = View(text)
     if view.text.isspace() or not view.text:
         return nothing("unfinished_reasoning" if view.unfinished else "not_found")

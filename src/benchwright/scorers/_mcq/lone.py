@@ -13,7 +13,9 @@ from benchwright.scorers._mcq.statements import Stated, said
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import View
 
-_ONLY = rf"[\s(\[{{<.:-]{{0,6}}(?P<letter>[A-Za-z]){NOT_PART}\s?(?:选项|项)?[\s)\]}}>.,:;!?-]{{0,6}}"
+_ONLY = (
+    rf"(?:\s?\d{{1,3}}[.):]\s?)?[^\w+#&/]{{0,6}}(?P<letter>[A-Za-z]){NOT_PART}\s?(?:选项|项)?[^\w+#&/]{{0,6}}"
+)
 _OPENING = rf"\s?[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}"
 _OPENED = r"\s?[)\]}.:;]|,\s|\s?[–—-]\s|\s?\n|\s(?:because|since|as|due|given|seems|fits)\b"
 _NO = r"[)\]}.:,;\s–—-]{1,3}(?:wrong|incorrect|false|not|no)\b"
@@ -58,9 +60,13 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
     if found is None:
         return None
     at, letter = found.start("letter"), found["letter"].upper()
-    if letter not in options or letter in stated.taken_back or _compiled(_NO).match(text, at + 1):
+    if letter not in options or letter in stated.taken_back or texts.covers(view, at):
         return None
-    if joined_to(view, at, letter, options) and not is_word(text, at):
+    if _compiled(_NO).match(text, at + 1):
+        return None
+    if is_word(text, at):
+        return None
+    if joined_to(view, at, letter, options):
         return Lone(at, None, RULES["opening"])
     after = at + 1 + (text[at + 1 : at + 2] == " ")
     own = texts.own_at(view, after, letter)
@@ -90,21 +96,26 @@ def _with_text(view: View, options: Mapping[str, str], texts: OptionTexts, state
     def places() -> Iterator[tuple[int, str]]:
         for found in _compiled(_ANYWHERE).finditer(view.text):
             letter = found["letter"].upper()
-            if letter in options and texts.own_at(view, found.end(), letter) is not None:
-                yield found.start("letter"), letter
+            at = found.start("letter")
+            if letter not in options or is_word(view.text, at) or texts.covers(view, at):
+                continue
+            if texts.own_at(view, found.end(), letter) is not None:
+                yield at, letter
 
     return _only_one(places(), stated, RULES["with_text"])
 
 
 def _named(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
-    return _by_pattern(view, options, stated, RULES["named"])
+    return _by_pattern(view, options, texts, stated, RULES["named"])
 
 
 def _bracketed(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
-    return _by_pattern(view, options, stated, RULES["bracketed"])
+    return _by_pattern(view, options, texts, stated, RULES["bracketed"])
 
 
-def _by_pattern(view: View, options: Mapping[str, str], stated: Stated, rule: ChoiceRule) -> Lone | None:
+def _by_pattern(
+    view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated, rule: ChoiceRule
+) -> Lone | None:
     if not any(cue in view.lower for cue in rule.cues):
         return None
 
@@ -113,7 +124,9 @@ def _by_pattern(view: View, options: Mapping[str, str], stated: Stated, rule: Ch
             at = found.end() + (view.text[found.end()] in "([")
             letter = view.text[at].upper()
             asked = _compiled(_ASKED).match(view.text, at + 1)
-            if letter in options and not asked and not is_word(view.text, at) and said(view, found.start()):
+            if letter not in options or asked or is_word(view.text, at) or texts.covers(view, at):
+                continue
+            if said(view, found.start()):
                 yield at, letter
                 if joined_to(view, at, letter, options):
                     yield at, ""  # another one beside it

@@ -64,6 +64,12 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
     ChoiceRule("letter", "exact", "whole reply", "the reply is one letter: `B`, `b`, `(B)`, `B.`, `**B**`"),
     ChoiceRule("whole_text", "option_text", "whole reply", "the reply is one option's text: `2263`"),
     ChoiceRule(
+        "letter_and_text",
+        "exact",
+        "whole reply",
+        "the reply is a letter and that option's text: `B) 2263`, `B. 2263`",
+    ),
+    ChoiceRule(
         "boxed",
         "boxed",
         "statement",
@@ -78,7 +84,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         '`answer: b`, `the answer is B`, `The correct answer to this would be (B)`, `{"answer": "B"}`, `<answer>B`',
         rf"{_START}(?<!/)answers?(?:\s(?:to|for)\s[^.\n:?;]{{1,60}}?)?(?:\s(?:here|then|therefore|thus|choice|option"
-        rf"|letter|key))?(?:\s{_BE}|\s?{_SIGN}){_FILLER}",
+        rf"|letter|key))?(?:'s|\s{_BE}|\s?{_SIGN}){_FILLER}",
         ("answer",),
     ),
     ChoiceRule(
@@ -95,9 +101,21 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "pattern",
         "statement",
         '`choice: B`, `"correct_option": "B"`, `Ans. B`, `Correct: B`',
-        rf"{_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick)\s?"
+        rf"{_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
         rf"(?:[:=]|(?<=ans)\.){_FILLER}",
-        ("choice", "option", "letter", "select", "correct", "ans", "result", "verdict", "prediction", "pick"),
+        (
+            "choice",
+            "option",
+            "letter",
+            "select",
+            "correct",
+            "ans",
+            "result",
+            "verdict",
+            "prediction",
+            "pick",
+            "guess",
+        ),
     ),
     ChoiceRule(
         "correct_one",
@@ -105,7 +123,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "`the correct option is B`, `the best choice would be B`, `my guess is B`",
         rf"{_START}(?:(?:correct|right|best|true|proper|appropriate|final|accurate)\s(?:option|choice|letter|response"
-        r"|solution|alternative|one|selection|statement|result)|my\s(?:guess|pick|choice|vote|bet|selection|response))"
+        r"|solution|alternative|one|selection|statement|result)|the\sletter|my\s(?:guess|pick|choice|vote|bet|selection|response))"
         rf"(?:\s(?:here|then|therefore|thus))?(?:\s{_BE}|\s?{_SIGN}){_FILLER}",
         (
             "option",
@@ -186,6 +204,15 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "corr",
         ),
         "hard_stop",
+    ),
+    ChoiceRule(
+        "corresponds",
+        "pattern",
+        "statement",
+        "`which corresponds to B`, `this matches option B`, `leaving only B`",
+        rf"{_START}(?:correspond(?:s|ing)?\s(?:to|with)|match(?:es|ing)|leav(?:es|ing)(?:\sus\swith)?)\b{_FILLER}",
+        ("correspond", "match", "leav"),
+        "stop",
     ),
     ChoiceRule(
         "contrast",

@@ -27,6 +27,7 @@ _ENDINGS: dict[Ending, str] = {
     "hard_stop": HARD_STOP,
     "closed": r"(?=\s?[)\]]{0,2}\s?[}.:,])",
 }
+_CALCULATED = r"\s?[+×÷*/^=–-]\s?[\d(\\]"  # "the answer is 2258 + 5 = …" names nothing yet
 _REACH = 48
 # Words before a cue that make it a denial, a condition or a question, with words that may stand between.
 _NOT_SAID = (
@@ -41,7 +42,7 @@ _HEAD = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}"
 _AFTER_HEAD = r"[)\]]?[.:]?\s?[(\[–—-]?\s?"
 # Words that may stand before it; "Vitamin B is best" says nothing about option B.
 _HEAD_AFTER = (
-    r"(?:^|[.,;:!?\n()\[\]–—>]|[\u2e80-\u9fff\uac00-\ud7af]|(?<![^\W_])(?:options?|choices?|answers?|letter|alternative|that"
+    r"(?:^|[.,;:!?\n()\[\]–—>]|[\u2e80-\u9fff\uac00-\ud7af]|(?<![^\W_])(?:options?|choices?|answers?|letter|alternative|statement|that|with|leaves|leaving"
     r"|think|believe|say|guess|feel|so|but|and|or|thus|hence|therefore|then|because|since|as|only|clearly|obviously"
     r"|indeed|here|where|means|shows|suggests|confirms|makes|making|conclude|conclusion|is|was|yes|no|well|ok|okay"
     r"|wait|actually|finally|now|while|although|though|whereas|given|it's|would|really|both|either|if))\s?$"
@@ -54,12 +55,17 @@ _SEEMS = r"(?:is|was|must\sbe|should\sbe|has\sto\sbe|seems|looks|appears)(?:\sto
 _VERDICT = (
     rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|answer|solution|winner|final\sanswer)(?![\w-])"
     r"(?!\s(?:if|when|about|unless|but\snot)\b|\s?\?)"
+    r"|[)\]]?,?\s(?:as\s)?the\s(?:correct|right|best)\s(?:answer|option|choice)\b"
     r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:才?是|为|為)?\s?(?:最)?(?:正确|正確|对(?![应于象比称])|准确|正解|正答)(?!吗|嗎|\?)"
 )
+_WRONG = r"(?:wrong|incorrect|false|impossible|ruled\sout|excluded|eliminated|invalid|out)(?![\w-])"
+_NOT_RIGHT = (
+    rf"(?:n't|\s?not)\s(?!only){_ADVERBS}(?:be\s)?{_ADVERBS}"
+    r"(?:correct|right|true|valid|possible|accurate|answer|option|choice|best|it)(?![\w-])"
+)
 _DENIAL = (
-    rf"[)\]]?,?\s(?:{_SEEMS}|are|would\sbe|can|could)(?:n't|\snot\b(?!\s(?:only|wrong|incorrect|false))|not\b"
-    rf"|\s{_ADVERBS}(?:wrong|incorrect|false|impossible|ruled\sout|excluded|eliminated|invalid|out)(?![\w-]))"
-    r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:是|为)?\s?(?:错|錯|不对|不對|不正确|不正確|不符合|不是|有误)"
+    rf"[)\]]?,?\s(?:(?:{_SEEMS}|are|would\sbe)\s{_ADVERBS}{_WRONG}|(?:{_SEEMS}|are|would|can|could){_NOT_RIGHT})"
+    r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:是|为)?\s?(?:错|錯|不对|不對|不正确|不正確|不符合|不是(?:正确|答案|对)|有误)"
 )
 _PREFERRED = (
     rf"[)\]]?,?\s?(?:(?:and|but)\s)?(?:not|rather\sthan|instead\sof|over|而不是|而非)\s?(?:the\s|(?:option|choice|letter)\s)?"
@@ -111,17 +117,22 @@ def statements(view: View, options: Mapping[str, str], texts: OptionTexts) -> St
 
 
 def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator[Statement]:
+    text = view.lower
     for rule in STATEMENTS:
-        if not any(cue in view.lower for cue in rule.cues):
+        for cue_word in rule.cues:
+            if cue_word in text:
+                break
+        else:
             continue
         ending = _compiled(_ENDINGS[rule.ending])
         for cue in rule.compiled.finditer(view.text):
             found = _stated(view, cue.end(), rule, options, texts)
             if found is None or not ending.match(view.text, found.end):
                 continue
-            if not said(view, cue.start()) or (found.by_text and denied(view.lower, found.start, found.end)):
+            if found.letter is None and rule.ending == "stop":  # a remark about several is no statement
                 continue
-            yield found
+            if said(view, cue.start()):
+                yield found
     line = _last_line(view, options, texts)
     if line is not None:
         yield line
@@ -141,10 +152,12 @@ def _stated(
     if named is not None and (
         letter is None or (named.start == letter.start and named.end > letter.start + 1)
     ):
+        if denied(view.lower, named.start, named.end) or _compiled(_CALCULATED).match(view.lower, named.end):
+            return None
         other = _other_text(view, named.end, texts)
         several = len(named.letters) > 1 or (other is not None and other != named.letters)
         return Statement(named.start, named.end, None if several else named.letters[0], rule, True)
-    if letter is None:
+    if letter is None or texts.covers(view, letter.start):
         return None
     several = joined_to(view, letter.start, letter.letter, options)
     return Statement(letter.start, letter.start + 1, None if several else letter.letter, rule, False)
@@ -166,9 +179,9 @@ def _verdicts(
     verdict, denial, preferred = _compiled(_VERDICT), _compiled(_DENIAL), _compiled(_PREFERRED)
     for head in _compiled(_HEAD).finditer(text):
         letter = head["letter"].upper()
-        if letter not in options:
-            continue
         at = head.start("letter")
+        if letter not in options or texts.covers(view, at):
+            continue
         places = [at + 1]
         gap = _compiled(_AFTER_HEAD).match(text, at + 1)
         own = texts.own_at(view, gap.end(), letter) if gap else None
@@ -194,8 +207,9 @@ def _verdicts(
         found.append(Statement(at, at + 1, None if several else letter, rule, False))
     for back in _compiled(_TAKEN_BACK).finditer(text):
         letter = back["letter"].upper()
-        if letter in options and not is_word(text, back.start("letter")):
-            taken_back[letter] = max(back.start("letter"), taken_back.get(letter, 0))
+        at = back.start("letter")
+        if letter in options and not is_word(text, at) and not texts.covers(view, at):
+            taken_back[letter] = max(at, taken_back.get(letter, 0))
     return found, taken_back
 
 

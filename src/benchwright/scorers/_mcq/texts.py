@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from benchwright.scorers._boundaries import is_whole
 from benchwright.scorers._mcq.view import HEAD_CHARS, TAIL_CHARS, View, comparable
 
 # An option that is one of these words is named only where it stands by itself: "No." but not "no idea".
@@ -53,12 +55,15 @@ _DENIED_BEFORE = (
     rf"|不是|并非|而非|不选|排除|不){_LINKS}[(\[]?(?:[a-z][).:]\s?)?$"
 )
 _DENIED_AFTER = (
-    r"[)\]]?,?\s(?:is|was|are|were|would\sbe|seems|looks|appears)(?:n't|\snot\b(?!\sonly)|\s(?:\w{2,12}\s)?(?:wrong|incorrect"
-    r"|false|impossible|ruled|excluded|eliminated|too)\b)|[)\]]?\s?(?:是错|错|不对|不是|不正确|有误)"
+    r"[)\]]?,?\s(?:is|was|are|were|would\sbe|seems|looks|appears)(?:(?:n't|\snot)\s(?:the\s)?(?:correct|right|true|answer|it)\b"
+    r"|\s(?:\w{2,12}\s)?(?:wrong|incorrect|false|impossible|ruled|excluded|eliminated|too)\b)"
+    r"|[)\]]?\s?(?:是错|错|不对|不是正确|不是答案|不正确|有误)"
 )
 _OR = r"[)\]]?,?\s(?:or|nor|and)\s(?:the\s|an?\s)?[(\[]?"
 _BY_ITSELF_BEFORE = r"(?:^|[.,;:!?\n(\[]|(?<![^\W_])(?:is|be|says?))\s?$"
 _BY_ITSELF_AFTER = r"\s?[)\]]?(?:[.,;:!)\]]|\n|$)"
+_OPENING = r"[\s({\[<]{0,4}"
+_LETTER_INSIDE = r"(?<![^\W_])[a-z](?![^\W_])"
 _ARTICLE = r"[\s({\[<]{0,4}(?:(?:the|an?|about|approximately|exactly|equal\sto)\s){0,2}[({\[]?"
 
 
@@ -76,7 +81,7 @@ class Named(NamedTuple):
 class OptionTexts:
     """The texts of one row's options, ready to be looked for."""
 
-    __slots__ = ("_longer", "_needles", "_own")
+    __slots__ = ("_covered", "_firsts", "_lettered", "_longer", "_needles", "_own")
 
     def __init__(self, options: Mapping[str, str]) -> None:
         by_text: dict[str, list[str]] = {}
@@ -85,7 +90,8 @@ class OptionTexts:
             text = str(option)
             if len(text) > HEAD_CHARS + TAIL_CHARS:  # longer than anything that is read
                 continue
-            needle = comparable(text)
+            whole = comparable(text)
+            needle = whole.rstrip(" .,;:!") or whole
             if not needle or (len(needle) == 1 and needle.upper() in options):  # letters mean options
                 continue
             spellings = (needle, *_other_spellings(needle))
@@ -95,23 +101,43 @@ class OptionTexts:
         self._needles = {
             needle: tuple(by_text[needle]) for needle in sorted(by_text, key=lambda n: (-len(n), n))
         }
+        self._firsts = frozenset(needle[0] for needle in self._needles)
+        self._lettered = [needle for needle in self._needles if _compiled(_LETTER_INSIDE).search(needle)]
+        self._covered: list[tuple[int, int]] | None = None
         self._longer: dict[str, list[tuple[str, int]]] | None = None
 
     def at(self, view: View, at: int) -> Named | None:
         """The longest option text that stands at `at`, behind blanks, brackets and an article."""
-        article = _compiled(_ARTICLE).match(view.lower, at)
-        places = (at, *({article.end()} if article else ()))
-        opening = _compiled(r"[\s({\[<]{0,4}").match(view.lower, at)
-        for place in dict.fromkeys((opening.end() if opening else at, *places)):
+        text = view.lower
+        opening = _compiled(_OPENING).match(text, at)
+        article = _compiled(_ARTICLE).match(text, at)
+        begin = opening.end() if opening else at
+        for place in (begin, article.end()) if article and article.end() != begin else (begin,):
+            if text[place : place + 1] not in self._firsts:
+                continue
             for needle, letters in self._needles.items():
-                if view.lower.startswith(needle, place) and self._stands(view.lower, place, needle):
+                if text.startswith(needle, place) and self._stands(text, place, needle):
                     return Named(place, place + len(needle), letters)
         return None
+
+    def covers(self, view: View, at: int) -> bool:
+        """Whether the letter at `at` is part of an option's text, such as `Both A and B`, and says nothing itself."""
+        if not self._lettered:
+            return False
+        if self._covered is None:
+            spans = (
+                (place, place + len(needle))
+                for needle in self._lettered
+                for place in self._places(view.lower, needle)
+            )
+            self._covered = sorted(spans)
+        near = bisect_right(self._covered, (at, len(view.text)))
+        return any(start <= at < end for start, end in self._covered[max(0, near - 26) : near])
 
     def own_at(self, view: View, at: int, letter: str) -> int | None:
         """Where the text of the option `letter` ends, if it stands at `at`."""
         for needle in self._own.get(letter, ()):
-            if view.lower.startswith(needle, at) and _whole(view.lower, at, at + len(needle)):
+            if view.lower.startswith(needle, at) and is_whole(view.lower, at, at + len(needle)):
                 return at + len(needle)
         return None
 
@@ -120,12 +146,11 @@ class OptionTexts:
         found: list[Named] = []
         text = view.lower
         for needle, letters in self._needles.items():
-            at = text.find(needle)
-            while at >= 0:
-                end = at + len(needle)
-                if self._stands(text, at, needle) and not self._inside_longer(text, at, needle):
-                    found.append(Named(at, end, letters))
-                at = text.find(needle, end)
+            found += [
+                Named(at, at + len(needle), letters)
+                for at in self._places(text, needle)
+                if not self._inside_longer(text, at, needle)
+            ]
         found.sort()
         named: list[Named] = []
         denied_until: int | None = None
@@ -138,9 +163,16 @@ class OptionTexts:
                 denied_until = None
         return named
 
+    def _places(self, text: str, needle: str) -> Iterator[int]:
+        at = text.find(needle)
+        while at >= 0:
+            if self._stands(text, at, needle):
+                yield at
+            at = text.find(needle, at + len(needle))
+
     def _stands(self, text: str, at: int, needle: str) -> bool:
         end = at + len(needle)
-        if not _whole(text, at, end):
+        if not is_whole(text, at, end):
             return False
         if needle not in _FUNCTION_WORDS:
             return True
@@ -161,7 +193,7 @@ class OptionTexts:
         return any(
             at >= offset
             and text.startswith(long, at - offset)
-            and _whole(text, at - offset, at - offset + len(long))
+            and is_whole(text, at - offset, at - offset + len(long))
             for long, offset in self._longer[needle]
         )
 
@@ -171,41 +203,6 @@ def denied(text: str, start: int, end: int) -> bool:
     if _compiled(_DENIED_BEFORE).search(text, max(0, start - _REACH), start):
         return True
     return _compiled(_DENIED_AFTER).match(text, end) is not None
-
-
-def is_word_character(char: str) -> bool:
-    """Whether `char` belongs to a word; characters of scripts without blanks between words do not."""
-    if char.isascii():
-        return char.isalnum() or char == "_"
-    return char.isalnum() and not (
-        "\u2e80" <= char <= "\u9fff"
-        or "\uac00" <= char <= "\ud7af"
-        or "\uf900" <= char <= "\ufaff"
-        or "\U00020000" <= char <= "\U0003ffff"
-    )
-
-
-def _whole(text: str, start: int, end: int) -> bool:
-    """Whether text[start:end] is cut out of no longer word or number."""
-    first, last = text[start], text[end - 1]
-    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    if before and is_word_character(before) and (is_word_character(first) or first in "-+"):
-        return False
-    if after and is_word_character(after) and is_word_character(last):
-        return False
-    far_before = text[start - 2] if start > 1 else ""
-    far_after = text[end + 1 : end + 2]
-    if first.isdigit() and before:
-        # 2263 is not in 1,2263, 0.2263, .2263, 1/2263 or -2263; in "10-2263" it is.
-        if before in ".,/:^-" and far_before.isdigit() and before != "-":
-            return False
-        if before in ".-" and not (far_before and (is_word_character(far_before) or far_before in ")]")):
-            return False
-    elif before == "-" and is_word_character(first) and far_before and is_word_character(far_before):
-        return False  # non-toxic
-    if last.isdigit():
-        return not (after and after in ".,/:^-" and far_after.isdigit())
-    return not (after == "-" and far_after and is_word_character(far_after) and is_word_character(last))
 
 
 def _other_spellings(needle: str) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""Free answers: one pass, several metrics, so that nobody has to know beforehand which one is fair."""

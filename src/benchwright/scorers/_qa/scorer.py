@@ -1,0 +1,156 @@
+"""`qa_answers`: the scorer of free answers, all metrics in one pass."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from benchwright.core import JsonObject, UsageError
+from benchwright.scorers._bleu_rouge import bleu, rouge
+from benchwright.scorers._input import Scorer, ScorerInput, Scores
+from benchwright.scorers._judge import judge_score
+from benchwright.scorers._judge_config import JudgeConfig
+from benchwright.scorers._qa.compare import accepted_answers, holds, is_near, normalised, number_in
+from benchwright.scorers._qa.names import qa_metric_names
+from benchwright.scorers._text import f1_token, regex_match
+
+
+def qa_answers(
+    metrics: Sequence[str] = (),
+    *,
+    pattern: str | None = None,
+    tolerance: float = 0.0,
+    judge: JsonObject | None = None,
+) -> Scorer:
+    """A scorer of free answers: the target is one accepted answer, or a list of them of which the best counts.
+
+    It always gives `normalised_exact` (the headline: equal after NFKC, with blanks trimmed and collapsed; case
+    counts), `exact` (equal as they stand), `contains` (the answer stands in the response, as whole words or as a
+    whole number), `numeric` (the number the response states, or its last one, equals the answer's; only for
+    answers that hold a number) and `f1` (of `f1_token`). Beside `numeric` stand `matched`, the number that was
+    read, and `rule`, which told it from others. A row without an answer gets nothing.
+
+    Args:
+        metrics: those wanted, the headline first; besides the five `regex`, `rouge_l`, `bleu` (of order 4) and
+            `judge`.
+        pattern: regular expression of `regex`; None: the answer is one.
+        tolerance: how far numbers may be apart in `numeric`, as a share of the expected one.
+        judge: settings of the judge for `judge`, as `JudgeConfig` takes them; None: those of the benchmark.
+
+    Raises:
+        UsageError: an unknown metric, a pattern that is none, or a tolerance below 0.
+        ConfigError: settings that no judge can be asked with.
+
+    >>> qa_answers()(ScorerInput("The answer is 5", 5, {}))["numeric"]
+    True
+    """
+    names = qa_metric_names(metrics)
+    _check_pattern(pattern)
+    near = _share(tolerance)
+    settings = JudgeConfig.of(judge) if judge else None
+
+    def by_regex(response: str, answer: str) -> bool:
+        return bool(regex_match(ScorerInput(response, answer if pattern is None else pattern, {}))["correct"])
+
+    measures = {
+        name: by_regex if name == "regex" else _MEASURES[name] for name in names if name not in _APART
+    }
+
+    def score(sample: ScorerInput) -> Scores:
+        answers = accepted_answers(sample.target)
+        if not answers:
+            return {}
+        response = sample.response or ""
+        scores: Scores = {}
+        for name in names:
+            if name == "numeric":
+                scores.update(_numeric(response, answers, near))
+            elif name == "judge":
+                scores.update(_judged(sample, answers, settings))
+            else:
+                measure = measures[name]
+                scores[name] = max(measure(response, answer) for answer in answers)
+        return scores
+
+    score.__name__ = score.__qualname__ = "qa_answers"
+    score.__doc__ = f"Free answers: {', '.join(names)}."
+    return score
+
+
+def _exact(response: str, answer: str) -> bool:
+    return response == answer
+
+
+def _normalised_exact(response: str, answer: str) -> bool:
+    return response == answer or normalised(response) == normalised(answer)
+
+
+def _contains(response: str, answer: str) -> bool:
+    return holds(normalised(response), normalised(answer))
+
+
+def _f1(response: str, answer: str) -> float:
+    return _number(f1_token(ScorerInput(response, answer, {}))["f1"])
+
+
+def _rouge_l(response: str, answer: str) -> float:
+    return _number(rouge(ScorerInput(response, answer, {}))["rouge_l"])
+
+
+def _bleu(response: str, answer: str) -> float:
+    return _number(bleu(ScorerInput(response, answer, {}))["bleu_4"])
+
+
+_APART = ("numeric", "judge")
+_MEASURES: dict[str, Callable[[str, str], bool | float]] = {
+    "normalised_exact": _normalised_exact,
+    "exact": _exact,
+    "contains": _contains,
+    "f1": _f1,
+    "rouge_l": _rouge_l,
+    "bleu": _bleu,
+}
+
+
+def _numeric(response: str, answers: list[str], near: Decimal) -> Scores:
+    wanted = [number.value for answer in answers if (number := number_in(answer))]
+    if not wanted:
+        return {}
+    found = number_in(response)
+    if found is None:
+        return {"numeric": False, "matched": None, "rule": None}
+    right = any(is_near(found.value, value, near) for value in wanted)
+    return {"numeric": right, "matched": str(found.value), "rule": found.rule}
+
+
+def _judged(sample: ScorerInput, answers: list[str], settings: JudgeConfig | None) -> Scores:
+    asked = replace(sample, target=" / ".join(answers))
+    if settings is not None:
+        asked.config = {**sample.config, "judge": settings}
+    grade = judge_score(asked)
+    return {"judge": grade["judge_score"], "judge_grade": grade["judge_grade"]}
+
+
+def _check_pattern(pattern: str | None) -> None:
+    if pattern is None:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # odd, but a pattern
+            re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"pattern {pattern!r} is not a valid regular expression: {error}") from None
+
+
+def _share(tolerance: float) -> Decimal:
+    share = Decimal(str(tolerance)) if isinstance(tolerance, int | float) else Decimal("nan")
+    if not share.is_finite() or share < 0:
+        raise UsageError(f"tolerance is {tolerance!r}; expected a share of 0 or more, such as 0.01 for 1 %")
+    return share
+
+
+def _number(value: bool | int | float | str | None) -> float:
+    return float(value or 0.0)
