@@ -42,6 +42,8 @@ class SamplePrompt:
     """Candidates, where they are ranked."""
     target: str
     """The expected answer as text."""
+    media: tuple[str, ...] = ()
+    """Images, video and audio that stand before the text, as the row names them: `image pics/cat.png`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,4 +234,6 @@ def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
 
 def _sample(spec: BenchmarkSpec, scanned: ScannedRow) -> SamplePrompt:
     messages: Sequence[JsonObject] = open_conversation(scanned.prompt)
-    return SamplePrompt(scanned.line, tuple(messages), scanned.choices, str(target_of(spec, scanned.row)))
+    target = str(target_of(spec, scanned.row))
+    media = () if spec.media is None else spec.media.names(scanned.row)
+    return SamplePrompt(scanned.line, tuple(messages), scanned.choices, target, media)

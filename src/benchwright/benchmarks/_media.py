@@ -64,6 +64,10 @@ class RowMedia:
         except MediaError as error:
             raise MissingFieldError(error.field, reason=error.__str__) from None
 
+    def names(self, row: Row) -> tuple[str, ...]:
+        """Kind and path of each, as the row has them."""
+        return tuple(f"{item.kind} {_short(item.written)}" for item in media_of(row, self._base))
+
     def check(self, row: Row) -> None:
         """Whether the row's files can be sent, by their sizes and first bytes. Raises MissingFieldError."""
         try:
@@ -173,6 +177,10 @@ def _url_part(item: MediaItem, url: str) -> JsonObject:
 
 def _audio_part(data: str, format: str) -> JsonObject:
     return {"type": "input_audio", "input_audio": {"data": data, "format": format}}
+
+
+def _short(written: str) -> str:
+    return written if len(written) <= 200 else f"{written[:60]}… ({len(written):,} characters)"
 
 
 def _same(part: JsonObject) -> MediaPart:

@@ -47,6 +47,10 @@ class Media(Protocol):
         """Whether any row that the row check looked at has some."""
         ...
 
+    def names(self, row: Row) -> tuple[str, ...]:
+        """The row's media in words, for whoever looks at a row without reading files."""
+        ...
+
     def __call__(self, row: Row) -> tuple[MediaPart, ...]:
         """The content parts that stand before the text. Raises MissingFieldError for a file that is not there."""
         ...

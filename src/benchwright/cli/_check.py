@@ -72,6 +72,9 @@ def check_view(report: CheckReport, *, ready: bool | None = None) -> Group:
     title = Text.assemble((report.key, "bold"), f" on {printable(report.dataset)}: ", verdict)
     shown: list[RenderableType] = [Text(), title, grid]
     for sample in report.samples[:1]:
+        if sample.media:
+            shown += [Rule(f"media, as sent for line {sample.line}", align="left", style="dim")]
+            shown += [Text(printable("\n".join(sample.media)))]
         for message in sample.messages:
             shown += [
                 Rule(f"{message.get('role')}, as sent for line {sample.line}", align="left", style="dim")
