@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from benchwright.benchmarks import installed_benchmarks, load_benchmarks
+from benchwright.benchmarks import installed_benchmarks, is_question_file, load_benchmarks
 from benchwright.config import ConfigFile, find_config
 from benchwright.core import BenchwrightError
+from benchwright.datasets import open_dataset
 
 _MARKS = ("from benchwright", "import benchwright")
 
@@ -20,7 +21,7 @@ class Evaluation:
     name: str
     """What to type after `benchwright run`."""
     kind: Literal["config", "installed", "file"]
-    """Where it comes from: benchwright.toml, an installed package, or a Python file of this folder."""
+    """Where it comes from: benchwright.toml, an installed package, or a file of this folder."""
     source: str
     """File or package."""
     description: str
@@ -30,7 +31,8 @@ class Evaluation:
 
 
 def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
-    """Evaluations of the configuration, of installed packages, and of the Python files of this folder."""
+    """Evaluations of the configuration, of installed packages, and of the files of this folder: benchmarks in
+    Python, and data whose first row has a question."""
     cwd = cwd or Path.cwd()
     config = find_config(cwd)
     found = _configured(config) if config is not None else []
@@ -43,6 +45,9 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
     for path in sorted(cwd.glob("*.py")):
         if _mentions_benchmarks(path):
             found += _of_file(path.name, cwd)
+    for path in sorted(cwd.iterdir()):
+        if is_question_file(path.name) and path.is_file() and (columns := _columns_of(path)):
+            found.append(Evaluation(path.name, "file", path.name, f"questions ({', '.join(columns)})"))
     return found
 
 
@@ -52,6 +57,10 @@ def _configured(config: ConfigFile) -> list[Evaluation]:
         problem = None
         description = entry.file
         try:
+            if is_question_file(entry.file):
+                shown = entry.description or f"questions ({Path(entry.file).name})"
+                evaluations.append(Evaluation(name, "config", config.path.name, shown))
+                continue
             specs = load_benchmarks(entry.file, cwd=config.path.parent)
             description = ", ".join(f"{spec.name} ({_dataset(spec.dataset)})" for spec in specs)
         except BenchwrightError as error:
@@ -70,6 +79,21 @@ def _of_file(name: str, cwd: Path) -> list[Evaluation]:
         Evaluation(f"{name}:{spec.key}", "file", name, f"{spec.name} ({_dataset(spec.dataset)})")
         for spec in specs
     ]
+
+
+_LISTED_COLUMNS = 8
+
+
+def _columns_of(path: Path) -> list[str]:
+    """The columns of a data file whose first row has a question; nothing for any other file."""
+    try:
+        first = open_dataset(str(path)).head(1, on_bad=lambda bad: None)
+    except BenchwrightError:
+        return []
+    columns = [name for _, row in first for name in row]
+    if "question" not in columns:
+        return []
+    return [*columns[:_LISTED_COLUMNS], "…"] if len(columns) > _LISTED_COLUMNS else columns
 
 
 def _mentions_benchmarks(path: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from benchwright.benchmarks._missing import listed
 from benchwright.benchmarks._questions.columns import Columns
 from benchwright.benchmarks._questions.files import has_fixed_columns, question_name
 from benchwright.benchmarks._questions.media import media_for
@@ -113,6 +114,10 @@ def _refuse_twins(columns: Columns, path: str, cwd: Path) -> None:
     if not columns.mapping:
         return
     for _, row in open_dataset(path, base_dir=cwd).head(1, on_bad=lambda bad: None):
+        if columns.mapping.keys().isdisjoint(row):
+            raise UsageError(
+                f"options names {', '.join(columns.mapping)}, and {path} has no such columns, only: {listed(row)}"
+            )
         for name, letter in columns.mapping.items():
             if letter in row and letter not in columns.mapping:
                 raise UsageError(

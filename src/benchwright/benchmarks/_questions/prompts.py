@@ -128,7 +128,8 @@ def _mcq(form: _Form, mark: str, columns: Columns) -> CodePrompt:
             try:
                 values = getters[count](row)
                 if all(map(str.strip, values)):
-                    return patterns[count] % values
+                    text: str = patterns[count] % values
+                    return text
             except (KeyError, TypeError):  # fewer options than before, or numbers
                 pass
         options = options_of(row)
@@ -137,8 +138,8 @@ def _mcq(form: _Form, mark: str, columns: Columns) -> CodePrompt:
         likely = len(options)
         return patterns[likely] % (stem_of(row), *options.values())
 
-    text = patterns[2].replace("%s", "{%s}") % ("+".join(columns.question), *"AB")
-    return CodePrompt(f"{text} (and further options)", frozenset(columns.question), render)
+    shown = patterns[2].replace("%s", "{%s}") % ("+".join(columns.question), *"AB")
+    return CodePrompt(f"{shown} (and further options)", frozenset(columns.question), render)
 
 
 def _pattern(form: _Form, mark: str, count: int) -> str:

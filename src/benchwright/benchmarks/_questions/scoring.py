@@ -39,13 +39,13 @@ def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) 
     name = options.evaluator
     if name is None:
         chosen = _mcq(options.mcq_fallback) if data_type == "mcq" else _qa(options)
+    elif name in QA_METRICS and (data_type == "qa" or name not in BUILTIN_SCORERS):
+        chosen = _qa(_with_kwargs(name, options))
     elif name in BUILTIN_SCORERS:
         chosen = Scoring(scorer=BUILTIN_SCORERS[name], headline=None, config=dict(options.evaluator_kwargs))
     elif name == "mcq":
         _refuse_others(name, options.evaluator_kwargs, ("fallback",))
         chosen = _mcq(str(options.evaluator_kwargs.get("fallback", options.mcq_fallback)))
-    elif name in QA_METRICS:
-        chosen = _qa(_with_kwargs(name, options))
     else:
         known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS)
         raise UsageError(f"evaluator {name!r} is not known.{suggest(name, known)} Known: {', '.join(known)}")
@@ -65,14 +65,10 @@ def _mcq(fallback: str) -> Scoring:
 
 
 def _qa(options: QuestionOptions) -> Scoring:
-    from benchwright.scorers import QA_METRICS, qa_answers
+    from benchwright.scorers import qa_answers, qa_metric_names
 
-    for metric in options.qa_metrics:
-        if metric not in QA_METRICS:
-            raise UsageError(
-                f"qa metric {metric!r} is not known.{suggest(metric, QA_METRICS)} Known: {', '.join(QA_METRICS)}"
-            )
-    judged = _JUDGE in options.qa_metrics
+    reported = qa_metric_names(options.qa_metrics)
+    judged = _JUDGE in reported
     if judged and not options.judge:
         raise UsageError(
             "the metric judge needs a judge: --judge-url URL --judge-id ID (and --judge-key-name VARIABLE), or "
@@ -80,7 +76,7 @@ def _qa(options: QuestionOptions) -> Scoring:
         )
     if options.judge and not judged:
         raise UsageError("a judge is named, but nothing asks it; add it to the metrics: --qa-metrics judge")
-    if options.qa_pattern is not None and "regex" not in options.qa_metrics:
+    if options.qa_pattern is not None and "regex" not in reported:
         raise UsageError("qa_pattern is for the metric regex; add it: --qa-metrics regex")
     scorer = qa_answers(
         options.qa_metrics,
@@ -88,8 +84,7 @@ def _qa(options: QuestionOptions) -> Scoring:
         tolerance=options.numeric_tolerance,
         judge=options.judge or None,
     )
-    headline = options.qa_metrics[0] if options.qa_metrics else "normalised_exact"
-    return Scoring(scorer=scorer, headline=headline, config={_JUDGE: options.judge} if judged else {})
+    return Scoring(scorer=scorer, headline=reported[0], config={_JUDGE: options.judge} if judged else {})
 
 
 def _with_kwargs(metric: str, options: QuestionOptions) -> QuestionOptions:

@@ -1,0 +1,123 @@
+"""Which scorer reads the replies to a question file, and that a check proves it right on the gold answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, check_benchmark, load_questions
+from benchwright.core import UsageError
+from benchwright.engine._prepare import benchmark_hash
+from benchwright.scorers import ScorerInput, Scores
+
+MCQ = {"question": "Capital of England?", "A": "Paris", "B": "London", "C": "Rome", "answer": "B"}
+QA = {"question": "1+1=", "answer": "2"}
+
+
+def load(folder: Path, rows: list[dict[str, Any]], **options: Any) -> BenchmarkSpec:
+    (folder / "f.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return load_questions("f.jsonl", QuestionOptions.of(options), cwd=folder)
+
+
+def score(spec: BenchmarkSpec, response: str, row: dict[str, Any]) -> Scores:
+    scores: Scores = spec.scorer(ScorerInput(response, row.get("answer"), row, config=spec.config))
+    return scores
+
+
+@pytest.mark.parametrize("answer", ["B", "b", "London", "B. London"])
+def test_gold_letters_and_texts_score_as_right(tmp_path: Path, answer: str) -> None:
+    report = check_benchmark(load(tmp_path, [{**MCQ, "answer": answer}]))
+    assert report.gold is not None
+    assert (report.gold.checked, report.gold.right, report.gold.key) == (1, 1, "accuracy")
+
+
+@pytest.mark.parametrize("answer", ["2", 2, 2.5, True, ["two", "2"], "a long answer"])
+def test_gold_answers_of_free_questions_score_as_right(tmp_path: Path, answer: Any) -> None:
+    report = check_benchmark(load(tmp_path, [{**QA, "answer": answer}]))
+    assert report.gold is not None
+    assert (report.gold.checked, report.gold.right, report.gold.key) == (1, 1, "normalised_exact")
+
+
+def test_strict_is_the_headline_and_a_fallback_is_asked_for(tmp_path: Path) -> None:
+    strict = load(tmp_path, [MCQ])
+    assert strict.headline == "accuracy"
+    assert not score(strict, "Lomdon", MCQ)["accuracy"]
+    guessing = load(tmp_path, [MCQ], mcq_fallback="levenshtein")
+    scores = score(guessing, "Lomdon", MCQ)
+    assert scores["accuracy"]
+    assert not scores["accuracy_strict"]
+    assert scores["method"] == "levenshtein"
+
+
+def test_the_first_metric_asked_for_is_the_headline(tmp_path: Path) -> None:
+    assert load(tmp_path, [QA]).headline == "normalised_exact"
+    assert load(tmp_path, [QA], qa_metrics=["f1", "exact"]).headline == "f1"
+    assert load(tmp_path, [QA], qa_metric="contains,f1").headline == "contains"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"qa_metrics": ["numerical"]}, "unknown metric 'numerical' .* Did you mean 'numeric'"),
+        ({"qa_metrics": ["judge"]}, "the metric judge needs a judge: --judge-url"),
+        ({"judge": {"url": "http://x", "model_id": "m"}}, "nothing asks it"),
+        ({"qa_pattern": "x"}, "--qa-metrics regex"),
+        ({"evaluator": "exact_mach"}, "Did you mean 'exact_match'"),
+        ({"evaluator": "f1", "evaluator_kwargs": {"tolerence": 1}}, "Did you mean 'tolerance'"),
+    ],
+)
+def test_settings_that_fit_no_scorer_are_refused(
+    tmp_path: Path, options: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(UsageError, match=reason):
+        load(tmp_path, [QA], **options)
+
+
+def test_a_judge_stands_where_a_run_looks_for_judges(tmp_path: Path) -> None:
+    judge = {"url": "http://127.0.0.1:9/v1", "model_id": "m"}
+    spec = load(tmp_path, [QA], qa_metrics=["judge"], judge=judge)
+    assert spec.config == {"judge": judge}
+    report = check_benchmark(spec)
+    assert report.ok
+    assert report.judge_requests == 1
+
+
+def test_a_built_in_scorer_by_name(tmp_path: Path) -> None:
+    spec = load(tmp_path, [MCQ], evaluator="exact_match", evaluator_kwargs={"case_sensitive": True})
+    assert score(spec, "B", MCQ) == {"correct": True}
+    assert spec.config == {"case_sensitive": True}
+    assert load(tmp_path, [QA], evaluator="contains").headline == "contains"
+    assert load(tmp_path, [MCQ], evaluator="mcq").headline == "accuracy"
+
+
+def test_columns_that_are_no_options_decide_nothing(tmp_path: Path) -> None:
+    row = {"question": "q", "A": "x", "B": "y", "C": "why", "answer": "B"}
+    spec = load(tmp_path, [row], options=["A", "B"])
+    assert score(spec, "B", row)["chance"] == 0.5
+    assert not score(spec, "C", row)["parsed"]
+
+
+def test_replies_to_rows_without_an_answer_get_no_score(tmp_path: Path) -> None:
+    spec = load(tmp_path, [MCQ, {**MCQ, "answer": None}])
+    assert "accuracy" not in score(spec, "B", {**MCQ, "answer": None})
+    spec = load(tmp_path, [QA, {"question": "2+2="}])
+    assert score(spec, "4", {"question": "2+2="}) == {}
+
+
+def test_another_style_or_rule_is_another_benchmark(tmp_path: Path) -> None:
+    variants: list[dict[str, Any]] = [
+        {},
+        {"prompt_style": "aisbench"},
+        {"prompt_style": "cot"},
+        {"mcq_fallback": "levenshtein"},
+        {"template": "{question} {options}"},
+        {"template": "{question}  {options}"},
+        {"system": "Be terse."},
+        {"evaluator": "exact_match"},
+    ]
+    hashes = [benchmark_hash(load(tmp_path, [MCQ], **options)) for options in variants]
+    assert len(set(hashes)) == len(variants)
+    assert benchmark_hash(load(tmp_path, [MCQ], name="another name")) == hashes[0]
