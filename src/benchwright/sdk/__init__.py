@@ -9,6 +9,9 @@ from benchwright.sdk._rescore import rescore
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import resume
 from benchwright.sdk._run import run, run_all
+from benchwright.sdk._suite.options import SuiteOptions
+from benchwright.sdk._suite.result import PairResult, SuiteResult
+from benchwright.sdk._suite.run import run_suite
 from benchwright.sdk._validate import validate
 from benchwright.sdk._workflow.canonical import hash_json, stable_stringify
 from benchwright.sdk._workflow.client import BenchwrightClient, BenchwrightRun, RunRecord, StepParams
@@ -18,6 +21,7 @@ from benchwright.sdk._workflow.concurrency import (
     iter_async_with_concurrency,
 )
 from benchwright.sdk._workflow.context import WorkflowContext, emit, step
+from benchwright.sdk._workflow.datasets import Dataset, DatasetStats, RowError, dataset, map_dataset
 from benchwright.sdk._workflow.descriptor import WorkflowDescriptor, workflow
 from benchwright.sdk._workflow.entrypoint import entrypoint
 from benchwright.sdk._workflow.environment import child_environment
@@ -39,12 +43,16 @@ from benchwright.sdk._workflow.llm import (
     call_llm,
 )
 from benchwright.sdk._workflow.recorder import Recorder
+from benchwright.sdk._workflow.sources import DatasetSource
 
 __all__ = [
     "ApiError",
     "AssistantMessage",
     "BenchwrightClient",
     "BenchwrightRun",
+    "Dataset",
+    "DatasetSource",
+    "DatasetStats",
     "Evaluation",
     "LLMError",
     "LLMMessage",
@@ -52,12 +60,16 @@ __all__ = [
     "MissingKeyError",
     "ModelProvider",
     "Outcome",
+    "PairResult",
     "Recorder",
+    "RowError",
     "RunOptions",
     "RunRecord",
     "RunResult",
     "StepParams",
     "StepTimeoutError",
+    "SuiteOptions",
+    "SuiteResult",
     "SystemMessage",
     "UserMessage",
     "WorkflowContext",
@@ -68,6 +80,7 @@ __all__ = [
     "child_environment",
     "collect_async_iter",
     "compare",
+    "dataset",
     "emit",
     "entrypoint",
     "error_message",
@@ -75,10 +88,12 @@ __all__ = [
     "iter_async_with_concurrency",
     "judge_score",
     "list_evaluations",
+    "map_dataset",
     "rescore",
     "resume",
     "run",
     "run_all",
+    "run_suite",
     "stable_stringify",
     "step",
     "validate",
