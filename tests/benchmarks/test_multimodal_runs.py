@@ -198,6 +198,7 @@ def test_a_check_shows_which_media_go_with_a_row(capsys: pytest.CaptureFixture[s
     assert main(["check", write([MIXED])]) == 0
     shown = capsys.readouterr().out
     assert "audio pics/e.wav\nimage pics/c.png" in shown
+    assert "not used" not in shown
     assert "base64" not in shown
 
 

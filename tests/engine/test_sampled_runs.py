@@ -136,6 +136,7 @@ def test_a_run_goes_on_with_its_plan_and_with_no_other(tmp_path: Path) -> None:
 def test_a_check_tells_the_plan_and_asks_nothing() -> None:
     (report,) = benchwright.check(planned(request_count=10, sampling_mode="shuffle"))
     assert report.requests == 10
+    assert not any("word for word" in warning for warning in report.warnings)
     assert any("10 requests from 4 rows, mode shuffle, seed 42" in warning for warning in report.warnings)
 
 

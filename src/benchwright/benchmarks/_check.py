@@ -141,7 +141,9 @@ def check_benchmark(
             )
         prompts = build_prompts(spec, fewshot)
         counting, tally = tallied(spec)
-        scan = scan_rows(counting, reader, prompts, max_listed, strategy=strategy)
+        # Copies that a plan asks for are no news.
+        watch = reader.origins() is None
+        scan = scan_rows(counting, reader, prompts, max_listed, strategy=strategy, watch_repetition=watch)
     except BenchwrightError as error:
         return replace(
             report, strategy=strategy, errors=(*judge_problems(spec), str(error)), warnings=tuple(warnings)
@@ -229,6 +231,8 @@ def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
         named |= {spec.choices_field, spec.choices_field.split(".")[0]}
     if spec.family:
         named |= {*LETTERS, *((spec.max_tokens_field,) if spec.max_tokens_field else ())}
+    if spec.media is not None and spec.media.seen:
+        named |= {"type", "path", "media"}
     return named | {field for field in (spec.response_field, spec.turns_field) if field is not None}
 
 
