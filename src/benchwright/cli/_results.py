@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.cli._output import Output
+from benchwright.core import worst_exit_code
 
 if TYPE_CHECKING:
     from benchwright.sdk import RunResult
-
-_WORST_FIRST = (130, 1, 2, 4, 5, 3, 0)
 
 
 def print_result(result: RunResult, output: Output) -> None:
@@ -44,16 +43,7 @@ def print_result(result: RunResult, output: Output) -> None:
 
 def conclude(results: Sequence[RunResult], output: Output) -> int:
     """Print `{"results": […], "exit_code": n}` in JSON mode; the exit code of the worst result."""
-    code = worst([result.exit_code for result in results])
+    code = worst_exit_code([result.exit_code for result in results])
     if output.as_json:
         output.json({"results": [result.to_json() for result in results], "exit_code": code})
     return code
-
-
-def worst(codes: Sequence[int]) -> int:
-    """The exit code that matters most.
-
-    >>> worst([0, 3, 1, 0]), worst([])
-    (1, 0)
-    """
-    return min(codes, key=_WORST_FIRST.index, default=0)

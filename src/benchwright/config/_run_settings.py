@@ -94,6 +94,8 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     Setting("retry_backoff", "number", "first pause in seconds, then doubled (default: 0.5)", least=0, group="requests"),
     Setting("max_event_bytes", "int", "largest event of a stream (default: 16777216)", least=1, group="requests"),
     Setting("cache", "bool", "take replies to equal requests from earlier runs (default: on)", group="requests"),
+    Setting("num_warmups", "int", "requests before the first that counts, not recorded (default: 0)", least=0,
+            group="requests"),
     Setting("max_requests", "int", "stop after N requests, retries included", least=1, group="budget"),
     Setting("max_tokens_total", "int", "stop after N tokens, prompts included", least=1, group="budget"),
     Setting("max_minutes", "number", "stop after this time", above=0, group="budget"),

@@ -11,6 +11,7 @@ from benchwright.core._errors import (
     RunOwnedError,
     UsageError,
 )
+from benchwright.core._exit_codes import WORST_FIRST, worst_exit_code
 from benchwright.core._folders import own_ancestors
 from benchwright.core._hashing import canonical_json, content_hash, encode_json
 from benchwright.core._json import JsonObject, JsonValue, Row
@@ -40,6 +41,7 @@ __all__ = [
     "APIS",
     "OUTCOMES",
     "VERSION",
+    "WORST_FIRST",
     "Api",
     "BadRow",
     "BenchmarkError",
@@ -75,4 +77,5 @@ __all__ = [
     "reply_from_json",
     "reply_to_json",
     "suggest",
+    "worst_exit_code",
 ]

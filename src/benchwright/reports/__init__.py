@@ -11,6 +11,8 @@ from benchwright.reports._results import results_document
 from benchwright.reports._samples import JudgeView, SampleView, find_samples, judge_views, sample_views
 from benchwright.reports._shapes import results_json, run_json, sample_json
 from benchwright.reports._show import failed_samples, is_wrong, run_overview, sample_in_full, wrong_samples
+from benchwright.reports._side_by_side.table import SideBySideTable
+from benchwright.reports._side_by_side.values import SideBySide, SideRun, side_by_side
 from benchwright.reports._text import duration, printable
 from benchwright.reports._work_folder.tasks import (
     RUNS_FILE,
@@ -31,6 +33,9 @@ __all__ = [
     "MetricComparison",
     "ResultView",
     "SampleView",
+    "SideBySide",
+    "SideBySideTable",
+    "SideRun",
     "WorkRuns",
     "WorkTask",
     "compare_runs",
@@ -57,6 +62,7 @@ __all__ = [
     "sample_in_full",
     "sample_json",
     "sample_views",
+    "side_by_side",
     "write_run_config",
     "write_run_files",
     "write_work_folder",

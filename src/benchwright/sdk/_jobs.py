@@ -81,7 +81,7 @@ async def _perform_all(
 
     async def one(job: Job) -> Ended:
         if group.interrupted or (errors and not go_on):
-            _leave(store, job)
+            leave(store, job, "interrupted before it began")
             return Ended(job)
         try:
             with owned(store, job.run, job.otherwise):
@@ -130,10 +130,10 @@ def _write_files(workspace: Workspace, run_id: int, summary: RunSummary) -> None
         store.close()
 
 
-def _leave(store: Store, job: Job) -> None:
+def leave(store: Store, job: Job, reason: str | None) -> None:
     """A job that is not begun any more can be resumed later."""
     status: RunStatus = job.otherwise if job.resuming else "interrupted"
-    store.finish_run(job.run.id, status, summary=job.run.summary, error="interrupted before it began")
+    store.finish_run(job.run.id, status, summary=job.run.summary, error=reason)
 
 
 def make_folder(folder: Path) -> None:

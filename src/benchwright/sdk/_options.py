@@ -91,6 +91,8 @@ class RunOptions:
     """Count unusable rows as skipped instead of refusing to start."""
     pass_k: int | None = None
     """The k of `pass@k` and `cons@k`, at most the repeats; None: the repeats."""
+    num_warmups: int | None = None
+    """Requests before the first that counts; they are not recorded (0)."""
     infer_only: bool | None = None
     """Ask and record the replies, and leave the scoring to `rescore`."""
     data_type: str | None = None

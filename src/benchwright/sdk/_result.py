@@ -111,6 +111,31 @@ def result_of(run: RunRecord, performed: Performed, *, demo: bool) -> RunResult:
     )
 
 
+def recorded_result(run: RunRecord) -> RunResult | None:
+    """The result of a run that ended earlier; None while there is none. What its last start sent is not known."""
+    if run.summary is None:
+        return None
+    summary = RunSummary.from_json(run.summary)
+    model = run.settings.get("model")
+    return RunResult(
+        run_id=run.id,
+        name=run.name,
+        model=run.model,
+        demo=isinstance(model, dict) and model.get("kind") == "demo",
+        status=run.status,
+        folder=run.folder,
+        summary=summary,
+        exit_code=exit_code_of(summary, None),
+        stopped_because=(run.error or "") if run.status != "failed" else "",
+        first_failure=(run.error or "") if run.status == "failed" else "",
+        requests_sent=0,
+        retries=0,
+        from_cache=0,
+        seconds=0.0,
+        samples_per_s=0.0,
+    )
+
+
 def exit_code_of(summary: RunSummary, cause: StopCause | None) -> int:
     """0 done · 1 no number came of it · 3 finished but not comparable · 130 interrupted."""
     if cause == "interrupted":

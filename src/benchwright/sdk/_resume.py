@@ -16,7 +16,7 @@ from benchwright.engine import Budget, InterruptedRunError, Prepared, RunSetting
 from benchwright.sdk._jobs import Job, owned, perform_jobs
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._run import find_targets
-from benchwright.store import RunRecord, RunStatus, Store, find_workspace
+from benchwright.store import RunRecord, Store, find_workspace
 
 
 def resume(
@@ -43,18 +43,14 @@ def resume(
         )
     store = Store(place)
     try:
-        found = store.find_run(str(wanted))
-        run = store.claim_run(found.id)
-        with owned(store, run, found.status):
-            job = resumed(
-                store,
-                run,
-                otherwise=found.status,
-                target=target,
-                retry_failed=retry_failed,
-                allow_changed=allow_changed,
-                overrides=overrides,
-            )
+        job = claimed(
+            store,
+            store.find_run(str(wanted)),
+            target=target,
+            retry_failed=retry_failed,
+            allow_changed=allow_changed,
+            overrides=overrides,
+        )
         (ended,) = perform_jobs(store, [[job]], watcher=watcher, endpoint=endpoint)
         if ended.result is None:
             raise InterruptedRunError("interrupted before it began")
@@ -63,28 +59,29 @@ def resume(
         store.close()
 
 
-def resumed(
+def claimed(
     store: Store,
-    run: RunRecord,
+    found: RunRecord,
     *,
-    otherwise: RunStatus,
     target: Callable[..., Any] | None = None,
     retry_failed: bool = False,
     allow_changed: bool = False,
     overrides: Mapping[str, Any] | None = None,
     label: str | None = None,
 ) -> Job:
-    """A run that this process has claimed, ready to go on. Raises UsageError if it is not the same experiment."""
-    settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
-    prepared = prepare(benchmark_again(run, settings, target), settings)
-    _refuse_changes(run, prepared, allow_changed)
-    if retry_failed:
-        _forget_failures(store, run.id)
-    store.update_settings(run.id, settings.to_json())
-    return Job(run, prepared, resuming=True, otherwise=otherwise, label=label)
+    """The run, owned by this process and ready to go on. Raises UsageError if it is not the same experiment."""
+    run = store.claim_run(found.id)
+    with owned(store, run, found.status):
+        settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
+        prepared = prepare(benchmark_again(run, settings, target), settings)
+        _refuse_changes(run, prepared, allow_changed)
+        if retry_failed:
+            forget_failures(store, run.id)
+        store.update_settings(run.id, settings.to_json())
+    return Job(run, prepared, resuming=True, otherwise=found.status, label=label)
 
 
-def _forget_failures(store: Store, run_id: int) -> None:
+def forget_failures(store: Store, run_id: int) -> None:
     """Failed samples are asked again. Where only the scorer or its judge failed, the model's reply is kept: it
     was paid for."""
     requests: list[tuple[int, int]] = []

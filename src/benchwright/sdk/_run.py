@@ -10,9 +10,9 @@ from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import ConfigFile, find_config
-from benchwright.core import UsageError
+from benchwright.core import BenchwrightError, UsageError
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
-from benchwright.engine import Budget, RunSettings, Watcher, prepare
+from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare
 from benchwright.sdk._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
 from benchwright.sdk._options import RunOptions
@@ -95,14 +95,32 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     try:
         for run in queued:
             make_folder(run.folder)
+        ready = _prepared(plans)
         return [
-            Job(run, prepare(plan.spec, plan.settings), label=plan.label)
-            for run, plan in zip(queued, plans, strict=True)
+            Job(run, prepared, label=plan.label)
+            for run, plan, prepared in zip(queued, plans, ready, strict=True)
         ]
     except BaseException:
         for run in queued:  # nothing was sent: a run that could not start leaves no trace
             store.delete_run(run.id)
         raise
+
+
+def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
+    """Every plan prepared; or one error that tells all that is wrong, each thing once."""
+    ready: list[Prepared] = []
+    wrong: dict[str, tuple[BenchwrightError, list[str]]] = {}
+    for plan in plans:
+        try:
+            ready.append(prepare(plan.spec, plan.settings))
+        except BenchwrightError as error:
+            wrong.setdefault(str(error), (error, []))[1].append(plan.label or plan.settings.benchmark)
+    if len(wrong) == 1 and not ready:
+        raise next(iter(wrong.values()))[0]
+    if wrong:
+        texts = [f"{', '.join(labels)}: {error}" for error, labels in wrong.values()]
+        raise UsageError("\n".join([*texts, "Nothing was sent to any model."]))
+    return ready
 
 
 def find_targets(
@@ -137,6 +155,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "skip_bad_rows": options.skip_bad_rows,
         "pass_k": pass_k_of(options.pass_k, options.repeats or model.repeats or 1),
         "infer_only": options.infer_only,
+        "num_warmups": options.num_warmups,
         "model_type": model.model_type,
         "model_notes": model.notes,
         "questions": target.questions,

@@ -18,10 +18,31 @@ QUESTION_KEYS = ("bot_prompt", "human_prompt", "judge", "template")
 
 _FILES = ("meta_path", "fewshot_dataset", "dataset")
 _NAMES = ("name", "abbr")
-_FILE_ENDINGS = frozenset(".py .csv .tsv .json .jsonl .ndjson .parquet .gz .zst .bz2 .xz".split())
+_FILE_ENDINGS = (
+    ".py",
+    ".csv",
+    ".tsv",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".parquet",
+    ".gz",
+    ".zst",
+    ".bz2",
+    ".xz",
+)
 """What cannot be the name of a benchmark or module."""
 _SERVER = ("host_ip", "host_port", "enable_ssl", "api", "headers")
-_ELSEWHERE = {"model", "model_url", "model_id", "api_key_name", *_SERVER, "demo_skill", "workspace", "output_dir"}
+_ELSEWHERE = {
+    "model",
+    "model_url",
+    "model_id",
+    "api_key_name",
+    *_SERVER,
+    "demo_skill",
+    "workspace",
+    "output_dir",
+}
 _SETTINGS = known_settings(s for s in RUN_SETTINGS if s.name not in _ELSEWHERE)
 _UPSTREAM = ("type", "reader_cfg", "infer_cfg", "eval_cfg")
 

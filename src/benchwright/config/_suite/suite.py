@@ -17,7 +17,16 @@ from benchwright.core import ConfigError, JsonObject, UsageError, suggest
 
 _KEYS = ("models", "datasets", "run", "model_dataset_combinations", "work_dir", "summarizer")
 _SERVER = ("host_ip", "host_port", "enable_ssl", "api", "headers")
-_ELSEWHERE = {"model", "model_url", "model_id", "api_key_name", *_SERVER, "workspace", "output_dir", "dataset"}
+_ELSEWHERE = {
+    "model",
+    "model_url",
+    "model_id",
+    "api_key_name",
+    *_SERVER,
+    "workspace",
+    "output_dir",
+    "dataset",
+}
 _RUN = known_settings(s for s in (*RUN_SETTINGS, *SUITE_SETTINGS) if s.name not in _ELSEWHERE)
 _SUITE_NAMES = frozenset(setting.name for setting in SUITE_SETTINGS)
 

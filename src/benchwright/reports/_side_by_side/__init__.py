@@ -1,0 +1,1 @@
+"""Several models on several datasets in one table."""

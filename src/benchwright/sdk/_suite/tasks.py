@@ -1,0 +1,131 @@
+"""From wanted pairs to jobs that are ready, and from jobs to results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from benchwright.core import NotFoundError
+from benchwright.endpoints import OpenEndpoint
+from benchwright.engine import RunSettings, Watcher
+from benchwright.sdk._jobs import Ended, Job, leave, perform_jobs
+from benchwright.sdk._options import RunOptions
+from benchwright.sdk._rescore import rescore_plan
+from benchwright.sdk._resume import claimed, forget_failures
+from benchwright.sdk._run import queue_plans
+from benchwright.sdk._suite.options import SuiteOptions
+from benchwright.sdk._suite.result import PairResult, failed_pair
+from benchwright.sdk._suite.wanted import Wanted, asked_run, refuse_other, rescored
+from benchwright.store import Store
+
+Finished = Callable[[PairResult], None]
+"""Told of every pair when it ends."""
+
+_MAY_CHANGE = ("parallelism", "max_requests", "max_tokens_total", "max_minutes")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A pair with its job."""
+
+    wanted: Wanted
+    """The pair."""
+    job: Job
+    """Its run, ready to be performed."""
+
+
+def asking_tasks(store: Store, wanted: Sequence[Wanted], options: RunOptions) -> list[Task]:
+    """Jobs that ask: new runs, and runs of a work folder that go on. Finished rows are kept, failed ones asked
+    again. Nothing was sent yet; if one pair is impossible, all stays as it was."""
+    known = [each for each in wanted if each.run_id is not None]
+    jobs: dict[int, Job] = {}
+    try:
+        for each in known:
+            jobs[id(each)] = _go_on(store, each, options)
+        new = [each for each in wanted if each.run_id is None]
+        plans = [each.plan for each in new if each.plan is not None]
+        for each, job in zip(new, queue_plans(store, plans), strict=True):
+            jobs[id(each)] = job
+    except BaseException:
+        for job in jobs.values():
+            leave(store, job, job.run.error)
+        raise
+    for each in known:
+        forget_failures(store, jobs[id(each)].run.id)
+    return [Task(each, jobs[id(each)]) for each in wanted]
+
+
+def scoring_tasks(store: Store, wanted: Sequence[Wanted], options: RunOptions) -> list[Task]:
+    """Jobs that score what was asked, each as a new run. No model is asked."""
+    missing = [each.label for each in wanted if each.run_id is None]
+    if missing:
+        raise NotFoundError(
+            f"the work folder has no replies of {', '.join(missing)}; ask first: --mode infer, or --mode all"
+        )
+    plans = []
+    for each in wanted:
+        source = asked_run(store, each.run_id or 0)
+        if each.plan is None:
+            plans.append(rescore_plan(source, options=options, label=each.label))
+        else:
+            refuse_other(each, source, scoring=False)
+            plans.append(rescored(each.plan, source, each.label))
+    return [Task(each, job) for each, job in zip(wanted, queue_plans(store, plans), strict=True)]
+
+
+def scored_later(store: Store, each: Wanted) -> bool:
+    """Whether the pair's replies and scores are runs of their own, so that going on means scoring again, too."""
+    if each.run_id is None:
+        return False
+    return asked_run(store, each.run_id).id != each.run_id or _infers(store, each.run_id)
+
+
+def perform_tasks(
+    store: Store,
+    tasks: Sequence[Task],
+    how: SuiteOptions,
+    *,
+    watcher: Watcher | None,
+    finished: Finished | None,
+    endpoint: OpenEndpoint | None,
+) -> list[PairResult]:
+    """Perform all, a failing one without stopping the others."""
+    wanted = {task.job.run.id: task.wanted for task in tasks}
+    lanes: dict[object, list[Job]] = {}
+    for task in tasks:
+        lanes.setdefault(task.wanted.model if how.merge_ds else task.job.run.id, []).append(task.job)
+
+    def report(ended: Ended) -> None:
+        if finished is not None:
+            finished(_pair(wanted[ended.job.run.id], ended))
+
+    ended = perform_jobs(
+        store,
+        list(lanes.values()),
+        at_once=how.max_num_workers or 1,
+        go_on=True,
+        watcher=watcher,
+        finished=report,
+        endpoint=endpoint,
+    )
+    results = {each.job.run.id: _pair(wanted[each.job.run.id], each) for each in ended}
+    return [results[task.job.run.id] for task in tasks]
+
+
+def _go_on(store: Store, each: Wanted, options: RunOptions) -> Job:
+    run = asked_run(store, each.run_id or 0)
+    refuse_other(each, run, scoring=run.id == each.run_id and not _infers(store, run.id))
+    overrides = {name: getattr(options, name) for name in _MAY_CHANGE}
+    job = claimed(store, run, overrides=overrides, label=each.label)
+    return replace(job, run=replace(job.run, error=run.error))
+
+
+def _infers(store: Store, run_id: int) -> bool:
+    return RunSettings.from_json(store.run(run_id).settings).infer_only
+
+
+def _pair(wanted: Wanted, ended: Ended) -> PairResult:
+    run_id = ended.job.run.id
+    if ended.result is None:
+        return failed_pair(wanted.model, wanted.dataset, run_id, ended.error)
+    return PairResult(wanted.model, wanted.dataset, run_id, ended.result, exit_code=ended.result.exit_code)
