@@ -118,9 +118,7 @@ def check_benchmark(
         fewshot_strict: Whether examples from evaluated rows are an error rather than a warning.
         model_type: The model's type, where the run decides it.
     """
-    report = CheckReport(
-        name=spec.name, key=spec.key, dataset=_dataset_name(spec), data_type=spec.family
-    )
+    report = CheckReport(name=spec.name, key=spec.key, dataset=_dataset_name(spec), data_type=spec.family)
     warnings: list[str] = []
     strategy: Strategy | None = None
     try:
