@@ -26,7 +26,8 @@ from benchwright.scorers._mcq.extraction import Extraction
 from benchwright.scorers._mcq.nearest import nearest_choice
 from benchwright.scorers._mcq.remarks import mcq_remarks
 from benchwright.scorers._mcq.rows import gold_letter, options_of
-from benchwright.scorers._mcq.rules import CHOICE_RULES, NO_ANSWER_REASONS, ChoiceRule
+from benchwright.scorers._mcq.rule import ChoiceRule
+from benchwright.scorers._mcq.rules import CHOICE_RULES, NO_ANSWER_REASONS
 from benchwright.scorers._mcq.scorer import mcq_answers
 from benchwright.scorers._numbers import gsm8k_answer
 from benchwright.scorers._numbers_strict import gsm8k_answer_strict

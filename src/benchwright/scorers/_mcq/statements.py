@@ -17,7 +17,9 @@ from benchwright.scorers._mcq.letters import (
     joined_to,
     letter_at,
 )
-from benchwright.scorers._mcq.rules import RULES, STATEMENTS, ChoiceRule, Ending
+from benchwright.scorers._mcq.rule import ChoiceRule, Ending
+from benchwright.scorers._mcq.rules import RULES
+from benchwright.scorers._mcq.statement_rules import STATEMENT_RULES
 from benchwright.scorers._mcq.texts import OptionTexts, denied
 from benchwright.scorers._mcq.view import View
 
@@ -118,7 +120,7 @@ def statements(view: View, options: Mapping[str, str], texts: OptionTexts) -> St
 
 def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator[Statement]:
     text = view.lower
-    for rule in STATEMENTS:
+    for rule in STATEMENT_RULES:
         for cue_word in rule.cues:
             if cue_word in text:
                 break

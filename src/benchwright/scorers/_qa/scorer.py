@@ -104,6 +104,7 @@ def _bleu(response: str, answer: str) -> float:
     return _number(bleu(ScorerInput(response, answer, {}))["bleu_4"])
 
 
+_SHOWN_CHARS = 60
 _APART = ("numeric", "judge")
 _MEASURES: dict[str, Callable[[str, str], bool | float]] = {
     "normalised_exact": _normalised_exact,
@@ -123,7 +124,12 @@ def _numeric(response: str, answers: list[str], near: Decimal) -> Scores:
     if found is None:
         return {"numeric": False, "matched": None, "rule": None}
     right = any(is_near(found.value, value, near) for value in wanted)
-    return {"numeric": right, "matched": str(found.value), "rule": found.rule}
+    return {"numeric": right, "matched": _shown(found.value), "rule": found.rule}
+
+
+def _shown(value: Decimal) -> str:
+    text = str(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
 
 
 def _judged(sample: ScorerInput, answers: list[str], settings: JudgeConfig | None) -> Scores:

@@ -1,0 +1,253 @@
+"""The rules that recognise an explicit statement of the answer, English and Chinese first."""
+
+from __future__ import annotations
+
+from benchwright.scorers._mcq.letters import NOT_PART
+from benchwright.scorers._mcq.rule import ChoiceRule
+
+START = r"(?<![^\W_])"
+"""The beginning of a word; an underscore ends one: `final_answer`."""
+_BE = r"(?:is|was|are|(?:would|should|must|will|has\sto|can\sonly|seems\sto|appears\sto|ought\sto)\s(?:\w{2,12}\s)?be)\b"
+_SIGN = r"(?:[:=>]|-{1,2}>|={1,2}>|→|-(?=\s))"
+_FILLER = (
+    r"(?:\s?(?:[:=>,]|-{1,2}>|→|\.\.\.|…)|\s?\b(?:most|very|likely|probably|definitely|clearly|certainly|simply|indeed"
+    r"|actually|surely|obviously|therefore|thus|hence|then|just|only|now|given\sby|as\sfollows|the|my|our|option|choice"
+    r"|letter|answer|correct|right|best|final|one|labell?ed|marked)\b){0,6}"
+)
+_ZH_FILLER = r"(?:应该|应当|应|可能|显然|就|便|只能|必须|即|则|也|才|是|为|為|選擇|選|选择|选项|选|[:=>,]|-|\s|\(|\[|的){0,8}"
+
+STATEMENT_RULES: tuple[ChoiceRule, ...] = (
+    ChoiceRule(
+        "boxed",
+        "boxed",
+        "statement",
+        "a letter or an option's text in a box",
+        (r"So $\boxed{B}$", r"\boxed{\text{B}}", r"Sum: \boxed{2263}"),
+        r"\\(?:boxed|fbox)\s?\{",
+        ("\\boxed", "\\fbox"),
+        "closed",
+    ),
+    ChoiceRule(
+        "answer",
+        "pattern",
+        "statement",
+        '"answer" with a verb or a colon; JSON and tags as well',
+        (
+            "answer: b",
+            "The correct answer is **B**",
+            "The answer to this would be (B)",
+            '{"answer": "B"}',
+            "<answer>B</answer>",
+            "The answer is 2263",
+        ),
+        rf"{START}(?<!/)answers?(?:\s(?:to|for)\s[^.\n:?;]{{1,60}}?)?(?:\s(?:here|then|therefore|thus|choice|option"
+        rf"|letter|key))?(?:'s|\s{_BE}|\s?{_SIGN}){_FILLER}",
+        ("answer",),
+    ),
+    ChoiceRule(
+        "answer_named",
+        "pattern",
+        "statement",
+        '"answer" directly before the letter, also as a heading above it',
+        ("Final answer (D)", "Answer B.", "## Answer\nB, the second"),
+        rf"{START}(?<!/)answer(?:\s(?:option|choice|letter))?(?=\s|\()",
+        ("answer",),
+        "stop",
+    ),
+    ChoiceRule(
+        "field",
+        "pattern",
+        "statement",
+        "other words for it with a colon",
+        ("choice: B", '{"correct_option": "B"}', "Ans. B", "Correct: B"),
+        rf"{START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
+        rf"(?:[:=]|(?<=ans)\.){_FILLER}",
+        (
+            "choice",
+            "option",
+            "letter",
+            "select",
+            "correct",
+            "ans",
+            "result",
+            "verdict",
+            "prediction",
+            "pick",
+            "guess",
+        ),
+    ),
+    ChoiceRule(
+        "correct_one",
+        "pattern",
+        "statement",
+        "the correct, right or best one",
+        ("The correct option is B", "The best choice would be B", "My guess is B"),
+        rf"{START}(?:(?:correct|right|best|true|proper|appropriate|final|accurate)\s(?:option|choice|letter|response"
+        r"|solution|alternative|one|selection|statement|result)|the\sletter|my\s(?:guess|pick|choice|vote|bet|selection|response))"
+        rf"(?:\s(?:here|then|therefore|thus))?(?:\s{_BE}|\s?{_SIGN}){_FILLER}",
+        (
+            "option",
+            "choice",
+            "letter",
+            "respon",
+            "solution",
+            "alternative",
+            " one",
+            "selection",
+            "statement",
+            "my ",
+        ),
+    ),
+    ChoiceRule(
+        "chosen",
+        "pattern",
+        "statement",
+        "what is chosen",
+        ("I choose B", "I would go with option B", "select (B)"),
+        rf"{START}(?:cho(?:o|)se|choosing|select(?:ed|ing)?|pick(?:ed|ing)?|go(?:ing)?\s(?:with|for)|opt(?:ed|ing)?\sfor"
+        r"|vote\sfor|settle\s(?:on|for)|lean(?:ing)?\stowards?|stick(?:ing)?\swith|(?:answer|reply|respond)\swith)\b"
+        rf"{_FILLER}",
+        ("cho", "select", "pick", " with", " for", "settle", "lean"),
+    ),
+    ChoiceRule(
+        "contrast",
+        "pattern",
+        "statement",
+        "not this one but that one",
+        ("not B, rather C", "not A but B", "it isn't A, it's B"),
+        rf"(?:{START}(?:not|never|nor)|n't)\s(?:the\s)?(?:(?:option|choice|letter|answer)\s)?[(\[]?[A-Z]{NOT_PART}[)\]]?"
+        rf"\s?[,;:.–—-]{{0,2}}\s?(?:but|rather|instead|it's|it\sis|that's)\b{_FILLER}",
+        ("not", "n't", "never", "nor"),
+    ),
+    ChoiceRule(
+        "opinion",
+        "pattern",
+        "statement",
+        "what somebody thinks",
+        ("I think B", "I believe it's B.", "I'd say (B)"),
+        rf"{START}(?:I|we)(?:'d|'m|'ll|\swould|\sam|\swill)?\s(?:\w{{2,10}}\s)?(?:think|believe|guess|reckon|suspect|say"
+        rf"|conclude|suppose|bet|feel|deduce|infer)\b(?:\sthat\b)?(?:\s(?:it|this)(?:'s|\s{_BE}))?{_FILLER}",
+        (
+            "think",
+            "believe",
+            "guess",
+            "reckon",
+            "suspect",
+            "say",
+            "conclude",
+            "suppose",
+            "bet",
+            "feel",
+            "deduce",
+        ),
+        "stop",
+    ),
+    ChoiceRule(
+        "it_is",
+        "pattern",
+        "statement",
+        '"it is" with the letter at the end of the clause',
+        ("It is B.", "That must be B because it adds up", "It is 2263."),
+        rf"{START}(?:it|this|that|which)(?:'s|\s{_BE}){_FILLER}",
+        ("it", "this", "that", "which"),
+        "stop",
+    ),
+    ChoiceRule(
+        "conclusion",
+        "pattern",
+        "statement",
+        "a word of conclusion and a letter that ends the sentence",
+        ("So B.", "Therefore: B", "Definitely (B)!"),
+        rf"{START}(?:so|therefore|thus|hence|consequently|accordingly|ultimately|finally|overall|definitely|probably"
+        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually)"
+        rf"\b[,:.!-]{{0,2}}{_FILLER}",
+        (
+            "so",
+            "the",
+            "thus",
+            "hen",
+            "ly",
+            "all",
+            "sure",
+            "yes",
+            "ok",
+            "conclusion",
+            "final",
+            "rather",
+            "instead",
+            "corr",
+        ),
+        "hard_stop",
+    ),
+    ChoiceRule(
+        "corresponds",
+        "pattern",
+        "statement",
+        "what the result corresponds to",
+        ("which corresponds to B", "this matches option B", "leaving only B"),
+        rf"{START}(?:correspond(?:s|ing)?\s(?:to|with)|match(?:es|ing)|leav(?:es|ing)(?:\sus\swith)?)\b{_FILLER}",
+        ("correspond", "match", "leav"),
+        "stop",
+    ),
+    ChoiceRule(
+        "verdict",
+        "pattern",
+        "statement",
+        "a letter that is called right",
+        ("I think B is right", "B (2263) is the correct answer", "B选项正确"),
+    ),
+    ChoiceRule(
+        "preferred",
+        "pattern",
+        "statement",
+        "this one, not that one",
+        ("C, not B", "C rather than B", "C而不是B"),
+    ),
+    ChoiceRule(
+        "zh_answer",
+        "pattern",
+        "statement",
+        "答案 with the letter",
+        ("答案是B", "答案为 B", "正确答案：B", "答案应该选B"),
+        rf"答案{_ZH_FILLER}",
+        ("答案",),
+    ),
+    ChoiceRule(
+        "zh_chosen",
+        "pattern",
+        "statement",
+        "选 with the letter",
+        ("选B", "选择 B", "故选：B", "应选B"),
+        r"(?<![不别勿非未没候备挑])(?:选择|选|選擇|選)(?:了|的是|为|是|[:=]|答案|选项|\s|\(|\[){0,4}",
+        ("选", "選"),
+    ),
+    ChoiceRule(
+        "zh_is",
+        "pattern",
+        "statement",
+        "是 or 为 with the letter at the end of the clause",
+        ("应该是B。", "而是 C", "应为B"),
+        r"(?<![不并非可若果])(?:是|应为|應為|即为|則為|则为)\s?(?:选项|答案)?",
+        ("是", "为", "為"),
+        "stop",
+    ),
+    ChoiceRule(
+        "answer_elsewhere",
+        "pattern",
+        "statement",
+        "the answer in German, French, Spanish, Italian, Portuguese, Japanese, Korean",
+        ("Antwort: B", "La réponse est B", "La respuesta correcta es B", "正解はB", "정답은 B"),
+        rf"(?:{START}(?:r[ée]ponse|antwort|respuesta|risposta|resposta)(?:\s\w{{2,10}})?\s?(?:\b(?:est|ist|lautet|es|è|é)\b"
+        r"|[:=])|(?:正解|答え|解答)\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:))\s?(?:(?:la|die|option|opción|réponse)\s){0,2}",
+        ("ponse", "antwort", "respuesta", "risposta", "resposta", "正解", "答え", "解答", "답"),
+    ),
+    ChoiceRule(
+        "last_line",
+        "pattern",
+        "statement",
+        "a last line that is one letter, alone or with its text",
+        ("The sum is clear\nB", "Adding up\n**B) 2263**"),
+    ),
+)
+"""Patterns give what stands before the letter or text. Two of them, `verdict` and `preferred`, begin with the
+letter and are code, as is `last_line`."""
