@@ -166,11 +166,11 @@ def sampling_notes(
     if asked < planned:
         parts.append(f"cut to {asked:,} by the limit")
     notes = [", ".join(parts)]
+    if repeats_rows(sampling, rows):
+        notes[0] += "; rows repeat, and intervals count the copies of a row as one cluster"
     if sampling.rows is not None:
         taken = f"test_range {sampling.rows.written}: {rows:,} of the rows"
         notes = [taken] if sampling == Sampling(rows=sampling.rows) else [taken, *notes]
-    if repeats_rows(sampling, rows):
-        notes[0] += "; rows repeat, and intervals count the copies of a row as one cluster"
     if isinstance(sampling.lengths, LengthShares) and planned:
         notes.append(_shares_note(sampling, sampling.lengths, planned))
     return notes
