@@ -9,12 +9,15 @@ from benchwright.cli._parser import Parser
 
 
 def configure(parser: Parser) -> None:
-    """`ls` needs no arguments."""
-    parser.example("benchwright ls")
+    """Arguments of `ls`."""
+    parser.add_argument("--models", action="store_true", help="what --model takes, instead of evaluations")
+    parser.example("benchwright ls", "benchwright ls --models")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
     """What can be run from here; JSON: `{"evaluations": [{name, kind, source, description, problem}]}`."""
+    if arguments.models:
+        return _models(output)
     from dataclasses import asdict
 
     from benchwright.sdk import list_evaluations
@@ -40,4 +43,28 @@ def execute(arguments: Namespace, output: Output) -> int:
         origin = evaluation.source if evaluation.kind == "installed" else evaluation.kind
         table.add_row(Text(evaluation.name), Text(origin), about)
     output.show(table)
+    return 0
+
+
+def _models(output: Output) -> int:
+    """What `--model` takes; JSON: `{"models": [{name, kind, api, type, stream, url, model, description}]}`."""
+    from dataclasses import asdict
+
+    from benchwright.sdk import list_models
+
+    found = list_models()
+    if output.as_json:
+        output.json({"models": [asdict(model) for model in found]})
+        return 0
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("name", "from", "api", "description"):
+        table.add_column(heading, overflow="fold")
+    for model in found:
+        table.add_row(Text(model.name), Text(model.kind), Text(model.api or ""), Text(model.description))
+    output.show(table)
+    output.line("profiles want an address: --model-url URL, or --host-ip HOST --host-port PORT")
     return 0

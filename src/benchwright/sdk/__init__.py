@@ -4,6 +4,7 @@ from benchwright.sdk._check import check
 from benchwright.sdk._compare import compare
 from benchwright.sdk._evaluations import Evaluation, list_evaluations
 from benchwright.sdk._judge import judge_score
+from benchwright.sdk._known_models import KnownModel, list_models
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._rescore import rescore
 from benchwright.sdk._result import RunResult
@@ -54,6 +55,7 @@ __all__ = [
     "DatasetSource",
     "DatasetStats",
     "Evaluation",
+    "KnownModel",
     "LLMError",
     "LLMMessage",
     "LLMReply",
@@ -88,6 +90,7 @@ __all__ = [
     "iter_async_with_concurrency",
     "judge_score",
     "list_evaluations",
+    "list_models",
     "map_dataset",
     "rescore",
     "resume",

@@ -15,6 +15,7 @@ from benchwright.core import JsonObject, Route, encode_json
 from benchwright.endpoints._demo.bodies import DemoRefusalError
 from benchwright.endpoints._demo.choices import DemoCompletion
 from benchwright.endpoints._demo.faults import Faults
+from benchwright.endpoints._demo.forms import Served, served_at
 from benchwright.endpoints._demo.http import LAST_CHUNK, HttpRequest, chunk, response_head
 from benchwright.endpoints._demo.model import DemoModel
 from benchwright.endpoints._demo.settings import DemoSettings, FaultKind
@@ -85,8 +86,11 @@ class Responder:
         self.counters.requests += 1
         path = request.path.removeprefix("/v1")
         route = _ROUTES.get(path)
+        served = None
         if route is None:
-            return self._read_only(request, path)
+            served = served_at(request.path)
+            if served is None:
+                return self._read_only(request, path)
         if request.method != "POST":
             return self._refuse(
                 request, 405, f"{request.path} takes POST, not {request.method}", allow="POST"
@@ -94,8 +98,8 @@ class Responder:
         if self._faults is not None:
             kind = self._faults.pick_next(request.body)
             if kind is not None:
-                return self._fault(request, route, kind)
-        return self._complete(request, route)
+                return self._fault(request, route, served, kind)
+        return self._complete(request, route, served)
 
     def refuse(self, status: int, message: str) -> Response:
         """The response to bytes that are no request; the connection ends with it."""
@@ -104,8 +108,9 @@ class Responder:
 
     def _read_only(self, request: HttpRequest, path: str) -> Response:
         if path not in _READABLE:
-            known = ", ".join(f"/v1{name}" for name in [*_ROUTES, *_READABLE[:1]])
-            message = f"no such route: {request.method} {request.path}. Routes: {known}, /health, /stats"
+            known = ", ".join(f"/v1{name}" for name in [*_ROUTES, "/responses", *_READABLE[:1]])
+            others = "/generate, /generate_stream, /infer, /v2/models/NAME/generate, /health, /stats"
+            message = f"no such route: {request.method} {request.path}. Routes: {known}, {others}"
             return self._refuse(request, 404, message)
         if request.method != "GET":
             return self._refuse(request, 405, f"{request.path} takes GET, not {request.method}", allow="GET")
@@ -117,7 +122,7 @@ class Responder:
             body = b'{"status":"ok"}'
         return _plain(request, 200, body)
 
-    def _complete(self, request: HttpRequest, route: Route) -> Response:
+    def _complete(self, request: HttpRequest, route: Route | None, served: Served | None) -> Response:
         try:
             body = orjson.loads(request.body)
         except orjson.JSONDecodeError as error:
@@ -125,9 +130,17 @@ class Responder:
         if not isinstance(body, dict):
             return self._refuse(request, 400, "the body must be a JSON object", code="invalid_json")
         try:
+            if served is not None:
+                route, body = served.form.openai_body(body)
+                if served.stream is not None:
+                    body["stream"] = served.stream
+            assert route is not None
             completion = self._model.complete(route, body)
             usage = _wants_usage(body)
         except DemoRefusalError as error:
+            if served is not None:
+                self.counters.refused += 1
+                return _plain(request, error.status, served.form.error(error.message))
             return self._refuse(request, error.status, error.message, param=error.param, code=error.code)
         counters = self.counters
         counters.answered += 1
@@ -136,17 +149,29 @@ class Responder:
         counters.completion_tokens += sum(choice.tokens for choice in completion.choices)
         if body.get("stream") is True:
             counters.streams += 1
-            return self._stream(request, route, completion, usage)
-        sent = reply_body(completion, route, self.settings.model_id, counters.answered, int(time()))
-        response = _plain(request, 200, sent)
+            return self._stream(request, route, served, completion, usage)
+        name, number = self.settings.model_id, counters.answered
+        if served is not None:
+            whole = served.form.whole(completion, name, number)
+            response = _plain(request, 200, whole, extra=served.form.headers(completion))
+        else:
+            response = _plain(request, 200, reply_body(completion, route, name, number, int(time())))
         response.delay_s = self._ttft_s + self._itl_s * max(produced - 1, 0)
         return response
 
     def _stream(
-        self, request: HttpRequest, route: Route, completion: DemoCompletion, usage: bool
+        self,
+        request: HttpRequest,
+        route: Route,
+        served: Served | None,
+        completion: DemoCompletion,
+        usage: bool,
     ) -> Response:
-        number = self.counters.answered
-        events = stream_events(completion, route, self.settings.model_id, number, int(time()), usage=usage)
+        name, number = self.settings.model_id, self.counters.answered
+        if served is not None:
+            events = served.form.events(completion, name, number)
+        else:
+            events = stream_events(completion, route, name, number, int(time()), usage=usage)
         if request.chunks:
             keep_alive = request.keep_alive
             head = response_head(
@@ -166,7 +191,9 @@ class Responder:
         pieces[0] = head + pieces[0]
         return Response(pieces, keep_alive, self._ttft_s, self._itl_s)
 
-    def _fault(self, request: HttpRequest, route: Route, kind: FaultKind) -> Response:
+    def _fault(
+        self, request: HttpRequest, route: Route | None, served: Served | None, kind: FaultKind
+    ) -> Response:
         counted = self.counters.faults
         counted[kind] = counted.get(kind, 0) + 1
         if kind == "rate_limited":
@@ -184,7 +211,7 @@ class Responder:
             head = response_head(200, "text/html; charset=utf-8", len(_PAGE), keep_alive=request.keep_alive)
             return Response([head + _PAGE], request.keep_alive)
         if kind == "half_stream":
-            return _halved(self._complete(request, route))
+            return _halved(self._complete(request, route, served))
         return Response([], False, self.settings.hang_s if kind == "timeout" else 0.0)
 
     def _refuse(
