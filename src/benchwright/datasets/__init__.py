@@ -6,6 +6,8 @@ file and line, never repaired in silence.
 """
 
 from benchwright.datasets._fetchers import Fetcher, FetchResult, register_fetcher
+from benchwright.datasets._hf.random_access import HubDataset, HubInfo
+from benchwright.datasets._hf.shared import hub_commits
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 from benchwright.datasets._media import (
     MediaError,
@@ -35,11 +37,14 @@ __all__ = [
     "Filter",
     "HasRows",
     "HfUri",
+    "HubDataset",
+    "HubInfo",
     "MediaError",
     "MediaItem",
     "RowRange",
     "Sampling",
     "check_data_url",
+    "hub_commits",
     "is_data_url",
     "load_dataset",
     "look_at_media",

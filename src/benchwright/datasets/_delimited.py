@@ -35,6 +35,11 @@ def read_tsv(file: StoredFile) -> Chunks:
     return _read_delimited(file, "\t")
 
 
+def read_separated(file: StoredFile, delimiter: str) -> Chunks:
+    """Rows of a file whose separator is known to be another."""
+    return _read_delimited(file, delimiter)
+
+
 def _read_delimited(file: StoredFile, delimiter: str) -> Chunks:
     if csv.field_size_limit() < CELL_LIMIT:
         csv.field_size_limit(CELL_LIMIT)
@@ -189,4 +194,4 @@ def _wrong_width(found: int, expected: int, delimiter: str) -> str:
     cells = f"{found} cell{'' if found == 1 else 's'}, header has {expected}"
     if found < expected:
         return cells + ": write empty cells too"
-    return cells + f": put quotes around cells that contain {_SEPARATORS[delimiter]}"
+    return cells + f": put quotes around cells that contain {_SEPARATORS.get(delimiter, repr(delimiter))}"

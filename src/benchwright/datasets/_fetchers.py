@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from benchwright.core import BenchwrightError, DatasetError, UsageError
-from benchwright.datasets._hf_uri import is_hf_uri, parse_hf_uri
+from benchwright.datasets._hf_uri import HfUri, is_hf_uri, parse_hf_uri
 from benchwright.datasets._local import check_file, local_path, scheme_of
 
 
@@ -50,20 +50,15 @@ class LocalFetcher:
 
 
 class HfFetcher:
-    """Datasets of the Hugging Face hub. Checks the URI; the loader itself is not part of this version."""
+    """Datasets of the Hugging Face hub. Gives rows, not one file, so it is asked for them in another way."""
 
     def supports(self, uri: str) -> bool:
         """`hf://` and `huggingface://`."""
         return is_hf_uri(uri)
 
     def fetch(self, uri: str, cache_dir: Path | None = None) -> FetchResult:
-        """Raises DatasetError: first for what is wrong with the URI, then with the way around."""
-        wanted = parse_hf_uri(uri)
-        raise DatasetError(
-            f"{uri}: the URI is well formed, but this version cannot load hub datasets itself. Download the file "
-            f"from https://huggingface.co/datasets/{wanted.dataset}/tree/{wanted.revision or 'main'} (JSONL, CSV "
-            "and Parquet are read) and give its path, or hand in your own loader with register_fetcher(...)"
-        )
+        """Raises DatasetError: a dataset on the hub is many files, and is read through `open_dataset`."""
+        raise DatasetError(f"{uri}: a hub dataset is not one file. Read it with open_dataset(...)")
 
 
 _fetchers: list[Fetcher] = [LocalFetcher(), HfFetcher()]
@@ -84,8 +79,11 @@ def register_fetcher(fetcher: Fetcher) -> None:
     _fetchers.insert(0, fetcher)
 
 
-def fetch(uri: str, base_dir: Path | None) -> FetchResult:
-    """The local file behind a path or URI. Raises DatasetError when nobody can bring it."""
+def fetch(uri: str, base_dir: Path | None) -> FetchResult | HfUri:
+    """The local file behind a path or URI; the URI itself where it is the hub's, and no user's fetcher is for it.
+
+    Raises DatasetError when nobody can bring it.
+    """
     # A path is resolved before anyone is asked, since fetchers know nothing of the benchmark's folder.
     if scheme_of(uri) in (None, "file"):
         path = local_path(uri, base_dir)
@@ -97,6 +95,8 @@ def fetch(uri: str, base_dir: Path | None) -> FetchResult:
         try:
             if not fetcher.supports(asked):
                 continue
+            if isinstance(fetcher, HfFetcher):
+                return parse_hf_uri(uri)
             if isinstance(fetcher, LocalFetcher) and path is not None:
                 check_file(path, uri)
                 return FetchResult(path, metadata={"source": "local"})

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from benchwright.core import DatasetError, suggest
@@ -18,7 +19,14 @@ from benchwright.datasets._values import Filter
 SCHEMES = ("hf://", "huggingface://")
 """Both mean the same."""
 
-_SINGLE = ("split", "config", "revision", "data_files", "field")
+Loader: TypeAlias = Literal["files", "export", "viewer", "datasets"]
+"""Ways to the rows: the repository's files, the hub's Parquet export, the dataset viewer, the `datasets` library."""
+
+SplitRule: TypeAlias = Literal["first", "evaluation"]
+"""`first`: the first split, as benchmarks do. `evaluation`: test, validation, eval, train, else the first."""
+
+_LOADERS: tuple[Loader, ...] = get_args(Loader)
+_SINGLE = ("split", "config", "revision", "data_files", "field", "loader")
 _KNOWN = (*_SINGLE, "trust_remote_code", "filter_field", "filter_value")
 _NUMBERED = re.compile(r"filter_(?:field|value)_([1-9][0-9]{0,5})")
 _REPO_PART = re.compile(r"[\w][\w.-]*")
@@ -45,6 +53,8 @@ class HfUri:
     """File or pattern inside the repository."""
     field: str | None = None
     """Top-level key under which a JSON file keeps its rows."""
+    loader: Loader | None = None
+    """The way to the rows; None for the first that leads to them."""
 
     def __str__(self) -> str:
         query = [(key, value) for key in _SINGLE if (value := getattr(self, key)) is not None]
@@ -78,6 +88,12 @@ def parse_hf_uri(uri: str) -> HfUri:
     for key in _SINGLE:
         if options.get(key) == "":
             raise DatasetError(f"{uri}: {key} is empty. Give it a value or leave it out")
+    loader: Loader | None = next((known for known in _LOADERS if known == options.get("loader")), None)
+    if loader is None and "loader" in options:
+        wrong = options["loader"]
+        raise DatasetError(
+            f"{uri}: unknown loader {wrong!r}; known are {', '.join(_LOADERS)}.{suggest(wrong, _LOADERS)}"
+        )
     return HfUri(
         dataset=dataset,
         config=options.get("config", config),
@@ -87,6 +103,7 @@ def parse_hf_uri(uri: str) -> HfUri:
         filters=filters,
         data_files=options.get("data_files"),
         field=options.get("field"),
+        loader=loader,
     )
 
 

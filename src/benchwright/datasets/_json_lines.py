@@ -52,6 +52,14 @@ def _parse_block(block: bytes, lines: list[bytes], before: int) -> Chunk:
     return chunk
 
 
+def parse_exact(text: bytes) -> Row:
+    """The object of one line that is known to be good, with all digits of its numbers."""
+    row = _parse_line(text, exact=True)
+    if row is None:
+        raise BadTextError("blank")
+    return row
+
+
 def _parse_line(text: bytes, exact: bool) -> Row | None:
     if not (exact and _BEYOND_64_BITS.search(text)):
         try:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from benchwright.core import BadRow, DatasetError, Row
 from benchwright.datasets._fetchers import fetch
 from benchwright.datasets._formats import FileSource, parser_for
+from benchwright.datasets._hf_uri import HfUri
 from benchwright.datasets._program import HasRows, program_source
 from benchwright.datasets._ranges import RangedReader
 from benchwright.datasets._reader import DatasetReader
@@ -34,7 +35,8 @@ def open_dataset(
     filters: Sequence[Filter] = (),
     sampling: Sampling | None = None,
 ) -> DatasetReader:
-    """A reader of a dataset. Finds and fetches the file now, reads rows later.
+    """A reader of a dataset. Finds the file now, reads rows later; of a hub dataset, commit, configuration and
+    split are settled now and files are fetched as they are needed.
 
     Args:
         ref: path, URI or Python source.
@@ -69,6 +71,8 @@ def open_dataset(
         )
     written = os.fspath(ref)
     found = fetch(written, base_dir)
+    if isinstance(found, HfUri):
+        return _open_hub(written, mapping, limit, (*found.filters, *filters))
     file = StoredFile(found.path, written)
     return DatasetReader(
         FileSource(file, parser_for(file, found.format)),
@@ -108,6 +112,27 @@ def load_dataset(
     if listed:
         raise DatasetError.of_rows(listed, total)
     return rows
+
+
+def _open_hub(
+    written: str, mapping: Mapping[str, str], limit: int | None, filters: Sequence[Filter]
+) -> DatasetReader:
+    from benchwright.datasets._hf.resolve import resolve
+    from benchwright.datasets._hf.source import HubSource
+
+    source = HubSource(resolve(written, "first"))
+    provenance = source.provenance()
+    return DatasetReader(
+        source,
+        name=written,
+        path=None,
+        field_mapping=mapping,
+        limit=limit,
+        filters=filters,
+        metadata={"source": "huggingface", **provenance},
+        provenance=provenance,
+        notes=source.notes,
+    )
 
 
 def _checked_mapping(mapping: Mapping[str, str] | None) -> Mapping[str, str]:

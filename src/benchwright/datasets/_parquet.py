@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any, BinaryIO
 
+from benchwright.core import Row
 from benchwright.datasets._stored import StoredFile, compression_of
 from benchwright.datasets._values import Chunk, Chunks
 
@@ -15,6 +17,8 @@ CHUNK_BYTES = 4 * 1024 * 1024
 """Uncompressed bytes aimed at per chunk."""
 CHUNK_ROWS = 1024
 """Most rows per chunk."""
+STREAM_BYTES = 1024 * 1024
+"""Read ahead per column; without it a row group's columns are held whole, however large it is."""
 
 Convert = Callable[[Any], Any]
 
@@ -23,26 +27,65 @@ def read_parquet(file: StoredFile) -> Chunks:
     """Rows of a Parquet file; their line is the row number.
 
     Dates and times become ISO 8601 text, decimals become text with all their digits, durations become
-    seconds, binary values become their UTF-8 text or, where they are none, base64.
+    seconds, binary values become their UTF-8 text or, where they are none, base64, JSON columns their values.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
         with closing(_opened(file)) as raw:
-            # Threads off: with them, small reads have been seen to abort the interpreter at exit.
-            table = pq.ParquetFile(raw, pre_buffer=False)
-            names = table.schema_arrow.names
-            if twice := [name for name, count in Counter(names).items() if count > 1]:
-                raise file.error(f"more than one column is called {', '.join(map(repr, twice))}. Rename them")
             done = 0
-            for batch in table.iter_batches(batch_size=_rows_per_chunk(table.metadata), use_threads=False):
-                columns = [_values(column) for column in batch.columns]
-                found = [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+            for found in table_rows(file, parquet_file(raw)):
                 yield Chunk(found, list(range(done + 1, done + 1 + len(found))))
                 done += len(found)
     except (pa.ArrowException, OSError) as exc:
         raise file.error(f"is not a Parquet file that can be read: {exc}") from exc
+
+
+def parquet_file(raw: BinaryIO) -> Any:
+    """A file for reading in order: column chunks are streamed, not loaded whole."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(raw, pre_buffer=False, buffer_size=STREAM_BYTES)
+
+
+def table_rows(file: StoredFile, table: Any, start: int = 0, stop: int | None = None) -> Iterator[list[Row]]:
+    """Rows `start` to `stop` of an open file, some at a time; only the row groups they are in are read."""
+    names = table.schema_arrow.names
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise file.error(f"more than one column is called {', '.join(map(repr, twice))}. Rename them")
+    stop = table.metadata.num_rows if stop is None else stop
+    for batch in record_batches(table, start, stop, _rows_per_chunk(table.metadata)):
+        yield batch_rows(batch)
+
+
+def batch_rows(batch: Any) -> list[Row]:
+    """The rows of a record batch."""
+    names = batch.schema.names
+    columns = [_values(column) for column in batch.columns]
+    if not columns:
+        return [{} for _ in range(batch.num_rows)]
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def record_batches(table: Any, start: int, stop: int, size: int) -> Iterator[Any]:
+    """The record batches that hold rows `start` to `stop`, cut to them."""
+    groups: list[int] = []
+    at = before = 0
+    for number in range(table.metadata.num_row_groups):
+        rows = table.metadata.row_group(number).num_rows
+        if before < stop and before + rows > start:
+            at = at if groups else before
+            groups.append(number)
+        before += rows
+    # Threads off: with them, small reads have been seen to abort the interpreter at exit.
+    for batch in table.iter_batches(batch_size=size, row_groups=groups, use_threads=False) if groups else ():
+        end = at + batch.num_rows
+        if end > start:
+            skip = max(0, start - at)
+            yield batch.slice(skip, min(end, stop) - at - skip)
+        at = end
+        if at >= stop:
+            return
 
 
 def _opened(file: StoredFile) -> BinaryIO:
@@ -114,6 +157,8 @@ def _conversion(kind: Any) -> Convert | None:
     if types.is_dictionary(kind):
         return _conversion(kind.value_type)
     if isinstance(kind, pa.BaseExtensionType):
+        if kind.extension_name == "arrow.json":
+            return json.loads
         return _conversion(kind.storage_type) or _jsonable
     if types.is_map(kind):
         return _map_conversion(_conversion(kind.item_type))

@@ -88,6 +88,8 @@ class RangedReader(DatasetReader):
             limit=None,
             filters=(),
             metadata=inner.metadata,
+            provenance=inner.provenance,
+            notes=inner._notes,
         )
         self._inner = inner
         self._range = rows

@@ -8,7 +8,7 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from benchwright.core import BadRow, DatasetError, Row
+from benchwright.core import BadRow, DatasetError, JsonObject, Row
 from benchwright.datasets._values import Batch, Chunk, Chunks, Filter, Source, Trouble
 
 OnBad = Callable[[BadRow], None]
@@ -21,7 +21,18 @@ class DatasetReader:
     position among the good rows that pass the filters.
     """
 
-    __slots__ = ("_filters", "_fingerprint", "_limit", "_mapping", "_source", "metadata", "name", "path")
+    __slots__ = (
+        "_filters",
+        "_fingerprint",
+        "_limit",
+        "_mapping",
+        "_notes",
+        "_source",
+        "metadata",
+        "name",
+        "path",
+        "provenance",
+    )
 
     def __init__(
         self,
@@ -33,6 +44,8 @@ class DatasetReader:
         limit: int | None,
         filters: Sequence[Filter],
         metadata: Mapping[str, object],
+        provenance: JsonObject | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.name = name
         """How messages call the dataset: the path as the user wrote it."""
@@ -40,6 +53,9 @@ class DatasetReader:
         """The local file, if it is one."""
         self.metadata = dict(metadata)
         """What the fetcher told about the data's origin."""
+        self.provenance = provenance
+        """Where hub data come from: repository, commit, configuration, split, files. None for other data."""
+        self._notes = notes
         self._source = source
         self._mapping = dict(field_mapping)
         self._limit = limit
@@ -83,8 +99,9 @@ class DatasetReader:
         return self._fingerprint
 
     def notes(self) -> list[str]:
-        """What whoever reads numbers of these rows must know; nothing, of rows as they stand in the data."""
-        return []
+        """What whoever reads numbers of these rows must know. Nothing, of rows as they stand in the data; of hub data
+        what was decided on the way to them, damage found in the cache included, so it may grow."""
+        return list(self._notes)
 
     def origins(self) -> Sequence[int] | None:
         """For each row, its number in the data, where one may come more than once; None where none can."""
@@ -135,7 +152,7 @@ class DatasetReader:
     def _passing(self, rows: list[Row]) -> Sequence[int]:
         kept: Sequence[int] = range(len(rows))
         for wanted in self._filters:
-            kept = [i for i in kept if str(rows[i].get(wanted.field)) == wanted.value]
+            kept = [i for i in kept if wanted.keeps(rows[i])]
         return kept
 
     def _mapped(self, chunk: Chunk, positions: Sequence[int]) -> Chunk:

@@ -46,6 +46,8 @@ class SampledReader(DatasetReader):
             limit=limit,
             filters=(),
             metadata=inner.metadata,
+            provenance=inner.provenance,
+            notes=inner._notes,
         )
         self._inner = inner
         self._sampling = sampling
@@ -65,9 +67,10 @@ class SampledReader(DatasetReader):
         """The plan in words, for whoever reads numbers that came of it."""
         planned = len(self._plan())
         asked = planned if self._limit is None else min(planned, self._limit)
-        return sampling_notes(
+        plan = sampling_notes(
             self._sampling, self._counted(), planned, asked, first=self._prefix() is not None
         )
+        return [*super().notes(), *plan]
 
     def origins(self) -> Sequence[int] | None:
         """For each row, the number it has in the data, where one may come twice; else None."""

@@ -28,6 +28,10 @@ class Filter:
     value: str
     """The text it must have. Booleans compare as `True` and `False`."""
 
+    def keeps(self, row: Row) -> bool:
+        """Whether a row passes."""
+        return str(row.get(self.field)) == self.value
+
 
 class Trouble(NamedTuple):
     """A bad row, as a parser sees it: the parser does not know what the user calls the file."""

@@ -1,0 +1,101 @@
+"""What the hub refused, in words: which dataset, why, which variable to set, which page to visit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchwright.core import DatasetError, suggest
+from benchwright.datasets._hf.settings import HubSettings
+from benchwright.datasets._hf.transport import HubRefusedError, HubUnreachableError
+
+TOKENS_PAGE = "https://huggingface.co/settings/tokens"
+"""Where tokens are made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is being asked for, so that messages can say it."""
+
+    uri: str
+    """The URI as the user wrote it."""
+    repo: str
+    """`org/name`."""
+    revision: str | None
+    """Branch, tag or commit as the user wrote it; None for the default branch."""
+
+
+def complaint(
+    failure: HubRefusedError | HubUnreachableError,
+    asked: Asked,
+    settings: HubSettings,
+    known_revisions: Sequence[str] = (),
+) -> DatasetError:
+    """An error the user can act on. Never shows the token, also where the hub repeated it."""
+    if isinstance(failure, HubUnreachableError):
+        text = (
+            f"the hub at {settings.endpoint} cannot be reached ({failure}). Check the network and HF_ENDPOINT; "
+            "with the data in the cache, revision=<commit> reads it without any network"
+        )
+    else:
+        text = _refusal(failure, asked, settings, known_revisions)
+    return DatasetError(settings.without_token(f"{asked.uri}: {text}"))
+
+
+def _refusal(failure: HubRefusedError, asked: Asked, settings: HubSettings, known: Sequence[str]) -> str:
+    page = settings.page(asked.repo)
+    status, code, message = failure.status, failure.code, failure.message
+    lowered = message.lower()
+    if "invalid credentials" in lowered or "invalid username or password" in lowered:
+        return (
+            f"the hub does not accept the token from {settings.token_source}. Make a new one on {TOKENS_PAGE} and "
+            f"put it into HF_TOKEN, or unset it to read public datasets anonymously"
+        )
+    if code == "GatedRepo":
+        return _gated(page, settings)
+    if "disabled" in lowered and status == 403:
+        return f"the hub has disabled this dataset ({message}). See {page}"
+    if code == "RevisionNotFound":
+        listed = f" It has: {', '.join(known[:20])}{' …' if len(known) > 20 else ''}." if known else ""
+        asked_for = asked.revision or "main"
+        return f"{asked.repo} has no revision {asked_for!r}.{listed}{suggest(asked_for, known)} See {page}"
+    if code == "EntryNotFound":
+        return f"the file is not there: {failure.url}"
+    if code == "RepoNotFound" or status in (401, 404):
+        return _not_found(asked, page, settings)
+    if status == 403:
+        return f"the hub forbids it ({message or 'status 403'}). See {page}{_token_hint(settings)}"
+    if status == 429:
+        wait = f" and asks to wait {failure.wait_s:.0f} s" if failure.wait_s else ""
+        return f"the hub limits the rate of requests{wait}. Try again later{_token_hint(settings)}"
+    if status >= 500:
+        return (
+            f"the hub answered {status} to every attempt ({message or 'no reason given'}). Nothing else is read in "
+            "its place. Try again later, or read a commit that is in the cache: revision=<commit>"
+        )
+    return f"the hub answered {status}: {message or 'no reason given'} ({failure.url})"
+
+
+def _gated(page: str, settings: HubSettings) -> str:
+    if settings.token is None:
+        return (
+            f"the dataset is gated: its owners want to know who reads it. Accept the conditions on {page}, then set "
+            f"HF_TOKEN to a token of yours ({TOKENS_PAGE})"
+        )
+    return f"the dataset is gated and the account behind {settings.token_source} has no access yet. Ask for it on {page}"
+
+
+def _not_found(asked: Asked, page: str, settings: HubSettings) -> str:
+    if settings.token is None:
+        return (
+            f"there is no public dataset {asked.repo!r} on {settings.endpoint}: it does not exist or is private. Check "
+            f"the name on {page}; for a private one set HF_TOKEN ({TOKENS_PAGE})"
+        )
+    return (
+        f"there is no dataset {asked.repo!r} on {settings.endpoint}, or the account behind {settings.token_source} may "
+        f"not see it. Check the name on {page}, and whether the token may read it"
+    )
+
+
+def _token_hint(settings: HubSettings) -> str:
+    return "" if settings.token else f"; readers with a token (HF_TOKEN, from {TOKENS_PAGE}) are allowed more"

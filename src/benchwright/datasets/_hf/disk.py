@@ -1,0 +1,95 @@
+"""Files that are whole or not there: written aside, flushed to the disk, renamed. One writer at a time."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchwright.core import DatasetError
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file's bytes, as 64 hexadecimal digits."""
+    with path.open("rb", buffering=0) as raw:
+        return hashlib.file_digest(raw, "sha256").hexdigest()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """A small file, there completely or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = aside_of(path)
+    try:
+        with aside.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def aside_of(path: Path) -> Path:
+    """A name beside a path that nobody else uses."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+
+
+def flush_file(path: Path) -> None:
+    """Waits until a file's content is on the disk."""
+    _flush(path, os.O_RDONLY)
+
+
+def flush_folder(path: Path) -> None:
+    """Waits until a folder's names are on the disk."""
+    _flush(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def set_aside(path: Path, quarantine: Path, why: str) -> Path:
+    """Moves something damaged to where nobody reads it, with a note; gives its new place."""
+    quarantine.mkdir(parents=True, exist_ok=True)
+    target = quarantine / f"{path.parent.name}-{path.name}-{secrets.token_hex(4)}"
+    path.rename(target)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    (quarantine / f"{target.name}.why.txt").write_text(f"{now} {path}\n{why}\n", encoding="utf-8")
+    return target
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Alone among all processes and threads that lock the same path. The system lets go when a process dies."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def cache_errors(uri: str, cache: Path) -> Iterator[None]:
+    """Trouble with the cache folder in words. What was half written is removed by those who wrote it."""
+    try:
+        yield
+    except OSError as exc:
+        full = exc.errno in (errno.ENOSPC, errno.EDQUOT)
+        what = "the disk is full" if full else exc.strerror or str(exc)
+        raise DatasetError(
+            f"{uri}: the rows cannot be kept in {cache}: {what}. Make room, or name another folder with "
+            "BENCHWRIGHT_CACHE. Nothing half-written was left there"
+        ) from exc
+
+
+def _flush(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

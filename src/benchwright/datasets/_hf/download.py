@@ -1,0 +1,126 @@
+"""A file's bytes on disk, complete and as published: continued where a connection broke, checked by hash."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Protocol
+
+from benchwright.core import DatasetError
+from benchwright.datasets._hf.complaints import Asked
+from benchwright.datasets._hf.hub import Hub, HubFile
+from benchwright.datasets._hf.transport import HubRefusedError, HubUnreachableError
+
+AT_ONCE = 8
+"""Small files fetched side by side."""
+MOST_RESUMES = 200
+"""Of one file, however much progress each makes."""
+
+_BLOCK = 1024 * 1024
+
+
+class Hasher(Protocol):
+    """What `hashlib` gives."""
+
+    def update(self, data: bytes, /) -> None:
+        """More bytes."""
+
+    def hexdigest(self) -> str:
+        """The hash of all of them."""
+
+
+def hasher_for(file: HubFile) -> Hasher:
+    """The hash by which the hub names the file's content."""
+    if file.digest.startswith("sha256:"):
+        return hashlib.sha256()
+    return hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
+
+
+def holds(path: Path, file: HubFile) -> bool:
+    """Whether a local file is, byte for byte, the one the hub lists."""
+    digest = hasher_for(file)
+    try:
+        if path.stat().st_size != file.size:
+            return False
+        with path.open("rb") as raw:
+            while block := raw.read(_BLOCK):
+                digest.update(block)
+    except OSError:
+        return False
+    return digest.hexdigest() == file.digest.partition(":")[2]
+
+
+def download_all(hub: Hub, asked: Asked, commit: str, wanted: list[tuple[HubFile, Path]]) -> None:
+    """Several files, a few at a time. The first failure ends the rest."""
+    if len(wanted) == 1:
+        download(hub, asked, commit, *wanted[0])
+        return
+    with ThreadPoolExecutor(min(AT_ONCE, len(wanted)), thread_name_prefix="hub") as pool:
+        jobs = [pool.submit(download, hub, asked, commit, file, path) for file, path in wanted]
+        done, open_jobs = wait(jobs, return_when=FIRST_EXCEPTION)
+        for job in open_jobs:
+            job.cancel()
+        for job in done:
+            job.result()
+
+
+def download(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path) -> None:
+    """Brings one file to `target`, going on behind the bytes that are there already.
+
+    Raises:
+        DatasetError: refused, unreachable, or the content is twice not what the hub announced.
+        OSError: the disk is full or cannot be written.
+    """
+    for last_try in (False, True):
+        try:
+            _complete(hub, asked, commit, file, target)
+        except HubRefusedError as failure:
+            raise hub.complaint(failure, asked) from None
+        except HubUnreachableError as failure:
+            raise hub.complaint(failure, asked) from failure
+        if holds(target, file):
+            return
+        target.unlink(missing_ok=True)
+        if last_try:
+            raise DatasetError(
+                f"{asked.uri}: {file.path} at commit {commit} arrived twice with content that does not match its hash "
+                f"({file.digest}). Something between here and {hub.settings.endpoint} alters the data; nothing was kept"
+            )
+
+
+def _complete(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path) -> None:
+    """All bytes of a file, unchecked."""
+    url = hub.address(asked.repo, commit, file.path)
+    patience = hub.transport.patience()
+    for _ in range(MOST_RESUMES):
+        have = target.stat().st_size if target.exists() else 0
+        if have > file.size:
+            target.unlink()
+            continue
+        if have == file.size and target.exists():
+            return
+        try:
+            _append(hub, url, have, file.size, target)
+        except (HubRefusedError, HubUnreachableError) as failure:
+            if isinstance(failure, HubRefusedError) and failure.status == 416:
+                target.unlink(missing_ok=True)  # what is here does not fit what is there
+            elif target.exists() and target.stat().st_size > have:
+                patience.progressed()
+            patience.wait(failure)
+    raise HubUnreachableError(f"{file.path} broke off {MOST_RESUMES} times")
+
+
+def _append(hub: Hub, url: str, have: int, size: int, target: Path) -> None:
+    headers = {"Range": f"bytes={have}-"} if have else {}
+    with hub.transport.get(url, headers) as answer:
+        goes_on = have > 0 and answer.status == 206
+        with target.open("ab" if goes_on else "wb") as out:
+            arrived = have if goes_on else 0
+            while block := answer.body.read(_BLOCK):
+                out.write(block)
+                arrived += len(block)
+                if arrived > size:
+                    return  # not the file that was listed; the hash will say so
+    if arrived < size:
+        raise HubUnreachableError(f"the body broke off after {arrived} of {size} bytes")

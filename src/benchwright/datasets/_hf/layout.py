@@ -1,0 +1,198 @@
+"""Which files of a repository make up which split of which configuration.
+
+Where the card says nothing, paths tell, by the conventions of the hub: `data/<split>-00000-of-00004…`, then a
+folder named after a split, then a file name that contains one, else everything is `train`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchwright.core import DatasetError, suggest
+from benchwright.datasets._hf.card import CardConfig
+from benchwright.datasets._hf.patterns import clean, is_wild, matching_any
+
+FORMATS = ("parquet", "jsonl", "json", "csv", "tsv", "arrow", "txt")
+"""Endings that are read, those that win a tie first."""
+
+_SAME_FORMAT = {"ndjson": "jsonl"}
+_PACKED = re.compile(r"\.(?:gz|zst)$", re.IGNORECASE)
+_IGNORED = {
+    "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "dummy_data.zip",
+    "requirements.txt", "license.txt",
+}  # fmt: skip
+_SHARDED = re.compile(r"data/(\w+(?:\.\w+)*)-\d{5}-of-\d{5}\d*[^/]*\.[^/]*")
+_EXPORTED = re.compile(r"([^/]+)/([^/]+)/\d{4,}\.parquet")
+_WORDS = {
+    "train": ("train", "training"),
+    "validation": ("validation", "valid", "dev", "val"),
+    "test": ("test", "testing", "eval", "evaluation"),
+}
+_BETWEEN = r"[-._ 0-9]"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A configuration: its splits and how its files are read."""
+
+    name: str
+    """Its name."""
+    splits: Mapping[str, tuple[str, ...]]
+    """Files of each split, both in order."""
+    field: str | None = None
+    """Top-level key under which JSON files keep the rows."""
+    delimiter: str | None = None
+    """What separates cells in CSV files."""
+    unsupported: tuple[str, ...] = ()
+    """Options of the card that are not understood here."""
+    left_aside: tuple[str, ...] = ()
+    """Files in another format than the ones chosen."""
+    default: bool = False
+    """Whether the card marks it."""
+
+
+def format_of(path: str) -> str | None:
+    """The format of a data file by its ending, `.gz` and `.zst` set aside; None for anything else.
+
+    >>> format_of("data/a.JSONL.gz"), format_of("readme.md")
+    ('jsonl', None)
+    """
+    ending = _PACKED.sub("", path).rpartition(".")[2].lower()
+    ending = _SAME_FORMAT.get(ending, ending)
+    return ending if ending in FORMATS and "." in path else None
+
+
+def data_paths(paths: Iterable[str]) -> list[str]:
+    """The paths that may hold rows: known endings, not hidden, not the hub's own bookkeeping."""
+    return [
+        path
+        for path in paths
+        if format_of(path) is not None
+        and path.rpartition("/")[2].lower() not in _IGNORED
+        and not any(part.startswith((".", "__")) for part in path.split("/"))
+    ]
+
+
+def named_files(uri: str, pattern: str, paths: Sequence[str]) -> tuple[str, ...]:
+    """The files that `data_files` names."""
+    if "://" in pattern:
+        raise DatasetError(
+            f"{uri}: data_files is {pattern!r}; expected a path or pattern inside the repository"
+        )
+    found = matching_any([pattern], paths)
+    if not found:
+        whole = clean(pattern).rstrip("/")
+        inside = [path for path in paths if path.startswith(f"{whole}/")] if whole else []
+        hint = f" It is a folder: data_files={whole}/*" if inside else suggest(clean(pattern), list(paths))
+        listed = ", ".join(data_paths(paths)[:10]) or ", ".join(paths[:10]) or "nothing"
+        raise DatasetError(
+            f"{uri}: no file matches data_files={pattern}.{hint} The repository holds: {listed}"
+        )
+    unknown = [path for path in found if format_of(path) is None]
+    if unknown and not is_wild(pattern):
+        raise DatasetError(
+            f"{uri}: {unknown[0]} is of no format that is read here ({', '.join(FORMATS)}, also .gz and .zst)"
+        )
+    kept, _ = one_format([path for path in found if format_of(path) is not None])
+    if not kept:
+        raise DatasetError(
+            f"{uri}: data_files={pattern} matches no file of a format that is read here ({', '.join(FORMATS)})"
+        )
+    return tuple(kept)
+
+
+def repo_configs(declared: Sequence[CardConfig], paths: Sequence[str]) -> list[Config]:
+    """The configurations of a repository: those of its card, else the one its paths show. May be empty."""
+    if declared:
+        return [_declared(config, paths) for config in declared]
+    usable = data_paths(paths)
+    exported = exported_configs(usable)
+    if exported and len(exported) > 1 and all(_EXPORTED.fullmatch(path) for path in usable):
+        return exported
+    splits, left = _by_path(usable)
+    return [Config("default", splits, left_aside=left)] if splits else []
+
+
+def exported_configs(paths: Iterable[str]) -> list[Config]:
+    """Configurations of the hub's Parquet export: `<config>/<split>/0000.parquet`."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in sorted(paths):
+        if match := _EXPORTED.fullmatch(path):
+            found.setdefault(match[1], {}).setdefault(match[2], []).append(path)
+    return [
+        Config(name, {split: tuple(splits[split]) for split in _in_order(splits)})
+        for name, splits in found.items()
+    ]
+
+
+def one_format(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Files of the most frequent format, and the rest: the same rows are often published in two formats."""
+    counts = Counter(format_of(path) for path in paths)
+    if len(counts) < 2:
+        return list(paths), []
+    best = min(counts, key=lambda format: (-counts[format], FORMATS.index(format or "txt")))
+    return [p for p in paths if format_of(p) == best], [p for p in paths if format_of(p) != best]
+
+
+def _declared(config: CardConfig, paths: Sequence[str]) -> Config:
+    inside = [path.removeprefix(config.folder) for path in paths if path.startswith(config.folder)]
+    if config.splits:
+        found = {split: matching_any(patterns, inside) for split, patterns in config.splits}
+        readable = {split: [p for p in files if format_of(p)] for split, files in found.items()}
+        # A pattern such as `data/**` may take in other files; a split that names only unreadable ones is kept
+        # empty, so that its absence can be explained.
+        splits, left = _per_split(readable)
+        splits = {split: splits.get(split, ()) for split in found}
+    else:
+        splits, left = _by_path(data_paths(inside))
+    return Config(
+        config.name,
+        {split: tuple(config.folder + path for path in files) for split, files in splits.items()},
+        config.field,
+        config.delimiter,
+        config.unsupported,
+        left,
+        config.default,
+    )
+
+
+def _by_path(paths: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    sharded: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        if match := _SHARDED.fullmatch(path):
+            sharded.setdefault(match[1], []).append(path)
+    if sharded:
+        return _per_split({split: sharded[split] for split in _in_order(sharded)})
+    for where in (_in_folder, _in_name):
+        found = {
+            split: [path for path in sorted(paths) if any(where(word)(path) for word in words)]
+            for split, words in _WORDS.items()
+        }
+        if found := {split: files for split, files in found.items() if files}:
+            return _per_split(found)
+    return _per_split({"train": sorted(paths)} if paths else {})
+
+
+def _per_split(found: Mapping[str, Sequence[str]]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    everything = list(dict.fromkeys(path for files in found.values() for path in files))
+    kept, left = one_format(everything)
+    wanted = set(kept)
+    splits = {split: tuple(path for path in files if path in wanted) for split, files in found.items()}
+    return {split: files for split, files in splits.items() if files}, tuple(left)
+
+
+def _in_folder(word: str) -> Callable[[str], object]:
+    return re.compile(rf"(?:.*/)?(?:[^/]*{_BETWEEN})?{word}(?:{_BETWEEN}[^/]*)?/.*").fullmatch
+
+
+def _in_name(word: str) -> Callable[[str], object]:
+    return re.compile(rf"(?:.*/)?(?:[^/]*{_BETWEEN})?{word}{_BETWEEN}[^/]*").fullmatch
+
+
+def _in_order(splits: Iterable[str]) -> list[str]:
+    """train, validation, test, then the others by name."""
+    usual = list(_WORDS)
+    return sorted(splits, key=lambda split: (usual.index(split) if split in usual else len(usual), split))

@@ -1,0 +1,166 @@
+"""The `datasets` library as a way to the rows, on request: `loader=datasets`.
+
+It runs in a process of its own: it takes seconds to import, reads its variables only then, and may abort at exit. It gets
+a cache folder of its own for each load, because from a shared one it would serve any revision when the hub is away.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from benchwright.core import DatasetError, JsonObject
+from benchwright.datasets._hf.layout import Config
+from benchwright.datasets._hf.row_cache import Filled, Part
+from benchwright.datasets._hf.ways import Place
+from benchwright.datasets._hf_uri import Loader
+
+INSTALL = "pip install 'benchwright[hf]'"
+"""How to get it."""
+
+
+def library_version() -> str | None:
+    """The installed version, without importing it."""
+    try:
+        return version("datasets")
+    except PackageNotFoundError:
+        return None
+
+
+def what_library_does() -> str:
+    """What the installed library makes of `trust_remote_code=true`."""
+    installed = library_version()
+    if installed is None:
+        return "the `datasets` library is not installed, and since its version 4 it runs no scripts either"
+    if int(installed.partition(".")[0]) >= 4:
+        return f"the installed `datasets` {installed} ignores it too, since loading scripts were removed in version 4"
+    return f"the installed `datasets` {installed} would run the script, and does so with loader=datasets"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryWay:
+    """What the library offers of a commit."""
+
+    place: Place
+    """The dataset."""
+    installed: str
+    """The library's version: others may give other values."""
+    configs: Sequence[Config] = field(default=())
+    """Configurations; splits only of the one that was asked about."""
+    loader: Loader = "datasets"
+    """This way."""
+
+    def parts(self, config: Config, split: str) -> tuple[Part, ...]:
+        """A whole split as one part."""
+        return (LibraryPart(self.place, self.installed, config.name, split),)
+
+    def facts(self) -> JsonObject:
+        """The library's version."""
+        return {"datasets_version": self.installed}
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPart:
+    """A split, loaded by the library."""
+
+    place: Place
+    """The dataset."""
+    installed: str
+    """The library's version."""
+    config: str
+    """The configuration."""
+    split: str
+    """The split."""
+
+    def identity(self) -> JsonObject:
+        """Dataset, commit, split, and who loads it."""
+        uri = self.place.uri
+        return {
+            "kind": "datasets",
+            "version": self.installed,
+            "repo": self.place.listing.repo,
+            "commit": self.place.pinned.commit,
+            "config": self.config,
+            "split": self.split,
+            "data_files": uri.data_files,
+            "field": uri.field,
+        }
+
+    def about(self) -> JsonObject:
+        """The same, for people."""
+        return {**self.identity(), "files": [f"split {self.split}"]}
+
+    def fill(self, rows: Path) -> Filled:
+        """Has the library write the split."""
+        told = _child(
+            self.place, {"do": "load", "config": self.config, "split": self.split, "target": str(rows)}
+        )
+        return Filled(int(str(told["rows"])), "published")
+
+
+def library_way(place: Place) -> LibraryWay:
+    """What the library finds. Raises DatasetError when it is not installed, or refuses the dataset."""
+    installed = library_version()
+    uri, text = place.uri, place.pinned.asked.uri
+    if installed is None:
+        raise DatasetError(f"{text}: loader=datasets needs the `datasets` library. Install it: {INSTALL}")
+    if uri.data_files is not None:
+        return LibraryWay(place, installed, [Config(uri.config or "default", {"": ("data_files",)})])
+    record = place.records.commit(place.pinned.commit, f"datasets-{uri.config or ''}".replace("/", "-"))
+    if record is None:
+        if place.hub.settings.offline:
+            raise DatasetError(f"{text}: what loader=datasets offers is not in the cache")
+        record = _child(place, {"do": "list", "config": uri.config})
+        place.records.keep_commit(
+            place.pinned.commit, f"datasets-{uri.config or ''}".replace("/", "-"), record
+        )
+    name, splits = record.get("config"), record.get("splits")
+    if not isinstance(name, str) or not isinstance(splits, list):
+        raise DatasetError(f"{text}: the `datasets` library gave no configuration")
+    return LibraryWay(place, installed, [Config(name, {str(split): ("",) for split in splits})])
+
+
+def _child(place: Place, order: dict[str, Any]) -> JsonObject:
+    """Runs the library in a process of its own. What it wrote counts, not how it ended: it may abort at exit."""
+    settings, uri = place.hub.settings, place.uri
+    text = place.pinned.asked.uri
+    with tempfile.TemporaryDirectory(prefix="benchwright-datasets-") as folder:
+        answer = Path(folder) / "answer.json"
+        order |= {
+            "repo": place.listing.repo,
+            "commit": place.pinned.commit,
+            "data_files": uri.data_files,
+            "field": uri.field,
+            "trust_remote_code": uri.trust_remote_code,
+            "cache": folder,
+            "answer": str(answer),
+        }
+        env = os.environ | {
+            "HF_ENDPOINT": settings.endpoint,
+            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+        }
+        if settings.token:
+            env["HF_TOKEN"] = settings.token
+        done = subprocess.run(
+            [sys.executable, "-m", "benchwright.datasets._hf.library_child"],
+            input=json.dumps(order), text=True, env=env, capture_output=True, check=False,
+        )  # fmt: skip
+        try:
+            told = json.loads(answer.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no reason given"]
+            told = {"error": f"ended with status {done.returncode}: {lines[-1]}"}
+    if "error" in told:
+        message = settings.without_token(str(told["error"]))
+        raise DatasetError(f"{text}: the `datasets` library {library_version()} cannot load it: {message}")
+    return dict(told)

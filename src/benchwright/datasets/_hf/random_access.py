@@ -1,0 +1,100 @@
+"""A hub dataset by row number: what durable batches and the dataset server ask for."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from itertools import groupby
+
+from benchwright.core import DatasetError, Row
+from benchwright.datasets._hf_uri import SplitRule
+
+WINDOW = 1024
+"""Rows read at a time where filters pick some of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubInfo:
+    """What is known of a hub dataset before its rows are read."""
+
+    uri: str
+    """The dataset with commit, configuration and split filled in: opening it gives the same rows for ever."""
+    repo: str
+    """The repository."""
+    commit: str
+    """The commit."""
+    config: str
+    """The configuration."""
+    split: str
+    """The split."""
+    splits: tuple[str, ...]
+    """All splits of the configuration."""
+    rule: str
+    """What chose the split, in words."""
+    rows: int
+    """Number of rows, behind the URI's filters."""
+    columns: tuple[str, ...]
+    """Fields of the first row."""
+
+
+class HubDataset:
+    """Batches of a hub dataset by offset. Everything it stands for is settled when it is made.
+
+    Args:
+        uri: `hf://…` or `huggingface://…`.
+        split_rule: what chooses a split where the URI names none; by default test, validation, eval, train, first.
+    """
+
+    def __init__(self, uri: str, *, split_rule: SplitRule = "evaluation") -> None:
+        from benchwright.datasets._hf.resolve import resolve
+        from benchwright.datasets._hf.source import HubSource
+
+        self._source = HubSource(resolve(uri, split_rule))
+        self._kept: array[int] | None = None
+
+    def init(self) -> HubInfo:
+        """What there is to read. Learns the number of rows from the files' own indexes where they have one."""
+        resolved = self._source.resolved
+        first = self.batch(0, 1)
+        return HubInfo(
+            uri=str(resolved.uri),
+            repo=resolved.repo,
+            commit=resolved.commit,
+            config=resolved.config,
+            split=resolved.split,
+            splits=resolved.splits,
+            rule=resolved.rule,
+            rows=self._source.count() if not resolved.uri.filters else len(self._matching()),
+            columns=tuple(first[0]) if first else (),
+        )
+
+    def batch(self, offset: int, limit: int) -> list[Row]:
+        """At most `limit` rows from `offset` on; fewer at the end, none behind it."""
+        if offset < 0 or limit < 0:
+            raise DatasetError(f"offset {offset} and limit {limit}: expected 0 or more")
+        if not self._source.resolved.uri.filters:
+            return self._source.rows(offset, offset + limit)
+        found: list[Row] = []
+        numbers = self._matching()[offset : offset + limit]
+        for number, group in groupby(numbers, key=lambda number: number // WINDOW):
+            rows = self._source.rows(number * WINDOW, (number + 1) * WINDOW)
+            found += [rows[at - number * WINDOW] for at in group]
+        return found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the rows must know."""
+        return tuple(self._source.notes)
+
+    def _matching(self) -> array[int]:
+        """Numbers of the rows that pass the URI's filters: one pass over all rows, then kept."""
+        if self._kept is None:
+            filters = self._source.resolved.uri.filters
+            self._kept = array("q")
+            number = 0
+            for chunk in self._source.chunks():
+                for row in chunk.rows:
+                    if all(wanted.keeps(row) for wanted in filters):
+                        self._kept.append(number)
+                    number += 1
+        return self._kept

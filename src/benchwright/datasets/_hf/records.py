@@ -1,0 +1,100 @@
+"""What was learned of a dataset's commits, kept beside its rows so that it can be read again without network.
+
+A ref (`main`, a tag) is remembered with the commit it stood for and when; a commit with the list of its files. Every
+record carries a hash of itself: one that was damaged is set aside and learned again.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from benchwright.core import JsonObject, content_hash
+from benchwright.datasets._hf.disk import set_aside, write_whole
+from benchwright.datasets._hf.hub import COMMIT
+
+VERSION = 1
+"""Of the records; others are not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRef:
+    """What a branch or tag stood for when it was last looked up."""
+
+    commit: str
+    """The commit."""
+    at: str
+    """When, in UTC."""
+
+
+class Records:
+    """The records of one dataset."""
+
+    def __init__(self, cache: Path, repo: str) -> None:
+        self.folder = cache / "hf" / folder_name(repo)
+        """Everything kept of the dataset."""
+        self.quarantine = cache / "hf" / "quarantine"
+        """Where damaged files go."""
+
+    def ref(self, revision: str | None) -> StoredRef | None:
+        """The commit a revision stood for, if it was ever looked up."""
+        found = self._read(self._ref_path(revision))
+        commit, at = (found or {}).get("commit"), (found or {}).get("at")
+        return StoredRef(commit, at) if isinstance(commit, str) and isinstance(at, str) else None
+
+    def keep_ref(self, revision: str | None, commit: str) -> None:
+        """Remembers what a revision stands for now."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._write(self._ref_path(revision), {"commit": commit, "at": now})
+
+    def commit(self, commit: str, what: str) -> JsonObject | None:
+        """What is known of a commit: its `files`, its `export`, …"""
+        return self._read(self.folder / "commits" / f"{commit}.{what}.json")
+
+    def keep_commit(self, commit: str, what: str, body: JsonObject) -> None:
+        """Remembers something of a commit."""
+        self._write(self.folder / "commits" / f"{commit}.{what}.json", body)
+
+    def commits(self) -> list[str]:
+        """The commits whose files are known."""
+        found = (self.folder / "commits").glob("*.files.json")
+        return sorted(name for path in found if COMMIT.fullmatch(name := path.name.partition(".")[0]))
+
+    def _ref_path(self, revision: str | None) -> Path:
+        return self.folder / "refs" / f"{quote(revision or 'main', safe='')}.json"
+
+    def _write(self, path: Path, body: JsonObject) -> None:
+        record = {"version": VERSION, "hash": content_hash(body), "body": body}
+        with suppress(
+            OSError
+        ):  # only later convenience depends on it; a full disk is told when rows are written
+            write_whole(path, json.dumps(record, ensure_ascii=False, indent=1).encode())
+
+    def _read(self, path: Path) -> JsonObject | None:
+        try:
+            text = path.read_bytes()
+        except OSError:
+            return None
+        with suppress(ValueError, RecursionError):
+            record = json.loads(text)
+            if isinstance(record, dict) and isinstance(body := record.get("body"), dict):
+                if record.get("version") != VERSION:
+                    return None
+                if record.get("hash") == content_hash(body):
+                    return body
+        with suppress(OSError):
+            set_aside(path, self.quarantine, "the record does not match its own hash")
+        return None
+
+
+def folder_name(repo: str) -> str:
+    """`org--name`, safe as the name of a folder.
+
+    >>> folder_name("org/name")
+    'org--name'
+    """
+    return quote(repo.replace("/", "--"), safe="")

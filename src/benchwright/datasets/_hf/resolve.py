@@ -1,0 +1,248 @@
+"""A URI becomes a `ResolvedHub`: repository, commit, configuration, split and the parts to read, all settled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from benchwright.core import DatasetError, JsonObject
+from benchwright.datasets._hf.card import card_configs
+from benchwright.datasets._hf.choose import choose_config, choose_split, no_such_split
+from benchwright.datasets._hf.commits import listing, pin
+from benchwright.datasets._hf.complaints import Asked
+from benchwright.datasets._hf.hub import Hub
+from benchwright.datasets._hf.layout import Config
+from benchwright.datasets._hf.library import library_way, what_library_does
+from benchwright.datasets._hf.parts import FilePart
+from benchwright.datasets._hf.records import Records
+from benchwright.datasets._hf.row_cache import Part
+from benchwright.datasets._hf.settings import HubSettings, hub_settings
+from benchwright.datasets._hf.split_text import Term, parse_split, spelled_with_plus
+from benchwright.datasets._hf.ways import Place, Way, export_way, files_way, viewer_way
+from benchwright.datasets._hf_uri import HfUri, SplitRule, parse_hf_uri
+
+LISTED_FILES = 50
+"""How many files a record names; all are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One term of the split text and the parts that hold its split."""
+
+    term: Term
+    """Which rows of the split."""
+    parts: tuple[Part, ...]
+    """The split, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedHub:
+    """A hub dataset with nothing left to decide."""
+
+    written: str
+    """The URI as the user wrote it."""
+    uri: HfUri
+    """The same with commit, configuration and split filled in: reading it gives these rows for ever."""
+    settings: HubSettings
+    """The settings it was resolved with."""
+    repo: str
+    """The repository's present name."""
+    commit: str
+    """The commit."""
+    config: str
+    """The configuration."""
+    split: str
+    """The split text."""
+    splits: tuple[str, ...]
+    """All splits of the configuration."""
+    rule: str
+    """What chose the split, in words."""
+    pieces: tuple[Piece, ...]
+    """The rows, in order."""
+    facts: JsonObject
+    """Further facts for the record."""
+    notes: tuple[str, ...]
+    """What must stand beside the numbers."""
+
+    def provenance(self) -> JsonObject:
+        """Where the rows come from, for the run's record."""
+        parts = [part for piece in self.pieces for part in piece.parts]
+        files = [file for part in parts if isinstance(part, FilePart) for file in part.files]
+        return {
+            "kind": "huggingface",
+            "endpoint": self.settings.endpoint,
+            "repo": self.repo,
+            "revision": parse_hf_uri(self.written).revision,
+            "commit": self.commit,
+            "config": self.config,
+            "split": self.split,
+            "splits": list(self.splits),
+            "split_chosen": self.rule,
+            "loader": self.uri.loader,
+            "files": [file.to_json() for file in files[:LISTED_FILES]],
+            "file_count": len(files),
+            "uri": str(self.uri),
+            **self.facts,
+        }
+
+
+def resolve(written: str, rule: SplitRule) -> ResolvedHub:
+    """Settles everything a hub URI leaves open. Raises DatasetError with the choices where it cannot."""
+    uri = parse_hf_uri(written)
+    settings = hub_settings()
+    hub = Hub(settings)
+    records = Records(settings.cache, uri.dataset)
+    terms = None if uri.split is None else parse_split(written, spelled_with_plus(uri.split))
+    pinned = pin(hub, records, Asked(written, uri.dataset, uri.revision))
+    known = listing(hub, records, pinned)
+    place = Place(uri, hub, records, pinned, known)
+    way, config = _way_and_config(place)
+    config = _labelled(written, config, terms)
+    splits = tuple(config.splits)
+    if terms is None:
+        name, why = choose_split(splits, rule)
+        text, terms = name, (Term(name),)
+    else:
+        text, why = spelled_with_plus(uri.split or ""), "given in the URI"
+    terms = tuple(term for given in terms for term in _spelled_out(written, given, config))
+    pieces = tuple(Piece(term, way.parts(config, term.split)) for term in terms)
+    return ResolvedHub(
+        written=written,
+        uri=replace(uri, revision=pinned.commit, config=config.name, split=text, loader=way.loader),
+        settings=settings,
+        repo=known.repo,
+        commit=pinned.commit,
+        config=config.name,
+        split=text,
+        splits=splits,
+        rule=why,
+        pieces=pieces,
+        facts=way.facts(),
+        notes=tuple(_notes(place, way, config, text, why, splits)),
+    )
+
+
+def _way_and_config(place: Place) -> tuple[Way, Config]:
+    text, uri = place.pinned.asked.uri, place.uri
+    asked_for: dict[str, Callable[[Place], Way]] = {
+        "export": export_way, "viewer": viewer_way, "datasets": library_way,
+    }  # fmt: skip
+    if uri.loader in asked_for:
+        if uri.loader != "datasets" and (uri.data_files or uri.field):
+            raise DatasetError(
+                f"{text}: loader={uri.loader} knows no data_files and no field. Leave them out"
+            )
+        way = asked_for[uri.loader](place)
+        return way, choose_config(text, uri.config, way.configs)
+    why_not, files = _why_not_files(place)
+    if files is not None:
+        config = choose_config(text, uri.config, files.configs)
+        why_not = _unusable(config)
+        if why_not is None:
+            return files, config
+    if uri.loader == "files" or uri.data_files is not None:
+        raise DatasetError(f"{text}: {why_not}")
+    return _detour(place, why_not or "")
+
+
+def _why_not_files(place: Place) -> tuple[str | None, Way | None]:
+    """Why the repository's files are not the dataset; or the way that reads them."""
+    text, listed = place.pinned.asked.uri, place.listing
+    paths = [file.path for file in listed.files]
+    script = f"{listed.repo.rpartition('/')[2]}.py"
+    if place.uri.data_files is None and script in paths and not card_configs(text, listed.front):
+        return (
+            f"the dataset is made by a script of its repository ({script}), and no such code is run here",
+            None,
+        )
+    way = files_way(place)
+    if way.configs:
+        return None, way
+    holds = f"it holds {', '.join(paths[:8])}{' …' if len(paths) > 8 else ''}" if paths else "it is empty"
+    return f"the repository has no data files in a format that is read here ({holds})", None
+
+
+def _unusable(config: Config) -> str | None:
+    if config.unsupported:
+        options = ", ".join(config.unsupported)
+        return f"the card has its files read in a way that is not understood here ({options})"
+    if not any(config.splits.values()):
+        return f"configuration {config.name!r} names no file that is there in a format that is read here"
+    return None
+
+
+def _detour(place: Place, why: str) -> tuple[Way, Config]:
+    """Another way to the same commit's rows; all failed ones are told, and the alternatives."""
+    text, uri = place.pinned.asked.uri, place.uri
+    failures = []
+    for name, open_way in (("the hub's Parquet export", export_way), ("the dataset viewer", viewer_way)):
+        try:
+            way: Way = open_way(place)
+        except DatasetError as exc:
+            failures.append(f"{name}: {str(exc).removeprefix(f'{text}: ')}")
+            continue
+        return way, choose_config(text, uri.config, way.configs)
+    files = [
+        file.path
+        for file in place.listing.files
+        if re.search(r"\.(jsonl?|csv|tsv|parquet)(\.gz)?$", file.path)
+    ]
+    ways = [f"name a file with ?split=test&data_files={files[0]}"] if files else []
+    ways += [
+        "read the export as it is with ?revision=refs/convert/parquet",
+        "let the `datasets` library try with loader=datasets",
+        "download the data and give the file's path",
+    ]
+    trust = f" About trust_remote_code=true: {what_library_does()}." if uri.trust_remote_code else ""
+    raise DatasetError(
+        f"{text}: {why}. Other ways to the same commit failed:\n  "
+        + "\n  ".join(failures)
+        + f"\nYou can: {'; '.join(ways)}.{trust}"
+    )
+
+
+def _labelled(written: str, config: Config, terms: tuple[Term, ...] | None) -> Config:
+    """Files named by `data_files` are the split that the URI names, else `train`."""
+    if "" not in config.splits:
+        return config
+    names = list(dict.fromkeys(term.split for term in terms or ())) or ["train"]
+    if len(names) > 1:
+        raise DatasetError(
+            f"{written}: data_files names the files of one split, but split names {', '.join(names)}"
+        )
+    return replace(config, splits={names[0]: config.splits[""]})
+
+
+def _spelled_out(written: str, term: Term, config: Config) -> list[Term]:
+    if term.split in config.splits:
+        if not config.splits[term.split] and any(config.splits.values()):
+            raise DatasetError(
+                f"{written}: split {term.split!r} names no file that is there in a format that is read here; "
+                f"splits with files: {', '.join(name for name, files in config.splits.items() if files)}"
+            )
+        return [term]
+    if term.split == "all":
+        return [replace(term, split=name) for name in config.splits]
+    raise no_such_split(written, term.split, config.name, list(config.splits))
+
+
+def _notes(
+    place: Place, way: Way, config: Config, split: str, why: str, splits: tuple[str, ...]
+) -> list[str]:
+    notes = [note for note in (place.pinned.note, place.listing.note) if note]
+    if place.uri.split is None and len(splits) > 1:
+        notes.append(f"split {split!r} was chosen: {why}. Choose another with ?split=")
+    if config.left_aside:
+        some = ", ".join(config.left_aside[:3]) + (" …" if len(config.left_aside) > 3 else "")
+        notes.append(f"files in another format were left aside: {some}. Choose files with ?data_files=")
+    if way.loader in ("export", "viewer") and place.uri.loader is None:
+        source = "the hub's Parquet export" if way.loader == "export" else "the dataset viewer"
+        notes.append(
+            f"the rows come from {source} of commit {place.pinned.commit}, not from the repository's files"
+        )
+    if place.uri.trust_remote_code:
+        notes.append(
+            f"trust_remote_code=true had no effect: no code of a repository is run here; {what_library_does()}"
+        )
+    return notes

@@ -1,0 +1,209 @@
+"""Rows kept as immutable Parquet files with checksums, shared by all workspaces and processes.
+
+    <cache>/hf/<org>--<name>/rows/<key>/rows.parquet    the rows
+                                        meta.json       hash, size, number of rows, bad rows, where they came from
+    <cache>/hf/quarantine/                              what was found damaged, each with a note
+
+An entry is made aside and appears by one rename, complete or not at all. It is verified before it is read: a file that
+is damaged, cut short, empty or put there by someone else is moved to quarantine, and the rows are fetched again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from benchwright.core import DatasetError, JsonObject, content_hash
+from benchwright.datasets._hf.disk import (
+    cache_errors,
+    flush_file,
+    flush_folder,
+    locked,
+    set_aside,
+    sha256_of,
+    write_whole,
+)
+from benchwright.datasets._values import Trouble
+
+FORMAT = 1
+"""Of the entries; part of every key."""
+ROWS, META = "rows.parquet", "meta.json"
+"""The two files of an entry."""
+
+Style: TypeAlias = Literal["published", "json", "exact"]
+"""How rows are stored: the hub's own Parquet file, JSON texts, or JSON texts with numbers that need care."""
+
+_verified: dict[Path, tuple[int, int, int, int]] = {}
+"""Files whose hash was checked by this process, with inode, size and both times as they were then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a part has put into its file."""
+
+    rows: int
+    """Good rows."""
+    style: Style
+    """How they are stored."""
+    troubles: tuple[Trouble, ...] = ()
+    """Bad rows; `after` counts the good rows of the file before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A verified file of rows."""
+
+    path: Path
+    """The Parquet file."""
+    rows: int
+    """Good rows in it."""
+    style: Style
+    """How they are stored."""
+    troubles: tuple[Trouble, ...]
+    """Bad rows that were left out of it."""
+
+
+class Part(Protocol):
+    """A run of consecutive rows that is fetched and kept as one."""
+
+    def identity(self) -> JsonObject:
+        """All that decides which rows these are; the key is its hash."""
+
+    def about(self) -> JsonObject:
+        """Where the rows come from, for people who look into the cache."""
+
+    def fill(self, rows: Path) -> Filled:
+        """Writes the rows to a new Parquet file. Raises DatasetError when they cannot be had."""
+
+
+class RowCache:
+    """The kept rows of one dataset."""
+
+    def __init__(
+        self, uri: str, folder: Path, quarantine: Path, offline: str | None, tell: Callable[[str], None]
+    ) -> None:
+        self._uri = uri
+        self._folder = folder
+        self._quarantine = quarantine
+        self._offline = offline
+        self._tell = tell
+
+    def peek(self, part: Part) -> Entry | None:
+        """A good entry if there is one; nothing is fetched."""
+        place = self._place(part)
+        return self._good(place, part) if place.is_dir() else None
+
+    def open(self, part: Part) -> Entry:
+        """A verified entry, fetched if it is not there. Raises DatasetError when that fails."""
+        place = self._place(part)
+        if place.is_dir() and (entry := self._good(place, part)):
+            return entry
+        with cache_errors(self._uri, self._folder), locked(self._folder / "locks" / place.name):
+            if place.is_dir():  # somebody else was quicker, or it is damaged
+                if entry := self._good(place, part):
+                    return entry
+                why = _fault(place, part) or "damaged"
+                gone = set_aside(place, self._quarantine, why)
+                self._tell(f"a cached copy was damaged ({why}); it was moved to {gone}")
+                if self._offline:
+                    raise DatasetError(
+                        f"{self._uri}: the cached rows of {self._what(part)} are damaged ({why}) and were moved to {gone}. "
+                        f"They cannot be fetched again because {self._offline} is set; unset it once"
+                    )
+            if self._offline:
+                raise DatasetError(
+                    f"{self._uri}: {self._what(part)} is not in the cache ({self._folder}), and {self._offline} is set. "
+                    "Unset it and read the dataset once"
+                )
+            return self._make(place, part)
+
+    def _make(self, place: Path, part: Part) -> Entry:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        aside = place.parent / f".{place.name}.{os.getpid()}.{secrets.token_hex(4)}"
+        aside.mkdir()
+        try:
+            filled = part.fill(aside / ROWS)
+            flush_file(aside / ROWS)
+            meta: JsonObject = {
+                "format": FORMAT,
+                "identity": part.identity(),
+                "about": part.about(),
+                "rows": filled.rows,
+                "style": filled.style,
+                "sha256": sha256_of(aside / ROWS),
+                "bytes": (aside / ROWS).stat().st_size,
+                "troubles": [list(trouble) for trouble in filled.troubles],
+                "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            write_whole(aside / META, json.dumps(meta, ensure_ascii=False, indent=1).encode())
+            for name in (ROWS, META):
+                (aside / name).chmod(0o444)
+            flush_folder(aside)
+            aside.rename(place)
+            flush_folder(place.parent)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        _verified[place / ROWS] = _signature(place / ROWS)
+        return Entry(place / ROWS, filled.rows, filled.style, filled.troubles)
+
+    def _good(self, place: Path, part: Part) -> Entry | None:
+        return None if _fault(place, part) else _entry(place)
+
+    def _place(self, part: Part) -> Path:
+        return self._folder / "rows" / content_hash([FORMAT, part.identity()])[:40]
+
+    def _what(self, part: Part) -> str:
+        found = part.about().get("files")
+        names = [str(name) for name in found] if isinstance(found, list) else []
+        return (
+            ", ".join(names[:3]) + (f" and {len(names) - 3} more files" if len(names) > 3 else "")
+            or "the data"
+        )
+
+
+def _fault(place: Path, part: Part) -> str | None:
+    """What is wrong with an entry, or None."""
+    try:
+        meta = json.loads((place / META).read_bytes())
+        size = (place / ROWS).stat().st_size
+    except FileNotFoundError as exc:
+        return f"{Path(exc.filename).name} is missing"
+    except (OSError, ValueError, RecursionError) as exc:
+        return f"{META} cannot be read: {exc}"
+    if not isinstance(meta, dict) or meta.get("identity") != part.identity():
+        return f"{META} belongs to other rows"
+    if size != meta.get("bytes"):
+        return f"{ROWS} has {size} bytes, expected {meta.get('bytes')}"
+    signature = _signature(place / ROWS)
+    if _verified.get(place / ROWS) != signature:
+        if sha256_of(place / ROWS) != meta.get("sha256"):
+            return f"{ROWS} does not match its checksum"
+        try:
+            _entry(place)
+        except (TypeError, ValueError, KeyError) as exc:
+            return f"{META} cannot be used: {exc}"
+        _verified[place / ROWS] = signature
+    return None
+
+
+def _entry(place: Path) -> Entry:
+    meta = json.loads((place / META).read_bytes())
+    if meta["style"] not in ("published", "json", "exact") or not isinstance(meta["rows"], int):
+        raise ValueError("unknown style")
+    return Entry(place / ROWS, meta["rows"], meta["style"], _troubles(meta["troubles"]))
+
+
+def _troubles(found: Sequence[Sequence[object]]) -> tuple[Trouble, ...]:
+    return tuple(Trouble(*values) for values in found)  # type: ignore[arg-type]  # as they were written
+
+
+def _signature(path: Path) -> tuple[int, int, int, int]:
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns

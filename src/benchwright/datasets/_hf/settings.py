@@ -1,0 +1,127 @@
+"""What the environment says about the hub. Read at every use: variables set after the import count."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchwright.core import ConfigError
+
+PUBLIC_HUB = "https://huggingface.co"
+"""The hub when `HF_ENDPOINT` is not set."""
+PUBLIC_VIEWER = "https://datasets-server.huggingface.co"
+"""The dataset viewer of the public hub."""
+
+_YES = {"1", "ON", "YES", "TRUE"}
+_TOKEN_VARIABLES = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+_OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
+
+
+@dataclass(frozen=True, slots=True)
+class HubSettings:
+    """Where the hub is, who asks, and where rows are kept."""
+
+    endpoint: str
+    """Base of all hub addresses, without a slash at the end."""
+    viewer: str
+    """Base of the dataset viewer."""
+    token: str | None = field(repr=False)
+    """Bearer token, or None for an anonymous reader. Never printed."""
+    token_source: str | None
+    """Where the token was found: a variable's name or a file."""
+    offline: str | None
+    """The variable that forbids network access, if one does."""
+    cache: Path
+    """Our own cache folder."""
+    hub_cache: Path
+    """The cache of the `huggingface_hub` library, which is looked into and never written."""
+    timeout_s: float
+    """How long a silent connection is waited for."""
+
+    def page(self, repo: str) -> str:
+        """Address of a dataset's page."""
+        return f"{self.endpoint}/datasets/{repo}"
+
+    def without_token(self, text: str) -> str:
+        """A text that may be printed, whatever the hub put into it."""
+        return text.replace(self.token, "…") if self.token else text
+
+
+def hub_settings(environ: Mapping[str, str] | None = None) -> HubSettings:
+    """The settings as the environment has them now. Raises ConfigError for values that cannot be used."""
+    env = os.environ if environ is None else environ
+    endpoint = _address(env, "HF_ENDPOINT") or PUBLIC_HUB
+    home = _folder(env.get("HF_HOME")) or _cache_home(env) / "huggingface"
+    token, source = _token(env, home)
+    # A hub of one's own is never mixed with the public viewer: it would be asked about other data, and would
+    # be handed a token that is not meant for it.
+    viewer = PUBLIC_VIEWER if endpoint == PUBLIC_HUB else endpoint
+    return HubSettings(
+        endpoint=endpoint,
+        viewer=_address(env, "BENCHWRIGHT_VIEWER_URL") or _address(env, "HF_DATASETS_SERVER") or viewer,
+        token=token,
+        token_source=source,
+        offline=next((name for name in _OFFLINE_VARIABLES if env.get(name, "").upper() in _YES), None),
+        cache=_folder(env.get("BENCHWRIGHT_CACHE")) or _cache_home(env) / "benchwright",
+        hub_cache=_folder(env.get("HF_HUB_CACHE")) or home / "hub",
+        timeout_s=_seconds(env, "HF_HUB_DOWNLOAD_TIMEOUT", 10.0),
+    )
+
+
+def _address(env: Mapping[str, str], name: str) -> str | None:
+    value = env.get(name, "").strip().rstrip("/")
+    if not value:
+        return None
+    if not value.lower().startswith(("http://", "https://")) or any(c.isspace() for c in value):
+        raise ConfigError(f"{name} is {value!r}; expected an address such as {PUBLIC_HUB}")
+    return value
+
+
+def _token(env: Mapping[str, str], home: Path) -> tuple[str | None, str | None]:
+    if env.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "").upper() in _YES:
+        return None, None
+    for name in _TOKEN_VARIABLES:
+        if found := env.get(name, "").strip():
+            return _printable(found, name), name
+    path = _folder(env.get("HF_TOKEN_PATH")) or home / "token"
+    try:
+        found = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None, None
+    return (_printable(found, str(path)), str(path)) if found else (None, None)
+
+
+def _printable(token: str, source: str) -> str:
+    """Refused here, without showing it: the HTTP library would print a header it cannot send."""
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(
+            f"the token in {source} holds spaces, line breaks or other characters no token has. "
+            "Copy it again from https://huggingface.co/settings/tokens"
+        )
+    return token
+
+
+def _seconds(env: Mapping[str, str], name: str, default: float) -> float:
+    text = env.get(name, "").strip()
+    try:
+        value = float(text) if text else default
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise ConfigError(f"{name} is {text!r}; expected a number of seconds above 0")
+    return value
+
+
+def _cache_home(env: Mapping[str, str]) -> Path:
+    return _folder(env.get("XDG_CACHE_HOME")) or _folder("~/.cache") or Path(".cache")
+
+
+def _folder(text: str | None) -> Path | None:
+    if not text:
+        return None
+    try:
+        return Path(os.path.abspath(Path(text).expanduser()))
+    except RuntimeError:  # no home folder
+        return Path(os.path.abspath(text))

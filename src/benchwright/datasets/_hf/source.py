@@ -1,0 +1,162 @@
+"""Rows of a resolved hub dataset: a stream for readers, ranges for those who jump."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+from benchwright.core import BadRow, DatasetError, JsonObject, Row, content_hash
+from benchwright.datasets._hf.parts import FilePart
+from benchwright.datasets._hf.records import Records
+from benchwright.datasets._hf.resolve import Piece, ResolvedHub
+from benchwright.datasets._hf.row_cache import Entry, Part, RowCache
+from benchwright.datasets._hf.row_files import read_rows
+from benchwright.datasets._parquet import parquet_file, table_rows
+from benchwright.datasets._stored import StoredFile
+from benchwright.datasets._values import Chunk, Chunks, Trouble
+
+
+class HubSource:
+    """The rows of a resolved dataset, fetched part by part as they are needed."""
+
+    def __init__(self, resolved: ResolvedHub) -> None:
+        self.resolved = resolved
+        self.notes: list[str] = list(resolved.notes)
+        """What a reader of the numbers must know; grows when damage is found."""
+        records = Records(resolved.settings.cache, resolved.uri.dataset)
+        self._cache = RowCache(
+            resolved.written, records.folder, records.quarantine, resolved.settings.offline, self._tell
+        )
+        self._counts: dict[int, int] = {}
+
+    def chunks(self) -> Chunks:
+        """All rows from the start; a row's line is its number."""
+        return self._range(0, None)
+
+    def rows(self, start: int, stop: int) -> list[Row]:
+        """Rows by number, across splits and files. Fetches only the parts they are in, where that can be told."""
+        found: list[Row] = []
+        with closing(self._range(start, stop)) as chunks:
+            for chunk in chunks:
+                if chunk.troubles:
+                    trouble = chunk.troubles[0]
+                    bad = BadRow(self.resolved.written, trouble.line, trouble.reason, trouble.field)
+                    raise DatasetError(str(bad), [bad])
+                found += chunk.rows
+        return found
+
+    def count(self) -> int:
+        """How many rows there are, from the files' own indexes where they have one."""
+        return sum(stop - start for start, stop in map(self._bounds, self.resolved.pieces))
+
+    def fingerprint(self) -> str:
+        """Identity of the content: the hashes of the files, and which of their rows are taken."""
+        taken = [
+            [_content(piece.parts), term.start, term.stop, term.percent, term.whole_percents]
+            for piece in self.resolved.pieces
+            for term in (piece.term,)
+        ]
+        return f"sha256:{content_hash(taken)}"
+
+    def provenance(self) -> JsonObject:
+        """Where the rows come from."""
+        return self.resolved.provenance()
+
+    def _range(self, start: int, stop: int | None) -> Chunks:
+        number = 0
+        for piece in self.resolved.pieces:
+            if stop is not None and number >= stop:
+                return
+            first, last = (
+                self._bounds(piece) if start > number or piece.term.needs_total else piece.term.bounds(None)
+            )
+            if last is not None and number + last - first <= start:
+                number += last - first
+                continue
+            skip = max(0, start - number)
+            number += skip
+            wanted = (
+                last
+                if stop is None
+                else min(first + skip + stop - number, last if last is not None else 2**62)
+            )
+            with closing(self._piece(piece, first + skip, wanted)) as chunks:
+                for chunk in chunks:
+                    chunk.lines = list(range(number + 1, number + 1 + len(chunk.rows)))
+                    number += len(chunk.rows)
+                    yield chunk
+
+    def _piece(self, piece: Piece, start: int, stop: int | None) -> Chunks:
+        """Rows of one split; lines are filled in by the caller."""
+        before = 0
+        for part in piece.parts:
+            if stop is not None and before >= stop:
+                return
+            if start > before and (count := self._rows_of(part)) + before <= start:
+                before += count
+                continue
+            entry = self._cache.open(part)
+            low = max(0, start - before)
+            high = entry.rows if stop is None else min(entry.rows, stop - before)
+            yield from self._entry(entry, low, high)
+            before += entry.rows
+
+    def _entry(self, entry: Entry, start: int, stop: int) -> Chunks:
+        at, troubles = start, [bad for bad in entry.troubles if start <= bad.after]
+        for rows in self._stored_rows(entry, start, stop):
+            end = at + len(rows)
+            inside = [bad for bad in troubles if bad.after < end]
+            troubles = troubles[len(inside) :]
+            yield Chunk(rows, [], [bad._replace(after=bad.after - at) for bad in inside])
+            at = end
+        if stop == entry.rows and troubles:
+            yield Chunk([], [], [Trouble(0, *bad[1:]) for bad in troubles])
+
+    def _stored_rows(self, entry: Entry, start: int, stop: int) -> Iterator[list[Row]]:
+        import pyarrow as pa
+
+        if stop <= start:
+            return
+        stored = StoredFile(entry.path, self.resolved.written)
+        try:
+            with entry.path.open("rb") as raw:
+                file = parquet_file(raw)
+                if entry.style == "published":
+                    yield from table_rows(stored, file, start, stop)
+                else:
+                    yield from read_rows(file, start, stop, exact=entry.style == "exact")
+        except (pa.ArrowException, OSError) as exc:
+            raise stored.error(f"cached rows cannot be read ({entry.path}): {exc}") from exc
+
+    def _bounds(self, piece: Piece) -> tuple[int, int]:
+        rows = sum(map(self._rows_of, piece.parts))
+        start, stop = piece.term.bounds(rows)
+        start = min(start, rows)
+        return start, max(start, rows if stop is None else min(stop, rows))
+
+    def _rows_of(self, part: Part) -> int:
+        """Rows of a part: as kept, as its own index says, or counted by fetching it."""
+        if id(part) not in self._counts:
+            entry = self._cache.peek(part)
+            announced = part.rows_announced() if entry is None and isinstance(part, FilePart) else None
+            if entry is None and announced is None:
+                entry = self._cache.open(part)
+            self._counts[id(part)] = entry.rows if entry else announced or 0
+        return self._counts[id(part)]
+
+    def _tell(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+
+def _content(parts: tuple[Part, ...]) -> list[JsonObject]:
+    """The hashes of all files, however they were put together."""
+    found: list[JsonObject] = []
+    for part in parts:
+        identity = part.identity()
+        if isinstance(part, FilePart):
+            reading: JsonObject = {"field": part.reading.field, "delimiter": part.reading.delimiter}
+            found += [{"digest": file.digest, **reading} for file in part.files]
+        else:
+            found.append(identity)
+    return found

@@ -1,0 +1,87 @@
+"""What a split text asks for: `train`, `train[10:20]`, `train[:10%]`, `train[-5:]`, `train+test[:50]`, `all`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from benchwright.core import DatasetError
+
+_TERM = re.compile(
+    r"(?P<split>[^\s\[\]()+]+)"
+    r"(?:\[(?:(?P<start>-?\d[\d_]*)(?P<start_pct>%)?)?:(?:(?P<stop>-?\d[\d_]*)(?P<stop_pct>%)?)?\])?"
+    r"(?P<rounding>\((?:closest|pct1_dropremainder)\))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One split, or a slice of it."""
+
+    split: str
+    """Its name."""
+    start: int | None = None
+    """First row, or percent of the rows; negative from the end; None for the start."""
+    stop: int | None = None
+    """Row, or percent, before which it ends; None for the end."""
+    percent: bool = False
+    """Whether the two are percentages."""
+    whole_percents: bool = False
+    """Whether a percent is the same number of rows everywhere, and the remainder dropped."""
+
+    @property
+    def needs_total(self) -> bool:
+        """Whether the bounds can be told only when the number of rows is known."""
+        return self.percent or (self.start or 0) < 0 or (self.stop or 0) < 0
+
+    def bounds(self, rows: int | None) -> tuple[int, int | None]:
+        """First row and the row before which it ends, of a split with so many rows. Beyond the end is the end.
+
+        >>> Term("train", -25, None, percent=True).bounds(10)
+        (8, 10)
+        """
+        if not self.needs_total:
+            return self.start or 0, self.stop
+        if rows is None:
+            raise ValueError("the number of rows is needed")
+        start = 0 if self.start is None else self._row(self.start, rows)
+        stop = rows if self.stop is None else self._row(self.stop, rows)
+        return min(start, rows), min(stop, rows)
+
+    def _row(self, bound: int, rows: int) -> int:
+        if self.percent:
+            bound = bound * (rows // 100) if self.whole_percents else round(bound * rows / 100)
+        return bound if bound >= 0 else max(0, rows + bound)
+
+
+def parse_split(uri: str, text: str) -> tuple[Term, ...]:
+    """The terms of a split text, in order. Raises DatasetError for one that cannot be read.
+
+    >>> [term.split for term in parse_split("", "train[:5]+test")]
+    ['train', 'test']
+    """
+    return tuple(_term(uri, text, part) for part in text.split("+"))
+
+
+def spelled_with_plus(text: str) -> str:
+    """A split text as it was meant: a plus sign typed into a query arrives as a space, and no split has one.
+
+    >>> spelled_with_plus("train test[: 5]")
+    'train+test[:5]'
+    """
+    text = re.sub(r"\[[^\]]*\]", lambda match: re.sub(r"\s", "", match[0]), text.strip())
+    return re.sub(r"\s*\+\s*|\s+", "+", text)
+
+
+def _term(uri: str, text: str, part: str) -> Term:
+    match = _TERM.fullmatch(part)
+    if match is None:
+        raise DatasetError(
+            f"{uri}: split {text!r} cannot be read; expected a name, a slice such as test[:100], test[-5:] or "
+            "test[10%:20%], or a sum such as train+test"
+        )
+    percent = bool(match["start_pct"] or match["stop_pct"])
+    start, stop = (None if match[name] is None else int(match[name]) for name in ("start", "stop"))
+    if percent and any(abs(bound or 0) > 100 for bound in (start, stop)):
+        raise DatasetError(f"{uri}: split {text!r} goes beyond 100 %")
+    return Term(match["split"], start, stop, percent, match["rounding"] == "(pct1_dropremainder)")

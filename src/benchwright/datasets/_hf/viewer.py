@@ -1,0 +1,179 @@
+"""The dataset viewer's REST interface: which splits it knows, and rows a hundred at a time.
+
+It knows only the default branch, at the commit that each answer names. So it is the last resort, and an answer for
+another commit than the pinned one is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from benchwright.core import DatasetError, JsonObject
+from benchwright.datasets._hf.complaints import Asked, complaint
+from benchwright.datasets._hf.hub import Hub
+from benchwright.datasets._hf.row_cache import Filled
+from benchwright.datasets._hf.row_files import RowWriter
+from benchwright.datasets._hf.transport import HubRefusedError, HubUnreachableError
+
+ROWS_PER_CALL = 100
+"""The viewer gives no more."""
+ROWS_PER_PART = 2000
+"""Rows kept as one file."""
+
+_NOT_VALUES = {"Image", "Audio", "Video", "Pdf", "Nifti"}
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Asks the viewer about one commit of one dataset."""
+
+    hub: Hub
+    """Settings and transport."""
+    asked: Asked
+    """What the user asked for."""
+    commit: str
+    """The pinned commit; answers for another are refused."""
+
+    def ask(self, endpoint: str, **parameters: str | int) -> dict[str, Any]:
+        """One answer. Raises DatasetError when it is refused, or is about another commit."""
+        query = urlencode({"dataset": self.asked.repo, **parameters})
+        try:
+            body, answer = self.hub.transport.whole(f"{self.hub.settings.viewer}/{endpoint}?{query}")
+        except HubRefusedError as failure:
+            if failure.code == "ResponseNotReady":
+                raise self.error("has not processed the dataset yet; try again in some minutes") from None
+            if failure.code in ("ResponseNotFound", "InvalidParameter", "MissingRequiredParameter"):
+                raise self.error(f"refuses: {failure.message or failure.code}") from None
+            raise complaint(failure, self.asked, self.hub.settings) from None
+        except HubUnreachableError as failure:
+            raise self.error(f"cannot be reached ({failure})") from None
+        about = answer.headers.get("x-revision")
+        if about != self.commit:
+            seen = f"commit {about}" if about else "a commit it does not name"
+            raise self.error(f"shows {seen}, not the pinned {self.commit}, so its rows may be others")
+        try:
+            found = json.loads(body)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise self.error("gave no JSON object")
+        return found
+
+    def splits(self) -> dict[str, list[str]]:
+        """Splits of each configuration, both in the viewer's order."""
+        configs: dict[str, list[str]] = {}
+        for entry in self.ask("splits").get("splits") or []:
+            if isinstance(entry, dict):
+                configs.setdefault(str(entry.get("config")), []).append(str(entry.get("split")))
+        if not configs:
+            raise self.error("knows no splits of it")
+        return configs
+
+    def rows(self, config: str, split: str) -> int:
+        """How many rows a split has. DatasetError when the viewer has only a part of them."""
+        page = self.page(config, split, 0, 1)
+        total = page.get("num_rows_total")
+        if not isinstance(total, int):
+            raise self.error("does not tell the number of rows")
+        return total
+
+    def page(self, config: str, split: str, offset: int, length: int) -> dict[str, Any]:
+        """Some rows, every cell complete."""
+        found = self.ask("rows", config=config, split=split, offset=offset, length=length)
+        if found.get("partial"):
+            raise self.error(f"holds only the first part of split {split!r}")
+        for feature in found.get("features") or []:
+            kind = _unreadable(feature.get("type") if isinstance(feature, dict) else None)
+            if kind:
+                raise self.error(
+                    f"shows column {feature.get('name')!r} ({kind}) as short-lived links, not as data"
+                )
+        for entry in found.get("rows") or []:
+            if entry.get("truncated_cells"):
+                cells = ", ".join(map(str, entry["truncated_cells"]))
+                raise self.error(f"cuts off cells of row {entry.get('row_idx')}: {cells}")
+        return found
+
+    def error(self, what: str) -> DatasetError:
+        """A complaint about the viewer."""
+        return DatasetError(f"{self.asked.uri}: the dataset viewer ({self.hub.settings.viewer}) {what}")
+
+
+@dataclass(frozen=True, slots=True)
+class ViewerPart:
+    """Consecutive rows of a split, as the viewer gives them."""
+
+    viewer: Viewer
+    """Who is asked."""
+    config: str
+    """The configuration."""
+    split: str
+    """The split."""
+    start: int
+    """First row."""
+    stop: int
+    """The row before which it ends."""
+
+    def identity(self) -> JsonObject:
+        """Dataset, commit, split and rows."""
+        return {
+            "kind": "viewer",
+            "repo": self.viewer.asked.repo,
+            "commit": self.viewer.commit,
+            "config": self.config,
+            "split": self.split,
+            "rows": [self.start, self.stop],
+        }
+
+    def about(self) -> JsonObject:
+        """The same, for people."""
+        return {**self.identity(), "files": [f"rows {self.start} to {self.stop} of {self.split}"]}
+
+    def fill(self, rows: Path) -> Filled:
+        """Asks page by page."""
+        out = RowWriter(rows)
+        try:
+            for offset in range(self.start, self.stop, ROWS_PER_CALL):
+                length = min(ROWS_PER_CALL, self.stop - offset)
+                page = self.viewer.page(self.config, self.split, offset, length)
+                entries = page.get("rows") or []
+                numbers = [entry.get("row_idx") for entry in entries]
+                if numbers != list(range(offset, offset + length)):
+                    raise self.viewer.error(
+                        f"gave {len(entries)} rows at {offset} where {length} were asked for"
+                    )
+                out.add([_row(entry) for entry in entries])
+            out.close()
+        except BaseException:
+            out.abandon()
+            raise
+        return Filled(out.rows, "exact" if out.exact else "json")
+
+
+def viewer_parts(viewer: Viewer, config: str, split: str, rows: int) -> tuple[ViewerPart, ...]:
+    """A split in parts."""
+    return tuple(
+        ViewerPart(viewer, config, split, start, min(start + ROWS_PER_PART, rows))
+        for start in range(0, rows, ROWS_PER_PART)
+    )
+
+
+def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
+    row = entry.get("row")
+    return row if isinstance(row, dict) else {}
+
+
+def _unreadable(kind: Any) -> str | None:
+    """The name of a feature whose cells are links, at any depth."""
+    if isinstance(kind, dict):
+        if kind.get("_type") in _NOT_VALUES:
+            return str(kind["_type"])
+        return next((found for inner in kind.values() if (found := _unreadable(inner))), None)
+    if isinstance(kind, list):
+        return next((found for inner in kind if (found := _unreadable(inner))), None)
+    return None
