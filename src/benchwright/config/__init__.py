@@ -8,7 +8,7 @@ from benchwright.config._profiles import DEFAULT_PROFILE_URL, PROFILES, Profile,
 from benchwright.config._run_settings import MODEL_TYPES, RUN_SETTINGS
 from benchwright.config._setting import Setting
 from benchwright.config._suite.datasets import QUESTION_KEYS, SuiteDataset
-from benchwright.config._suite.documents import SUITE_SUFFIXES
+from benchwright.config._suite.documents import SUITE_SUFFIXES, read_document
 from benchwright.config._suite.models import SuiteModel
 from benchwright.config._suite.read_base import read_base
 from benchwright.config._suite.settings import (
@@ -48,6 +48,7 @@ __all__ = [
     "profile_model",
     "read_base",
     "read_config",
+    "read_document",
     "read_model_entry",
     "read_suite",
     "resolve_headers",

@@ -10,7 +10,11 @@ from benchwright.sdk._rescore import rescore
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import resume
 from benchwright.sdk._run import run, run_all
-from benchwright.sdk._suite.options import SuiteOptions
+from benchwright.sdk._suite.check import PairCheck, SuiteCheck, check_suite
+from benchwright.sdk._suite.files import load_suite
+from benchwright.sdk._suite.named import Origin, command_suite, origins
+from benchwright.sdk._suite.options import DEFAULT_WORK_DIR, SuiteOptions
+from benchwright.sdk._suite.pairs import Pair, Pairs
 from benchwright.sdk._suite.result import PairResult, SuiteResult
 from benchwright.sdk._suite.run import run_suite
 from benchwright.sdk._validate import validate
@@ -47,6 +51,7 @@ from benchwright.sdk._workflow.recorder import Recorder
 from benchwright.sdk._workflow.sources import DatasetSource
 
 __all__ = [
+    "DEFAULT_WORK_DIR",
     "ApiError",
     "AssistantMessage",
     "BenchwrightClient",
@@ -61,8 +66,12 @@ __all__ = [
     "LLMReply",
     "MissingKeyError",
     "ModelProvider",
+    "Origin",
     "Outcome",
+    "Pair",
+    "PairCheck",
     "PairResult",
+    "Pairs",
     "Recorder",
     "RowError",
     "RunOptions",
@@ -70,6 +79,7 @@ __all__ = [
     "RunResult",
     "StepParams",
     "StepTimeoutError",
+    "SuiteCheck",
     "SuiteOptions",
     "SuiteResult",
     "SystemMessage",
@@ -79,8 +89,10 @@ __all__ = [
     "WorkflowError",
     "call_llm",
     "check",
+    "check_suite",
     "child_environment",
     "collect_async_iter",
+    "command_suite",
     "compare",
     "dataset",
     "emit",
@@ -91,7 +103,9 @@ __all__ = [
     "judge_score",
     "list_evaluations",
     "list_models",
+    "load_suite",
     "map_dataset",
+    "origins",
     "rescore",
     "resume",
     "run",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ def run_suite(
     how: SuiteOptions | None = None,
     *,
     watcher: Watcher | None = None,
+    planned: Callable[[Pairs], None] | None = None,
     finished: Finished | None = None,
     endpoint: OpenEndpoint | None = None,
     config: ConfigFile | None = None,
@@ -56,6 +57,7 @@ def run_suite(
         options: What holds for every run, before what the suite says.
         how: What holds for the suite as a whole, before what it says itself.
         watcher: Who is shown the progress of all runs.
+        planned: Called with all pairs, before the first request.
         finished: Called after each pair.
         endpoint: Answers instead of every model, in a test.
         config: The configuration to look names up in; None: found upwards from here.
@@ -72,8 +74,10 @@ def run_suite(
     cwd = Path.cwd()
     suite = opened_suite(suite, cwd=cwd)
     how = how.over(suite.settings)
-    planned = planned_suite(suite, options, how, cwd=cwd, config=config, endpoint=endpoint)
-    pairs = None if planned is None else planned.pairs
+    all_pairs = planned_suite(suite, options, how, cwd=cwd, config=config, endpoint=endpoint)
+    pairs = None if all_pairs is None else all_pairs.pairs
+    if planned is not None and all_pairs is not None:
+        planned(all_pairs)
     folder = _reused(how)
     known = None if folder is None else read_work_tasks(folder)
     workspace = find_workspace(cwd, options.workspace) if known is None else Workspace(known.workspace)
@@ -89,7 +93,7 @@ def run_suite(
             name=suite.name,
             pairs=results,
             comparison=compared(store, results, how.summarizer),
-            notes=() if planned is None else planned.notes,
+            notes=() if all_pairs is None else all_pairs.notes,
             work_folder=work.folder,
         )
     finally:

@@ -1,0 +1,61 @@
+"""Checking a suite: every pair is planned, every dataset is looked at, and nothing is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.benchmarks import CheckReport, check_benchmark
+from benchwright.config import Suite
+from benchwright.core import canonical_json
+from benchwright.engine import as_asked, model_type_of
+from benchwright.sdk._options import RunOptions
+from benchwright.sdk._suite.options import SuiteOptions
+from benchwright.sdk._suite.run import planned_suite
+
+
+@dataclass(frozen=True, slots=True)
+class PairCheck:
+    """What was found out about one pair."""
+
+    model: str
+    """The model's name in tables."""
+    dataset: str
+    """The dataset's name in tables."""
+    report: CheckReport
+    """About the dataset; the same object for models that are asked the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteCheck:
+    """What was found out about a suite."""
+
+    pairs: tuple[PairCheck, ...]
+    """In the order of the models, then of the datasets."""
+    notes: tuple[str, ...]
+    """What is worth saying before it runs."""
+
+
+def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCheck:
+    """Look at every pair without sending anything. Raises for what no pair could be planned with."""
+    planned = planned_suite(suite, options, how, cwd=Path.cwd(), ask_server=False)
+    reports: dict[bytes, CheckReport] = {}
+    checks = []
+    for pair in planned.pairs if planned is not None else ():
+        settings = pair.plan.settings
+        spec = as_asked(pair.plan.spec, settings)
+        model_type = model_type_of(spec, settings)
+        record = settings.to_json()
+        asked = [record[n] for n in ("target", "questions", "limit", "num_fewshot", "dataset", "filters")]
+        key = canonical_json([*asked, spec.key, model_type])
+        if key not in reports:
+            reports[key] = check_benchmark(
+                spec,
+                limit=settings.limit,
+                num_fewshot=settings.num_fewshot,
+                seed=settings.fewshot_seed,
+                fewshot_strict=settings.fewshot_strict,
+                model_type=model_type,
+            )
+        checks.append(PairCheck(pair.model, pair.dataset, reports[key]))
+    return SuiteCheck(tuple(checks), () if planned is None else planned.notes)
