@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from benchwright.core import NotFoundError, UsageError, suggest
+from benchwright.core import NotFoundError, UsageError, encode_json, suggest
 from benchwright.reports._atomic import write_whole
 
 RUNS_FILE = "runs.json"
@@ -79,13 +79,17 @@ def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
 
 def record_work_tasks(folder: Path, workspace: Path, tasks: Sequence[WorkTask]) -> Path:
     """Write down which runs the folder is about. Replaces what stood there."""
-    document = {
-        "workspace": str(workspace),
-        "tasks": [{"model": task.model, "dataset": task.dataset, "run_id": task.run_id} for task in tasks],
-    }
+    known = [asdict(storable(task)) for task in tasks]
+    document = orjson.loads(encode_json({"workspace": str(workspace), "tasks": known}))
     path = folder / RUNS_FILE
     write_whole(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return path
+
+
+def storable(task: WorkTask) -> WorkTask:
+    """The task with half characters, which UTF-8 cannot hold, made question marks: file names may hold anything."""
+    model, dataset = (name.encode("utf-8", "replace").decode() for name in (task.model, task.dataset))
+    return WorkTask(model, dataset, task.run_id)
 
 
 def read_work_tasks(folder: Path) -> WorkRuns:
