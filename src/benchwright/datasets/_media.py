@@ -95,7 +95,10 @@ def media_of(row: Row, base_dir: Path) -> tuple[MediaItem, ...]:
     if not single:
         if kind in MEDIA_KINDS and _blank(path) and _blank(media):
             state = "is empty" if "path" in row else "is missing"
-            raise MediaError("path", f'"type" is {kind}, and "path" {state}; name the file, or empty both')
+            raise MediaError(
+                "path",
+                f'"type" is {kind}, and "path" {state}; name the file, empty both, or rename the column',
+            )
         return ()
     return _items(kind, path, "type", "path", base_dir)
 
@@ -216,7 +219,7 @@ def _items(
         near = suggest(kind, MEDIA_KINDS) if isinstance(kind, str) else ""
         raise MediaError(
             field or "type",
-            f'"{kind_name}" {found}; expected one of {_KINDS}, for "{path_name}" names a file.{near}',
+            f'"{kind_name}" {found}; expected one of {_KINDS}, for "{path_name}" names a file (rename the column if it is not to be shown).{near}',
         )
     listed = _list_in(path)
     written = [path] if listed is None else listed
