@@ -44,6 +44,8 @@ def gold_letter(answer: object, options: Mapping[str, str]) -> str | None:
     """
     if isinstance(answer, str) and answer in options:
         return answer
+    if isinstance(answer, list | tuple):  # one right option, not several
+        return gold_letter(answer[0], options) if len(answer) == 1 else None
     if answer is None:
         return None
     text = str(answer).strip()
