@@ -15,7 +15,9 @@ def storable(text: str) -> str: ...
 def storable(text: str | None) -> str | None: ...
 def storable(text: str | None) -> str | None:
     """Half characters, which UTF-8 cannot hold, made question marks: users' texts may hold anything."""
-    return None if text is None else text.encode("utf-8", "replace").decode()
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode()
 
 
 @overload

@@ -11,14 +11,17 @@ import hashlib
 import json
 import math
 import sys
+from collections.abc import Callable
 from enum import Enum
+from json.scanner import make_scanner
 from typing import Any
 
 import orjson
 
 from benchwright.core import JsonValue, UsageError
 
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False)
+_scan: Any = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # it wants any decoder
 _CHECK = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 _DEEPEST = 200
 
@@ -39,6 +42,11 @@ def stable_stringify(value: Any) -> str:
         return _encode(value)
     except (TypeError, ValueError, RecursionError):
         return _encode(plain(value))
+
+
+def read_back(text: str) -> Any:
+    """The value of a canonical text. Twice as quick as `json.loads`, which looks for spaces first."""
+    return _scan(text, 0)[0]
 
 
 def hash_json(value: Any) -> str:
@@ -76,6 +84,20 @@ def plain(value: Any, path: str = "$", depth: int = 0) -> JsonValue:
     if isinstance(value, list | tuple):
         return [plain(item, f"{path}[{number}]", depth + 1) for number, item in enumerate(value)]
     return plain(_dumped(value, path), path, depth + 1)
+
+
+def _compiled() -> Callable[[Any], str]:
+    """`JSONEncoder.encode` sets up its encoder anew for each value, which takes longer than a small value."""
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return _ENCODER.encode
+    encode = make(
+        None, _ENCODER.default, json.encoder.encode_basestring_ascii, None, ":", ",", True, False, False
+    )
+    return lambda value: "".join(encode(value, 0))
+
+
+_encode = _compiled()
 
 
 def _key(key: object, path: str) -> str:

@@ -19,7 +19,7 @@ from benchwright.core import (
     UsageError,
     canonical_json,
 )
-from benchwright.sdk._workflow.canonical import hash_text, stable_stringify
+from benchwright.sdk._workflow.canonical import hash_text, read_back, stable_stringify
 from benchwright.sdk._workflow.client import WorkflowClient
 from benchwright.sdk._workflow.errors import ApiError, StepTimeoutError
 from benchwright.sdk._workflow.recorder import Recorder
@@ -145,7 +145,7 @@ class WorkflowContext:
             backoff *= 2
             decision = await recorder.begin(request)
         await recorder.complete(decision.step_id, decision.attempt, text.encode())
-        return json.loads(text)
+        return read_back(text)
 
     async def emit(
         self,

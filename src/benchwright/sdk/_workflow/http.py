@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from contextlib import suppress
-from dataclasses import replace
 
 from benchwright.core import JsonObject, JsonValue, UsageError
 from benchwright.sdk._workflow.client import BenchwrightClient
@@ -30,7 +29,7 @@ class HttpRecorder:
 
     async def begin(self, request: StepRequest) -> BeginDecision:
         """Decide about a step."""
-        request = replace(request, holder=request.holder or secrets.token_hex(8))
+        request = request._replace(holder=request.holder or secrets.token_hex(8))
         body: JsonObject = {
             "run_id": self.run_id,
             "step_key": request.key,

@@ -182,7 +182,8 @@ def _checked(messages: Sequence[LLMMessage | Mapping[str, Any]]) -> list[JsonObj
     if not messages or isinstance(messages, str | Mapping):
         raise UsageError("call_llm: messages is a list such as [{'role': 'user', 'content': '…'}]")
     checked: list[JsonObject] = []
-    for number, message in enumerate(messages):
+    given: Sequence[Any] = messages
+    for number, message in enumerate(given):
         if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
             raise UsageError(
                 f"call_llm: message {number} is {message!r}; expected {{'role': 'user', 'content': '…'}}"

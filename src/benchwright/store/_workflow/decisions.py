@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from benchwright.store._texts import load_json
@@ -38,9 +37,8 @@ class StepState(NamedTuple):
     """Lease and holder of the attempt."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepRequest:
-    """Somebody wants a step done."""
+class StepRequest(NamedTuple):
+    """Somebody wants a step done. A named tuple, because one is made per step."""
 
     key: str
     """Its name."""

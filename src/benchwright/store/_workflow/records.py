@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from benchwright.core import JsonObject
 
@@ -55,9 +55,8 @@ class WorkflowStep:
     """Wall clock of its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class BeginDecision:
-    """What to do about a step: execute it, or take the recorded output."""
+class BeginDecision(NamedTuple):
+    """What to do about a step: execute it, or take the recorded output. A named tuple: one is made per step."""
 
     kind: Literal["run", "reuse"]
     """`run`: execute, then complete or fail with this attempt number. `reuse`: take `output`."""

@@ -15,28 +15,26 @@ import sqlite3
 import time
 from pathlib import Path
 
-from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunOwnedError, encode_json
+from benchwright.core import BenchwrightError, JsonObject, JsonValue, encode_json
 from benchwright.store._connected import Transaction
-from benchwright.store._database import StoreError, not_written, open_database
+from benchwright.store._database import not_written, open_database
 from benchwright.store._records import RunStatus
 from benchwright.store._texts import storable
-from benchwright.store._workflow.decisions import StepRequest, check_end, owner_text, plan_begin, with_inputs
+from benchwright.store._workflow.decisions import (
+    StepRequest,
+    StepState,
+    check_end,
+    owner_text,
+    plan_begin,
+    with_inputs,
+)
 from benchwright.store._workflow.errors import InputChangedError
+from benchwright.store._workflow.group import Closing, Group, write_lone
+from benchwright.store._workflow.known_steps import KnownSteps
 from benchwright.store._workflow.leases import check_lease, let_go, lost_lease
 from benchwright.store._workflow.open_steps import OpenStep
 from benchwright.store._workflow.records import BeginDecision, Lease, StepStatus
-from benchwright.store._workflow.statements import (
-    PUT_STEP,
-    EventRow,
-    PointRow,
-    close_run,
-    newest_state,
-    point_row,
-    put_events,
-    put_points,
-    supersede_points,
-    take_ids,
-)
+from benchwright.store._workflow.statements import EventRow, point_row, take_ids
 from benchwright.store._workflow.steps import decision_of, end_step, ended_message, input_of, started_message
 from benchwright.store._writer import checkpoint
 
@@ -68,16 +66,12 @@ class WorkflowWriter:
         self._connection = open_database(database)
         self._connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_HERE_PAGES}")
         self._loop = asyncio.get_running_loop()
-        self._open: dict[int, OpenStep] = {}  # begun here, and not yet recorded as ended
-        self._by_key: dict[tuple[int, str], OpenStep] = {}
-        self._running = 0
-        self._dirty: dict[int, OpenStep] = {}
-        self._points: list[tuple[Lease, PointRow]] = []
-        self._events: list[tuple[Lease, EventRow]] = []
+        self._known = KnownSteps(self._connection)
+        self._group = Group()
+        self._written: asyncio.Future[None] = self._loop.create_future()
         self._events_due = False
         self._events_timer: asyncio.TimerHandle | None = None
         self._refused: dict[str, BenchwrightError] = {}  # by lease
-        self._written: asyncio.Future[None] = self._loop.create_future()
         self._turns = 0
         self._since_turn = 0
         self._next_id = self._end_id = 0
@@ -94,38 +88,29 @@ class WorkflowWriter:
         Raises `InputChangedError`, `StepHeldError`, `RunOwnedError`, `StoreError`.
         """
         self._check(lease)
-        place = (lease.run_id, request.key)
-        known = self._by_key.get(place)
         try:
-            state = newest_state(self._connection, *place) if known is None else known.state()
+            state = self._known.state(lease, request.key)
+            planned = plan_begin(state, request, lease.token)
+            again = planned.kind == "again" and state is not None
+            step_id = state.id if again and state is not None else 0
+            if planned.kind in ("new", "again"):
+                step_id = step_id or self._new_id()
+        except InputChangedError as error:
+            raise with_inputs(error, self._known_input(lease, request.key, state), request.input) from None
         except sqlite3.Error as error:
             raise self._refuse(lease, not_written(self._database, error)) from error
-        try:
-            planned = plan_begin(state, request, lease.token)
-        except InputChangedError as error:
-            old = known.input if known is not None else input_of(self._connection, state)
-            raise with_inputs(error, old, request.input) from None
         if state is not None and planned.kind in ("reuse", "same"):
             return decision_of(state, reuse=planned.kind == "reuse")
-        again = state is not None and planned.kind == "again"
-        step = OpenStep(
-            state.id if state is not None and again else self._new_id(lease),
-            lease,
-            request,
-            planned.generation,
-            planned.attempt,
-            owner_text(lease.token, request.holder),
-        )
-        if known is not None and known.status == "running":
-            self._running -= 1  # taken over
-        self._open[step.id] = self._by_key[place] = self._dirty[step.id] = step
-        self._running += 1
-        message = started_message(request.key, planned.generation, planned.attempt)
+        owner = owner_text(lease.token, request.holder)
+        step = OpenStep(step_id, lease, request, planned.generation, planned.attempt, owner)
+        self._known.begun(step)
+        self._group.steps[step_id] = step
+        message = started_message(step.key, step.generation, step.attempt)
         self._event_later(
-            lease, EventRow(lease.run_id, step.id, "step.started", message, None, step.started_at)
+            lease, EventRow(lease.run_id, step_id, "step.started", message, None, step.started_at)
         )
         self._commit_soon()
-        return BeginDecision("run", step.id, planned.attempt, None, planned.generation)
+        return BeginDecision("run", step_id, step.attempt, None, step.generation)
 
     async def complete(self, lease: Lease, step_id: int, attempt: int | None, output: bytes) -> None:
         """Record a step's output; done when it is committed. Twice is once; a stale attempt is refused."""
@@ -161,7 +146,7 @@ class WorkflowWriter:
         row = point_row(
             lease.run_id, name, value, unit=unit, step_id=step_id, attempt=attempt, tags=tags, slot=slot
         )
-        self._points.append((lease, row))
+        self._group.points.append((lease, row))
         self._commit_soon()
 
     def add_event(
@@ -171,19 +156,19 @@ class WorkflowWriter:
         self._check(lease)
         told = None if data is None else encode_json(data)
         row = EventRow(lease.run_id, step_id, storable(kind), storable(message), told, time.time())
-        self._events.append((lease, row))
+        self._group.events.append((lease, row))
         self._events_due = True
         self._commit_soon()
 
     async def settled(self, lease: Lease) -> None:
         """Wait until all that was appended is committed; raises why it was not."""
-        if self._running == 0:
+        if self._known.running == 0:
             self._commit()
             self._since_turn += 1
             if self._since_turn >= _COMMITS_WITHOUT_TURN:
                 self._since_turn = 0
                 await asyncio.sleep(0)
-        elif self._dirty or self._points or self._events_due:
+        elif self._pending():
             self._commit_soon()
             await asyncio.shield(self._written)  # shared: one caller's end must not end it for the others
         self._check(lease)
@@ -201,7 +186,7 @@ class WorkflowWriter:
         except sqlite3.Error as error:
             raise not_written(self._database, error) from error  # the next one may succeed
         if found.rowcount == 0:
-            raise self._refuse(lease, lost_lease(lease.run_id, None, "no longer this process's"))
+            raise self._refuse(lease, self._lost(lease))
 
     def set_output(self, lease: Lease, output: bytes) -> None:
         """Keep what the handler returned; the run goes on."""
@@ -219,22 +204,22 @@ class WorkflowWriter:
         self._connection.execute("PRAGMA synchronous = FULL")
         try:
             self._events_due = True
-            self._commit(closing=(lease, status, output, error))
+            self._group.closing = Closing(lease, status, output, error)
+            self._commit()
         finally:
             self._connection.execute("PRAGMA synchronous = NORMAL")
         self._check(lease)
-        self._forget(lease)
+        self._known.forget(lease)
+        let_go(lease)
 
     async def close(self) -> None:
-        """Commit what is left and close. The leases are let go, the runs stay as they are."""
+        """Commit what is left and close. The runs stay as they are."""
         self._events_due = True
         self._commit()
         if self._events_timer is not None:
             self._events_timer.cancel()
         if self._checkpoint is not None:
             await asyncio.wait([self._checkpoint])
-        for step in list(self._open.values()):
-            let_go(step.lease)
         self._connection.close()
 
     # -- within --
@@ -249,57 +234,49 @@ class WorkflowWriter:
         error: str | None,
     ) -> None:
         self._check(lease)
-        step = self._open.get(step_id)
-        if step is None or step.lease != lease:
-            self._end_elsewhere(lease, step_id, attempt, status, output, error)
+        step = self._known.open(step_id)
+        if step is None or step.lease != lease:  # begun by somebody else, or recorded as ended
+            self._commit()
+            with Transaction(self._connection, self._database) as connection:
+                check_lease(connection, lease)
+                end_step(connection, lease.run_id, step_id, attempt, status, output, error)
             return
         if check_end(step.key, step.state(), attempt, status, output) == "done":
             return
-        step.end(status, output, storable(error))
-        self._running -= 1
-        self._dirty[step.id] = step
+        self._known.ended(step, status, output, storable(error))
+        self._group.steps[step_id] = step
         message = ended_message(step.key, step.attempt, step.error)
         self._event_later(
-            lease, EventRow(lease.run_id, step.id, f"step.{status}", message, None, step.finished_at)
+            lease, EventRow(lease.run_id, step_id, f"step.{status}", message, None, step.finished_at)
         )
 
-    def _end_elsewhere(
-        self,
-        lease: Lease,
-        step_id: int,
-        attempt: int | None,
-        status: StepStatus,
-        output: bytes | None,
-        error: str | None,
-    ) -> None:
-        """The end of a step that this writer did not begin, or has seen end already."""
-        self._commit()
-        with Transaction(self._connection, self._database) as connection:
-            check_lease(connection, lease)
-            end_step(connection, lease.run_id, step_id, attempt, status, output, error)
+    def _known_input(self, lease: Lease, key: str, state: StepState | None) -> bytes | None:
+        step = self._known.by_key(lease, key)
+        return step.input if step is not None else input_of(self._connection, state)
 
-    def _new_id(self, lease: Lease) -> int:
+    def _new_id(self) -> int:
         if self._next_id >= self._end_id:
-            try:
-                self._next_id = take_ids(self._connection, _IDS_AT_ONCE)
-            except sqlite3.Error as error:
-                raise self._refuse(lease, not_written(self._database, error)) from error
+            self._next_id = take_ids(self._connection, _IDS_AT_ONCE)
             self._end_id = self._next_id + _IDS_AT_ONCE
         self._next_id += 1
         return self._next_id - 1
 
     def _event_later(self, lease: Lease, row: EventRow) -> None:
-        self._events.append((lease, row))
-        if len(self._events) >= _EVENTS_HELD:
+        events = self._group.events
+        events.append((lease, row))
+        if len(events) >= _EVENTS_HELD:
             self._events_due = True
         elif self._events_timer is None:
             self._events_timer = self._loop.call_later(_EVENTS_WAIT_S, self._events_waited)
 
     def _events_waited(self) -> None:
         self._events_timer = None
-        if self._events:
-            self._events_due = True
-            self._commit()
+        self._events_due = bool(self._group.events)
+        self._commit()
+
+    def _pending(self) -> bool:
+        group = self._group
+        return bool(group.steps or group.points or self._events_due or group.closing is not None)
 
     def _commit_soon(self) -> None:
         if self._turns == 0:
@@ -314,89 +291,53 @@ class WorkflowWriter:
         else:
             self._loop.call_soon(self._gather)
 
-    def _commit(self, closing: tuple[Lease, RunStatus, bytes | None, str | None] | None = None) -> None:
-        steps, points = self._dirty, self._points
-        events = self._events if self._events_due else []
-        if not steps and not points and not events and closing is None:
+    def _commit(self) -> None:
+        if not self._pending():
             return
-        self._dirty, self._points = {}, []
-        if events:
-            self._events, self._events_due = [], False
-        written, self._written = self._written, self._loop.create_future()
-        leases = {step.lease for step in steps.values()}
-        leases.update(lease for lease, _ in points)
-        leases.update(lease for lease, _ in events)
-        if closing is not None:
-            leases.add(closing[0])
+        group, self._group = self._group, Group()
+        if self._events_due:
+            self._events_due = False
+        else:
+            self._group.events, group.events = group.events, []
         try:
-            self._write(leases, steps, points, events, closing)
+            lone = group.lone_step()
+            if lone is None or lone.lease.token in self._refused:
+                group.write(self._connection, self._leased)
+            elif not write_lone(self._connection, lone):
+                self._refuse(lone.lease, self._lost(lone.lease))
             self.commits += 1
         except sqlite3.Error as error:
-            for lease in leases:
+            for lease in group.leases():
                 self._refuse(lease, not_written(self._database, error))
-        for step in steps.values():
-            if step.status != "running":
-                self._open.pop(step.id, None)
-                if self._by_key.get((step.lease.run_id, step.key)) is step:
-                    del self._by_key[step.lease.run_id, step.key]
+        self._known.recorded(group.steps)
+        written = self._written
         if not written.done():
             written.set_result(None)
+        self._written = self._loop.create_future()
         self._checkpoint_when_due()
 
-    def _write(
-        self,
-        leases: set[Lease],
-        steps: dict[int, OpenStep],
-        points: list[tuple[Lease, PointRow]],
-        events: list[tuple[Lease, EventRow]],
-        closing: tuple[Lease, RunStatus, bytes | None, str | None] | None,
-    ) -> None:
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            mine = {lease.token for lease in leases if self._still_mine(lease)}
-            ours = [step for step in steps.values() if step.lease.token in mine]
-            connection.executemany(PUT_STEP, [step.row() for step in ours])
-            if points:
-                put_points(connection, [row for lease, row in points if lease.token in mine])
-            for step in ours:
-                if step.replaces and step.status == "completed":
-                    supersede_points(connection, step.lease.run_id, step.key, step.id, step.attempt)
-            if events:
-                put_events(connection, [row for lease, row in events if lease.token in mine])
-            if closing is not None and closing[0].token in mine:
-                close_run(connection, closing[0].run_id, *closing[1:])
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-
-    def _still_mine(self, lease: Lease) -> bool:
+    def _leased(self, lease: Lease) -> bool:
         if lease.token in self._refused:
             return False
-        row = self._connection.execute(
-            "SELECT lease, owner, status FROM runs WHERE id = ?", (lease.run_id,)
-        ).fetchone()
+        row = self._connection.execute("SELECT lease FROM runs WHERE id = ?", (lease.run_id,)).fetchone()
         if row is not None and row[0] == lease.token:
             return True
-        self._refuse(lease, lost_lease(lease.run_id, row and row[1], row and row[2]))
+        self._refuse(lease, self._lost(lease))
         return False
+
+    def _lost(self, lease: Lease) -> BenchwrightError:
+        row = self._connection.execute(
+            "SELECT owner, status FROM runs WHERE id = ?", (lease.run_id,)
+        ).fetchone()
+        return lost_lease(lease.run_id, *(row or (None, None)))
 
     def _check(self, lease: Lease) -> None:
         if self._refused and (why := self._refused.get(lease.token)) is not None:
             raise why
 
-    def _refuse(self, lease: Lease, why: RunOwnedError | StoreError) -> BenchwrightError:
+    def _refuse(self, lease: Lease, why: BenchwrightError) -> BenchwrightError:
         self._refused[lease.token] = why
         return why
-
-    def _forget(self, lease: Lease) -> None:
-        for step in [step for step in self._open.values() if step.lease == lease]:
-            del self._open[step.id]
-            self._by_key.pop((lease.run_id, step.key), None)
-            self._running -= step.status == "running"
-        let_go(lease)
 
     def _checkpoint_when_due(self) -> None:
         self._since_checkpoint += 1
