@@ -21,7 +21,7 @@ from benchwright.benchmarks._requests import open_conversation
 from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType, Strategy, strategy_of
 from benchwright.core import BadRow, BenchwrightError, JsonObject
-from benchwright.datasets import open_dataset
+from benchwright.datasets import hub_commits, open_dataset
 
 CHARS_PER_TOKEN = 4
 """The usual rule of thumb for English; other languages and code differ by a factor of two and more."""
@@ -97,6 +97,7 @@ class CheckReport:
         return not self.errors and self.bad_total == 0
 
 
+@hub_commits()
 def check_benchmark(
     spec: BenchmarkSpec,
     *,

@@ -39,7 +39,7 @@ from benchwright.core import (
     content_hash,
     suggest,
 )
-from benchwright.datasets import Batch, DatasetReader, Filter, open_dataset
+from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings
@@ -103,6 +103,13 @@ class Prepared:
 
 def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
+    # Rows, examples and checks read the same commit of a hub dataset, and a resumed run reads it again.
+    with hub_commits() as commits:
+        prepared = _prepare(spec, settings)
+    return replace(prepared, manifest={**prepared.manifest, "hub": dict(commits)}) if commits else prepared
+
+
+def _prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     spec = as_asked(spec, settings)
     strategy = strategy_of(spec, model_type_of(spec, settings))
     _check_judges(spec)
@@ -258,6 +265,8 @@ def _manifest(
     }
     if spec.sampling is not None:
         dataset["sampling"] = spec.sampling.to_json()
+    if reader.provenance is not None:
+        dataset["source"] = reader.provenance
     return {
         "dataset": dataset,
         "benchmark": {

@@ -11,6 +11,7 @@ from typing import Any
 from benchwright.benchmarks import BenchmarkSpec, is_question_file
 from benchwright.config import RUN_SETTINGS, find_config
 from benchwright.core import NotFoundError, UsageError
+from benchwright.datasets import hub_commits
 from benchwright.engine import Budget, InterruptedRunError, RunSettings, Watcher
 from benchwright.sdk._jobs import perform_jobs
 from benchwright.sdk._options import RunOptions
@@ -97,9 +98,11 @@ def rescore_plan(
         budget=Budget(options.max_requests, options.max_tokens_total, options.max_minutes),
         output_dir=None if options.output_dir is None else str(options.output_dir),
     )
-    spec, settings = _retargeted(source, settings, target, options)
+    commits = source.manifest.get("hub")
+    with hub_commits(commits):
+        spec, settings = _retargeted(source, settings, target, options)
     folder = options.output_dir
-    return Plan(spec, settings, None if folder is None else folder.expanduser().resolve(), label)
+    return Plan(spec, settings, None if folder is None else folder.expanduser().resolve(), label, commits)
 
 
 def _retargeted(

@@ -11,6 +11,7 @@ import orjson
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, load_benchmarks, load_questions
 from benchwright.core import NotFoundError, Outcome, UsageError
+from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Budget, InterruptedRunError, Prepared, RunSettings, Watcher, prepare
 from benchwright.sdk._jobs import Job, owned, perform_jobs
@@ -73,7 +74,8 @@ def claimed(
     run = store.claim_run(found.id)
     with owned(store, run, found.status):
         settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
-        prepared = prepare(benchmark_again(run, settings, target), settings)
+        with hub_commits(run.manifest.get("hub")):
+            prepared = prepare(benchmark_again(run, settings, target), settings)
         _refuse_changes(run, prepared, allow_changed)
         if retry_failed:
             forget_failures(store, run.id)

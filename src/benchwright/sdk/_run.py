@@ -10,7 +10,8 @@ from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import ConfigFile, find_config
-from benchwright.core import BenchwrightError, UsageError
+from benchwright.core import BenchwrightError, JsonValue, UsageError
+from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
 from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare
 from benchwright.sdk._jobs import Ended, Job, make_folder, perform_jobs
@@ -39,6 +40,7 @@ def run(
     return result
 
 
+@hub_commits()
 def run_all(
     target: str | os.PathLike[str] | Callable[..., Any],
     options: RunOptions | None = None,
@@ -88,6 +90,7 @@ def _run_plans(
     return [each.result for each in ended if each.result is not None]
 
 
+@hub_commits()
 def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     """Read and check what every plan needs. Nothing is sent; if one cannot be run, none is left on record."""
     # On record before any data is read: reading may take long, and what is killed then can be resumed.
@@ -112,7 +115,8 @@ def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
     wrong: dict[str, tuple[BenchwrightError, list[str]]] = {}
     for plan in plans:
         try:
-            ready.append(prepare(plan.spec, plan.settings))
+            with hub_commits(plan.commits):
+                ready.append(prepare(plan.spec, plan.settings))
         except BenchwrightError as error:
             wrong.setdefault(str(error), (error, []))[1].append(plan.label or plan.settings.benchmark)
     if len(wrong) == 1 and not ready:
@@ -187,6 +191,8 @@ class Plan:
     """Where the user wants its files."""
     label: str | None = None
     """What watchers call it; None: the benchmark's name."""
+    commits: JsonValue = None
+    """Commits of hub datasets as an earlier run found them."""
 
 
 def _planned(

@@ -84,6 +84,7 @@ def test_revisions_by_branch_tag_and_commit(hub: LoopbackHub) -> None:
         ("d.jsonl", "\ufeff" + jsonl(TEST).replace("\n", "\r\n\r\n"), TEST),
         ("d.parquet", parquet(TEST), TEST),
     ],
+    ids=["array", "indented", "lines", "ndjson", "csv", "tsv", "txt", "gzip", "marked", "parquet"],
 )  # fmt: skip
 def test_every_format(hub: LoopbackHub, path: str, content: str | bytes, rows: list[Any]) -> None:
     hub.repo("a/formats").commit({path: content, ".gitattributes": "x"}, large=[path])

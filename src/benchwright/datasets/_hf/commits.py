@@ -47,11 +47,11 @@ def pin(hub: Hub, records: Records, asked: Asked) -> Pinned:
         return Pinned(asked, asked.revision)
     key = asked.repo if asked.revision is None else f"{asked.repo}@{asked.revision}"
     shared = looked_up.get()
-    if shared is not None and key in shared:
-        return Pinned(asked, shared[key])
+    if shared is not None and (commit := shared.get(key)):
+        return Pinned(asked, commit)
     pinned = _stored(hub, records, asked) if hub.settings.offline else _looked_up_now(hub, records, asked)
     if shared is not None:
-        shared[key] = pinned.commit
+        shared.keep(key, pinned.commit)
     return pinned
 
 

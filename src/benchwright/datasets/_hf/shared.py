@@ -11,20 +11,49 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-looked_up: ContextVar[dict[str, str] | None] = ContextVar("hub_commits", default=None)
-"""Commits by `org/name@revision`; None outside of `hub_commits()`."""
+
+class Commits:
+    """Commits by `org/name@revision`. One within another shares with it."""
+
+    def __init__(self, recorded: Mapping[str, str], outer: Commits | None) -> None:
+        self._recorded = recorded
+        self._outer = outer
+        self.used: dict[str, str] = {}
+        """Those that were asked for here."""
+
+    def get(self, key: str) -> str | None:
+        """The commit, if it was looked up before."""
+        found = self.used.get(key) or self._recorded.get(key)
+        if found is None and self._outer is not None:
+            found = self._outer.get(key)
+        if found is not None:
+            self.used[key] = found
+        return found
+
+    def keep(self, key: str, commit: str) -> None:
+        """Remembers a commit that was just looked up."""
+        self.used[key] = commit
+        if self._outer is not None:
+            self._outer.keep(key, commit)
+
+
+looked_up: ContextVar[Commits | None] = ContextVar("hub_commits", default=None)
+"""The innermost one; None outside of `hub_commits()`."""
 
 
 @contextmanager
-def hub_commits(recorded: Mapping[str, str] | None = None) -> Iterator[dict[str, str]]:
-    """Inside, every revision of every hub dataset stands for one commit; gives the dictionary of them.
+def hub_commits(recorded: object = None) -> Iterator[dict[str, str]]:
+    """Inside, every revision of every hub dataset stands for one commit; gives the dictionary of those asked for.
+
+    Also a decorator: `@hub_commits()`.
 
     Args:
-        recorded: what an earlier run found; those revisions are not looked up again.
+        recorded: what an earlier run found, as its record has it; those revisions are not looked up again.
     """
-    found = dict(recorded or {})
-    token = looked_up.set(found)
+    known = recorded if isinstance(recorded, Mapping) else {}
+    commits = Commits({str(key): str(value) for key, value in known.items()}, looked_up.get())
+    token = looked_up.set(commits)
     try:
-        yield found
+        yield commits.used
     finally:
         looked_up.reset(token)
