@@ -14,9 +14,9 @@ import benchwright.scorers
 import benchwright.stats
 
 MODULES = [
-    f"{room.__name__}.{module.name}"
+    module.name
     for room in (benchwright.scorers, benchwright.stats)
-    for module in pkgutil.iter_modules(room.__path__)
+    for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
 ]
 
 

@@ -23,7 +23,8 @@ def is_whole(text: str, start: int, end: int) -> bool:
     """
     first, last = text[start], text[end - 1]
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    if before and is_word_character(before) and (is_word_character(first) or first in "-+"):
+    signed = first in "-+" and end - start > 1
+    if before and is_word_character(before) and (is_word_character(first) or signed):
         return False
     if after and is_word_character(after) and is_word_character(last):
         return False

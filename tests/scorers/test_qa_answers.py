@@ -1,0 +1,240 @@
+"""qa_answers: several metrics in one pass, and which of them hold."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchwright.core import ConfigError, UsageError
+from benchwright.scorers import (
+    QA_METRICS,
+    JudgeCall,
+    JudgeFailedError,
+    ScorerInput,
+    Scores,
+    bleu,
+    f1_token,
+    qa_answers,
+    qa_metric_names,
+    rouge,
+)
+
+FIVE = ["normalised_exact", "exact", "contains", "numeric", "f1"]
+
+
+def score(response: str | None, target: object, *metrics: str, **settings: Any) -> Scores:
+    return qa_answers(metrics, **settings)(ScorerInput(response, target, {}))  # type: ignore[arg-type]
+
+
+def holds(response: str, target: object, **settings: Any) -> str:
+    """Names of the right-or-wrong metrics that hold."""
+    scores = score(response, target, **settings)
+    return " ".join(name for name in FIVE if scores.get(name) is True)
+
+
+@pytest.mark.parametrize(
+    ("response", "target", "expected"),
+    [
+        ("877", "877", "normalised_exact exact contains numeric"),
+        ("877", 877, "normalised_exact exact contains numeric"),
+        (" 877", "877", "normalised_exact contains numeric"),
+        ("8 77", "877", ""),
+        ("The answer is 5", "5", "contains numeric"),
+        ("15", "5", ""),
+        ("It is 5.5", "5", ""),
+        ("5.0", 5, "numeric"),
+        ("1,200", "1200", "numeric"),
+        ("-5", 5, ""),
+        ("5 of 7", "5", "contains"),
+        ("7. The answer is 5, not 3", "5", "contains numeric"),
+        ("#### 5 and 3", "5", "contains numeric"),
+        (r"\boxed{5} or 3", "5", "contains numeric"),
+        ("Paris", "Paris", "normalised_exact exact contains"),
+        ("paris", "Paris", ""),
+        ("It is Paris.", "Paris", "contains"),
+        ("Parisian", "Paris", ""),
+        ("new \n york", "new york", "normalised_exact contains"),
+        ("Ｐａｒｉｓ", "Paris", "normalised_exact contains"),
+        ("首都是北京。", "北京", "contains"),
+        ("答案是42个苹果", "42", "contains numeric"),
+        ("共１５个", "15", "contains numeric"),
+        ("true", True, "normalised_exact exact contains"),
+        ("0", 0, "normalised_exact exact contains numeric"),
+        ("a+b", "+", "contains"),
+        ("", "5", ""),
+    ],
+)
+def test_which_metrics_hold(response: str, target: object, expected: str) -> None:
+    assert holds(response, target) == expected
+
+
+def test_numeric_is_absent_where_the_answer_holds_no_number() -> None:
+    assert list(score("It is 5", "Paris")) == ["normalised_exact", "exact", "contains", "f1"]
+
+
+@pytest.mark.parametrize(
+    ("response", "matched", "rule"),
+    [
+        ("1 then 2", "2", "last_number"),
+        ("The answer is 1,000 of 2", "1000", "stated"),
+        ("答案：7，不是8", "7", "stated"),
+        (r"\boxed{3} 4", "3", "boxed"),
+        ("#### 4", "4", "marked"),
+        ("none", None, None),
+    ],
+)
+def test_the_number_that_was_read_and_its_rule_are_kept(
+    response: str, matched: str | None, rule: str | None
+) -> None:
+    scores = score(response, 1)
+    assert (scores["matched"], scores["rule"]) == (matched, rule)
+
+
+def test_numbers_may_be_apart_by_a_share_of_the_expected_one() -> None:
+    assert score("99", 100)["numeric"] is False
+    assert score("99", 100, tolerance=0.01)["numeric"] is True
+    assert score("98.9", 100, tolerance=0.01)["numeric"] is False
+    assert score("-99", -100, tolerance=0.01)["numeric"] is True
+    assert score("0.001", 0, tolerance=0.5)["numeric"] is False
+
+
+def test_any_of_several_answers_will_do_and_the_best_value_counts() -> None:
+    answers = ["the city of Paris", "Paris", 75]
+    assert holds("Paris", answers) == "normalised_exact exact contains"
+    assert score("Paris", answers)["f1"] == 1.0
+    assert score("about 75", answers)["numeric"] is True
+    assert score("big city", answers)["f1"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("target", [None, "", " ", [], [None, ""]])
+def test_rows_without_an_answer_get_no_score(target: object) -> None:
+    assert score("whatever", target, "regex") == {}
+
+
+def test_no_response_is_wrong_in_everything() -> None:
+    for response in ("", None):
+        scores = score(response, "5", "rouge_l", "bleu", "regex")
+        assert not any(scores[name] for name in scores if name not in ("matched", "rule"))
+
+
+def test_metrics_asked_for_come_first_and_the_five_are_always_there() -> None:
+    scores = score("the cat sat", "the cat", "rouge_l", "bleu", "f1")
+    assert list(scores) == ["rouge_l", "bleu", "f1", "normalised_exact", "exact", "contains"]
+    sample = ScorerInput("the cat sat", "the cat", {})
+    assert scores["rouge_l"] == rouge(sample)["rouge_l"]
+    assert scores["bleu"] == bleu(sample)["bleu_4"]
+    assert scores["f1"] == f1_token(sample)["f1"]
+
+
+def test_names_have_other_spellings() -> None:
+    assert qa_metric_names(["normalized_exact"]) == tuple(FIVE)
+    assert qa_metric_names(["raw"])[0] == "exact"
+    assert qa_metric_names(["f1_token", "F1"])[:2] == ("f1", "normalised_exact")
+    assert qa_metric_names(["Rouge-L"])[0] == "rouge_l"
+    assert qa_metric_names("f1")[0] == "f1"
+    assert list(QA_METRICS[:5]) == FIVE
+
+
+def test_unknown_metrics_are_refused_with_the_near_name() -> None:
+    with pytest.raises(
+        UsageError, match=r"unknown metric 'exat' .*Did you mean 'exact'\? Known: normalised_exact"
+    ):
+        qa_answers(["exat"])
+
+
+def test_regex_takes_the_answer_or_one_pattern_for_all() -> None:
+    assert score("about 42 apples", r"\b\d+\b", "regex")["regex"] is True
+    assert score("about 42 apples", "none", "regex", pattern=r"APPLES?$")["regex"] is True
+    assert score("about 42 pears", "none", "regex", pattern="apples?$")["regex"] is False
+    assert score("x", "(", "regex")["regex"] is False
+    with pytest.raises(UsageError, match="not a valid regular expression"):
+        qa_answers(["regex"], pattern="(")
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, float("nan"), float("inf"), "1 %"])
+def test_tolerances_that_mean_nothing_are_refused(tolerance: Any) -> None:
+    with pytest.raises(UsageError, match="expected a share"):
+        qa_answers(tolerance=tolerance)
+
+
+def test_a_judge_is_asked_with_all_accepted_answers() -> None:
+    asked: list[JudgeCall] = []
+
+    def ask(call: JudgeCall) -> str:
+        asked.append(call)
+        return "GRADE: C"
+
+    scorer = qa_answers(["judge"], judge={"url": "http://localhost:1/v1", "model_id": "j"})
+    sample = ScorerInput("Lutetia", ["Paris", "Lutèce"], {"question": "Capital?"}, ask=ask)
+    scores = scorer(sample)
+    assert list(scores)[:2] == ["judge", "judge_grade"]
+    assert (scores["judge"], scores["judge_grade"], scores["exact"]) == (1.0, "C", False)
+    assert "Paris / Lutèce" in str(asked[0].body)
+    assert asked[0].config.model_id == "j"
+    assert sample.config == {}
+
+
+def test_the_settings_of_the_benchmark_reach_the_judge_too() -> None:
+    config = {"judge": {"url": "http://localhost:1/v1", "model_id": "mine"}}
+    sample = ScorerInput(
+        "x",
+        "y",
+        {},
+        config=config,
+        ask=lambda call: f"GRADE: {'I' if call.config.model_id == 'mine' else 'C'}",
+    )
+    assert qa_answers(["judge"])(sample)["judge"] == 0.0
+
+
+def test_a_judge_that_cannot_be_asked_fails_the_sample() -> None:
+    with pytest.raises(ConfigError, match="judge"):
+        score("x", "y", "judge")
+    with pytest.raises(JudgeFailedError):
+        qa_answers(["judge"], judge={"url": "http://localhost:1/v1", "model_id": "j"})(
+            ScorerInput("x", "y", {})
+        )
+    with pytest.raises(ConfigError, match="model_id"):
+        qa_answers(["judge"], judge={"url": "http://localhost:1/v1"})
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    response=st.one_of(st.text(max_size=40), st.from_regex(r"[-0-9.,$ e答是]{0,20}", fullmatch=True)),
+    target=st.recursive(
+        st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)),
+        lambda inner: st.lists(inner, max_size=3),
+        max_leaves=4,
+    ),
+)
+def test_any_text_against_any_answer(response: str, target: object) -> None:
+    scores = score(response, target, "bleu", "rouge_l", tolerance=0.1)
+    for name in [*FIVE, "bleu", "rouge_l"]:
+        assert 0 <= float(scores.get(name, 0)) <= 1  # type: ignore[arg-type]
+    if scores and scores["exact"]:
+        assert scores["normalised_exact"]
+    if scores and scores["normalised_exact"]:
+        assert scores["contains"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    answer=st.one_of(
+        st.integers(), st.text(min_size=1, max_size=20), st.decimals(allow_nan=False, allow_infinity=False)
+    )
+)
+def test_the_answer_itself_is_right(answer: object) -> None:
+    scores = score(str(answer), answer)
+    assert all(scores[name] for name in ("normalised_exact", "exact", "contains") if scores)
+    assert scores.get("numeric", True)
+
+
+@pytest.mark.parametrize("unit", ["1,111", "\\boxed{", "#### ", "1", "answer is ", "5 ", "答案是", "5.", "-"])
+def test_adversarial_megabytes_are_scored_in_no_time(unit: str) -> None:
+    started = time.perf_counter()
+    scores = score(unit * (1_000_000 // len(unit)), "5")
+    assert time.perf_counter() - started < 5
+    assert len(str(scores["matched"])) < 100
