@@ -22,8 +22,9 @@ import benchwright
 from benchwright.benchmarks import benchmark
 from benchwright.cli._commands import COMMANDS
 from benchwright.cli._parser import Parser
-from benchwright.config import CONFIG_NAMES, RUN_SETTINGS, read_config
-from benchwright.core import OUTCOMES, ConfigError, FailureKind
+from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, read_config
+from benchwright.config._upstream import FOREIGN_KEYS
+from benchwright.core import APIS, OUTCOMES, ConfigError, FailureKind
 from benchwright.endpoints import DemoSettings, FaultMix
 from benchwright.reports import RUN_FILES, SampleView
 from benchwright.scorers import BUILTIN_SCORERS, JudgeConfig, ScorerInput, judge_score
@@ -187,6 +188,18 @@ def test_judges_are_documented() -> None:
     assert {field.name for field in fields(ScorerInput)} - {"ask"} <= first_column(page("scorers"))
 
 
+def test_profiles_and_wire_formats_are_documented() -> None:
+    rows = {
+        name: [cell.strip("`") for cell in cells[1:]]
+        for cells in table_rows(sections("endpoints")["Profiles"])
+        for name in named(cells[0])
+    }
+    assert rows == {p.name: [p.api, p.type, "yes" if p.stream else "no"] for p in PROFILES.values()}
+    assert set(APIS) <= first_column(sections("endpoints")["Wire formats"])
+    foreign = first_column(sections("configuration")["Models"])
+    assert set(FOREIGN_KEYS) - {"query_per_second"} <= foreign
+
+
 def known_keys(tmp_path: Path, table: str) -> set[str]:
     """What the configuration itself says it knows, in a table with a key it does not know."""
     path = tmp_path / CONFIG_NAMES[0]
@@ -267,6 +280,7 @@ def test_keys_of_manifest_and_run_config_are_documented(finished_run: Path) -> N
     ("words", "row", "inside"),
     [
         (["ls"], "ls", "evaluations"),
+        (["ls", "--models"], "ls --models", "models"),
         (["check", "my_bench.py"], "check", "checks"),
         (["run", "my_bench.py"], "run", "results"),
         (["list"], "list", "runs"),

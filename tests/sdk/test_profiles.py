@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+import yaml
 
 import benchwright
 from benchwright import ScorerInput, benchmark, scorer
@@ -65,6 +66,10 @@ def test_profile_runs_against_its_kind_of_server(server: DemoServer, folder: Pat
     assert result.model == "served-model"
     assert after["answered"] - before["answered"] == 6  # type: ignore[operator]
     assert after["streams"] - before["streams"] == (6 if profile.stream else 0)  # type: ignore[operator]
+    config = yaml.safe_load((result.folder / "run_config.yml").read_text(encoding="utf-8"))
+    assert ("--api" in str(config)) == (profile.api != "openai"), (
+        "the recorded command starts the same evaluation"
+    )
     model = settings_of(folder, result.run_id)["model"]
     assert (model["api"], model["model_id"]) == (profile.api, "served-model"), "frozen with the run"
 

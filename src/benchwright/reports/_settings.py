@@ -75,6 +75,7 @@ def endpoint_of(run: RunRecord) -> JsonObject:
     url = known.get("fingerprint") if url is None else public_url(str(url))
     return without_none(
         {
+            "api": None if model.get("api") == "openai" else model.get("api"),
             "api_key_name": model.get("api_key_name"),
             "model_id": model.get("model_id", run.model),
             "type": known.get("type") or run.settings.get("model_type") or model.get("model_type") or "chat",
@@ -100,7 +101,7 @@ def command_of(run: RunRecord) -> str:
     elif "url" in _table(settings.get("model")):
         endpoint = endpoint_of(run)
         flags = {"model_url": endpoint.get("url"), "model_id": endpoint.get("model_id")}
-        flags["api_key_name"] = endpoint.get("api_key_name")
+        flags["api"], flags["api_key_name"] = endpoint.get("api"), endpoint.get("api_key_name")
     asking = () if source is not None else ("repeats", "num_fewshot", "fewshot_seed")
     flags["model_type"] = None if source is not None else settings.get("model_type")
     for name in ("dataset", "limit", *asking, "pass_k"):
@@ -114,6 +115,9 @@ def command_of(run: RunRecord) -> str:
     for name, value in flags.items():
         if value is not None:
             words += [f"--{name.replace('_', '-')}", str(value)]
+    for name, value in _table(_table(settings.get("model")).get("headers")).items() if source is None else ():
+        if "${" in str(value) or not _SECRET_NAME.search(name):  # secrets only as names of variables
+            words += ["--header", f"{name}={value}"]
     extra = generation.get("extra_body")
     if extra:
         words += ["--extra-body", canonical_json(extra).decode()]
