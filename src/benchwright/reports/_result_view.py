@@ -99,7 +99,7 @@ def _metrics(summary: RunSummary) -> Table | str:
         for figure, metrics in summary.over_repeats.items()
         for name, metric in metrics.items()
     }
-    for name, metric in {**summary.metrics, **over_repeats}.items():
+    for name, metric in {**_headline_first(summary), **over_repeats}.items():
         cells = [printable(name), number(metric.value)]
         cells += [_interval(metric), f"{metric.count:,}"]
         if both:
@@ -111,6 +111,11 @@ def _metrics(summary: RunSummary) -> Table | str:
             )
         table.add_row(*map(_plain, cells))
     return table
+
+
+def _headline_first(summary: RunSummary) -> dict[str, MetricSummary]:
+    """The metric that stands for the run on top, the others by name."""
+    return dict(sorted(summary.metrics.items(), key=lambda named: named[0] != summary.headline))
 
 
 def _interval(metric: MetricSummary) -> str:
