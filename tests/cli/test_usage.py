@@ -10,13 +10,14 @@ from dataclasses import fields
 import pytest
 
 from benchwright import __version__
-from benchwright.cli import _main, _results, main
+from benchwright.cli import _main, main
 from benchwright.cli._commands import COMMANDS
 from benchwright.cli._main import normalise
 from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
 from benchwright.cli._run_flags import run_options
 from benchwright.config import RUN_SETTINGS
+from benchwright.core import _exit_codes, worst_exit_code
 from benchwright.sdk import RunOptions
 
 
@@ -57,7 +58,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["rnu", "x.py"], ["unknown command 'rnu'", "Did you mean 'run'?"]),
         (["--limit", "3"], ["unknown option '--limit'", "benchwright --help"]),
-        (["run"], ["TARGET", "For example: benchwright run my_bench.py"]),
+        (["run"], ["nothing to evaluate", "benchwright run test.csv", "--custom-dataset-path FILE"]),
         (["run", "a.py", "--limt", "3"], ["unknown option --limt", "'--limit'", "benchwright run --help"]),
         (["run", "a.py", "--max_tokns=3"], ["unknown option --max-tokns", "'--max-tokens'"]),
         (["run", "a.py", "b.py"], ["unexpected argument 'b.py'"]),
@@ -104,7 +105,8 @@ def test_errors_are_json_too(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_run_option_has_its_flag_and_its_place_in_the_file() -> None:
-    assert sorted(setting.name for setting in RUN_SETTINGS) == sorted(
+    asked_by_mode = {"infer_only"}  # --mode infer
+    assert sorted({setting.name for setting in RUN_SETTINGS} | asked_by_mode) == sorted(
         field.name for field in fields(RunOptions)
     )
 
@@ -161,7 +163,7 @@ def test_flags_become_options() -> None:
     ("codes", "expected"), [([0, 3], 3), ([3, 1], 1), ([1, 130], 130), ([0, 0], 0), ([], 0)]
 )
 def test_the_worst_of_several_results_decides(codes: list[int], expected: int) -> None:
-    assert _results.worst(codes) == expected
+    assert worst_exit_code(codes) == expected
 
 
 def test_an_unexpected_error_is_one_line_and_a_hint(
@@ -191,6 +193,6 @@ def test_an_interrupt_is_130(capsys: pytest.CaptureFixture[str], monkeypatch: py
     assert capsys.readouterr().err == "error: interrupted\n"
 
 
-@pytest.mark.parametrize("module", [_main, _results])
+@pytest.mark.parametrize("module", [_main, _exit_codes])
 def test_examples_in_the_documentation_are_true(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
+from benchwright.cli._suite_flags import add_suite_flags, asked_suite, check_target
+from benchwright.cli._suites import check_pairs, search_names
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -20,9 +22,7 @@ _NOT_READY = 2
 
 def configure(parser: Parser) -> None:
     """Arguments of `check`: those of `run`, so that a command can be checked by changing one word."""
-    parser.add_argument(
-        "target", metavar="TARGET", help="test.csv, bench.py, bench.py:name, a module, or a name (see: ls)"
-    )
+    add_suite_flags(parser)
     add_run_flags(parser)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
     parser.example("benchwright check my_bench.py --num-fewshot 3")
@@ -30,27 +30,38 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """One report per benchmark; JSON: `{"checks": […], "exit_code": n}`. Exit code 2 when a run could not start."""
+    check_target(arguments)
+    if arguments.search:
+        return search_names(arguments, output)
+    options = run_options(arguments)
+    suite = asked_suite(arguments)
+    if suite is not None:
+        return check_pairs(suite, options, arguments, output, tasks=False)
+    return check_targets(arguments.target, options, arguments.quiet, output)
+
+
+def check_targets(target: str, options: RunOptions, quiet: bool, output: Output) -> int:
+    """Check what one target names."""
     from dataclasses import asdict
 
     from benchwright.sdk import check
 
-    options = run_options(arguments)
-    reports = check(arguments.target, options)
-    ready = [report.ok or _would_skip(report, options) for report in reports]
+    reports = check(target, options)
+    ready = [is_ready(report, options) for report in reports]
     code = 0 if all(ready) else _NOT_READY
     if output.as_json:
         checks = [{"ok": ok, **asdict(report)} for report, ok in zip(reports, ready, strict=True)]
         output.json({"checks": checks, "exit_code": code})
         return code
     for report, ok in zip(reports, ready, strict=True):
-        if not (arguments.quiet and ok):
+        if not (quiet and ok):
             output.show(check_view(report, ready=ok))
     return code
 
 
-def _would_skip(report: CheckReport, options: RunOptions) -> bool:
-    """Whether bad rows are all that is wrong, and the run was told to go on without them."""
-    return bool(options.skip_bad_rows) and report.rows > 0 and not report.errors
+def is_ready(report: CheckReport, options: RunOptions) -> bool:
+    """Whether a run could start: nothing is wrong, or only rows that it was told to go on without."""
+    return report.ok or (bool(options.skip_bad_rows) and report.rows > 0 and not report.errors)
 
 
 def check_view(report: CheckReport, *, ready: bool | None = None) -> Group:

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar for people at a terminal, now and then a line for logs."""
+"""Progress on standard error: bars for people at a terminal, now and then a line for logs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ EVERY_S = 5.0
 
 
 @contextmanager
-def watching(*, quiet: bool, stream: TextIO | None = None) -> Iterator[Watcher | None]:
+def watching(*, quiet: bool, debug: bool = False, stream: TextIO | None = None) -> Iterator[Watcher | None]:
     """A watcher that suits the stream; whatever happens, a bar does not stay behind."""
     stream = stream or sys.stderr
-    if quiet:
+    if debug:
+        from benchwright.cli._debug import DebugWatcher
+
+        yield DebugWatcher(stream)
+    elif quiet:
         yield None
     elif stream.isatty() and os.environ.get("TERM") != "dumb":
         bar = BarWatcher()
@@ -30,6 +34,14 @@ def watching(*, quiet: bool, stream: TextIO | None = None) -> Iterator[Watcher |
             bar.close()
     else:
         yield LineWatcher(stream)
+
+
+@contextmanager
+def aside(watcher: Watcher | None) -> Iterator[None]:
+    """Room to print while runs go on: bars are taken away, and come back with the next picture."""
+    if isinstance(watcher, BarWatcher):
+        watcher.close()
+    yield
 
 
 def progress_line(progress: Progress) -> str:
@@ -64,41 +76,45 @@ def time_left_s(progress: Progress) -> float | None:
 
 
 class LineWatcher:
-    """A line every few seconds."""
+    """A line every few seconds, for each run that is under way."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._next = time.monotonic() + EVERY_S
+        self._first = time.monotonic() + EVERY_S
+        self._next: dict[int, float] = {}
 
     def show(self, progress: Progress) -> None:
         """Write a line when it is time for one."""
         now = time.monotonic()
-        if now < self._next or progress.phase == "done":
+        if now < self._next.get(id(progress), self._first) or progress.phase == "done":
             return
-        self._next = now + EVERY_S
+        self._next[id(progress)] = now + EVERY_S
         try:
             self._stream.write(progress_line(progress) + "\n")
             self._stream.flush()
         except OSError:  # nobody reads any more; the run goes on
-            self._next = float("inf")
+            self._next[id(progress)] = self._first = float("inf")
 
 
 class BarWatcher:
-    """A bar that is gone when the run is done: the result takes its place."""
+    """A bar per run, gone when the run is done: the result takes its place."""
 
     def __init__(self) -> None:
         self._bar: Any = None
-        self._task: Any = None
+        self._tasks: dict[int, Any] = {}
 
     def show(self, progress: Progress) -> None:
         """Draw. Called some eight times a second, so rich needs no thread of its own."""
         if progress.phase == "done":
-            self.close()
+            self._remove(progress)
             return
         if self._bar is None:
-            self._open(progress)
+            self._open()
+        if id(progress) not in self._tasks:
+            fields = dict.fromkeys(("rate", "flight", "failed", "left", "stopping"), "")
+            self._tasks[id(progress)] = self._bar.add_task(progress.name, total=None, **fields)
         self._bar.update(
-            self._task,
+            self._tasks[id(progress)],
             total=progress.total or None,
             completed=progress.done,
             description=progress.name if progress.phase == "asking" else f"{progress.name}: {progress.phase}",
@@ -111,12 +127,20 @@ class BarWatcher:
         self._bar.refresh()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Take all bars away; the next picture brings those that are needed back."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+            self._tasks.clear()
 
-    def _open(self, progress: Progress) -> None:
+    def _remove(self, progress: Progress) -> None:
+        task = self._tasks.pop(id(progress), None)
+        if task is not None and self._tasks:
+            self._bar.remove_task(task)
+        elif not self._tasks:
+            self.close()
+
+    def _open(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as Bar
@@ -137,8 +161,6 @@ class BarWatcher:
             auto_refresh=False,
             transient=True,
         )
-        fields = dict.fromkeys(("rate", "flight", "failed", "left", "stopping"), "")
-        self._task = self._bar.add_task(progress.name, total=None, **fields)
         self._bar.start()
 
 

@@ -1,40 +1,63 @@
-"""`benchwright run TARGET`."""
+"""`benchwright run TARGET`, and its long form with `--models` and `--custom-dataset-path`."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
+from benchwright.cli._suite_flags import add_suite_flags, asked_suite, check_target, suite_options
+from benchwright.cli._suites import check_pairs, run_pairs, search_names
 
 
 def configure(parser: Parser) -> None:
     """Arguments of `run`."""
-    parser.add_argument(
-        "target", metavar="TARGET", help="test.csv, bench.py, bench.py:name, a module, or a name (see: ls)"
-    )
+    add_suite_flags(parser)
     parser.add_argument("--dry-run", action="store_true", help="check only, as `benchwright check` does")
     add_run_flags(parser)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    parser.common.add_argument(
+        "--debug", action="store_true", help="stages and failures as lines, tracebacks of our own errors"
+    )
     parser.example(
         "benchwright run my_bench.py --limit 20",
-        "benchwright run my_bench.py --model-url http://localhost:8000/v1 --model-id my-model --api-key-name MY_KEY",
+        "benchwright run test_mcq.csv --model-url http://localhost:8000/v1 --model-id my-model --api-key-name MY_KEY",
+        "benchwright run --models local demo --custom-dataset-path test_mcq.csv test_qa.jsonl --mode all",
     )
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Evaluate; a file with several benchmarks runs them all."""
+    """Evaluate; a file with several benchmarks, and a suite, run them all."""
+    from benchwright.cli._debug import tracebacks
+
+    with tracebacks(arguments.debug):
+        return _execute(arguments, output)
+
+
+def _execute(arguments: Namespace, output: Output) -> int:
+    check_target(arguments)
+    if arguments.search:
+        return search_names(arguments, output)
+    how = suite_options(arguments)  # a wrong mode is told before anything is read
+    options = run_options(arguments)
+    suite = asked_suite(arguments)
+    if suite is not None:
+        if arguments.dry_run:
+            return check_pairs(suite, options, arguments, output, tasks=True)
+        return run_pairs(suite, options, arguments, output)
     if arguments.dry_run:
         from benchwright.cli import _check
 
-        return _check.execute(arguments, output)
+        return _check.check_targets(arguments.target, options, arguments.quiet, output)
     from benchwright.cli._progress import watching
     from benchwright.cli._results import conclude, print_result
     from benchwright.sdk import run_all
 
-    options = run_options(arguments)
-    with watching(quiet=arguments.quiet) as watcher:
+    if how.mode == "infer":
+        options = replace(options, infer_only=True)
+    with watching(quiet=arguments.quiet, debug=arguments.debug) as watcher:
         results = run_all(
             arguments.target,
             options,

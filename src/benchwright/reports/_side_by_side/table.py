@@ -34,7 +34,6 @@ class SideBySideTable:
         comparison = self._comparison
         table = _columns(comparison)
         wide = Measurement.get(console, options.update(max_width=10_000), table).maximum
-        yield Text()
         yield table if wide <= options.max_width else _lines(comparison)
         for text in _legend(comparison):
             yield Text(text, "dim")

@@ -66,7 +66,9 @@ def scoring_tasks(store: Store, wanted: Sequence[Wanted], options: RunOptions) -
     for each in wanted:
         source = asked_run(store, each.run_id or 0)
         if each.plan is None:
-            plans.append(rescore_plan(source, options=options, label=each.label))
+            # By the rules of the run that the folder has; the replies are those of the run that asked.
+            again = rescore_plan(store.run(each.run_id or 0), options=options, label=each.label)
+            plans.append(rescored(again, source, each.label))
         else:
             refuse_other(each, source, scoring=False)
             plans.append(rescored(each.plan, source, each.label))

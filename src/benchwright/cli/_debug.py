@@ -1,0 +1,60 @@
+"""`--debug`: every stage and every failure as a line, and the traceback of an error that is ours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from benchwright.engine import Progress
+
+
+class DebugWatcher:
+    """Lines instead of a bar: what a log needs that is read afterwards."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._phases: dict[int, str] = {}
+
+    def show(self, progress: Progress) -> None:
+        """Write the stages that began and the samples that failed since the last picture."""
+        if self._phases.get(id(progress)) != progress.phase:
+            self._phases[id(progress)] = progress.phase
+            self._line(f"{progress.name}: {progress.phase}{_size(progress)}")
+        while progress.recent_failures:
+            self._line(f"{progress.name}: failed: {progress.recent_failures.popleft()}")
+
+    def _line(self, text: str) -> None:
+        from benchwright.reports import printable
+
+        try:
+            self._stream.write(printable(text) + "\n")
+            self._stream.flush()
+        except OSError:  # nobody reads any more; the run goes on
+            pass
+
+
+def _size(progress: Progress) -> str:
+    if progress.phase == "asking":
+        recorded = f", {progress.recorded:,} recorded" if progress.recorded else ""
+        return f" {progress.total:,} samples{recorded}"
+    if progress.phase == "done":
+        return f", {progress.done:,} of {progress.total:,} samples, {progress.failed:,} failed"
+    return ""
+
+
+@contextmanager
+def tracebacks(wanted: bool) -> Iterator[None]:
+    """Show where an error that should not happen did happen."""
+    try:
+        yield
+    except Exception as error:
+        from benchwright.core import BenchwrightError
+
+        if wanted and not isinstance(error, BenchwrightError):
+            import traceback
+
+            traceback.print_exc(file=sys.stderr)
+        raise

@@ -1,0 +1,122 @@
+"""The flags of suites and of the long form: which models, which data, what is done with them, where files go."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+from benchwright.cli._parser import Parser, value_of
+from benchwright.config import SUITE_SETTINGS
+
+if TYPE_CHECKING:
+    from benchwright.config import Suite
+    from benchwright.sdk import SuiteOptions
+
+_SHORT = {"mode": "-m", "work_dir": "-w"}
+_METAVARS = {"mode": "MODE", "work_dir": "DIR", "max_num_workers": "N", "summarizer": "NAME"}
+_TIME = re.compile(r"\d{8}_\d{6}(_\d+)?")
+
+
+def add_suite_flags(parser: Parser) -> None:
+    """Add TARGET, which may be left out, and the flags of suites."""
+    parser.add_argument(
+        "target", metavar="TARGET", nargs="?",
+        help="test.csv, bench.py, bench.py:name, suite.toml, a module, or a name (see: ls)",
+    )  # fmt: skip
+    group = parser.add_argument_group("several models or datasets")
+    group.add_argument(
+        "--models", nargs="+", action="extend", metavar="NAME", help="models by name, each on all of the data"
+    )
+    group.add_argument(
+        "--datasets", nargs="+", action="extend", metavar="NAME",
+        help="benchmarks, data files or configured names, instead of TARGET",
+    )  # fmt: skip
+    group.add_argument(
+        "--custom-dataset-path", nargs="+", action="extend", metavar="FILE",
+        help="files of questions, instead of TARGET",
+    )  # fmt: skip
+    group.add_argument(
+        "--config-dir", metavar="DIR", help="folder with files of models/ and datasets/ (default: configs)"
+    )
+    for setting in SUITE_SETTINGS:
+        flag = f"--{setting.name.replace('_', '-')}"
+        names = [_SHORT[setting.name], flag] if setting.name in _SHORT else [flag]
+        if setting.kind == "bool":
+            group.add_argument(*names, action="store_true", default=None, help=setting.meaning)
+        else:
+            metavar = _METAVARS[setting.name]
+            group.add_argument(*names, type=value_of(setting), metavar=metavar, help=setting.meaning)
+    group.add_argument(
+        "-r", "--reuse", nargs="?", const="", metavar="TIME",
+        help="go on with the newest work folder, or with the one of that time",
+    )  # fmt: skip
+    group.add_argument(
+        "-s", "--search", action="store_true", help="only say where the named models and datasets come from"
+    )
+
+
+def check_target(arguments: Namespace) -> None:
+    """Exactly one of TARGET and the long form must say what is evaluated. UsageError with the cure."""
+    from benchwright.core import UsageError
+
+    if arguments.target is None and arguments.reuse and not _TIME.fullmatch(arguments.reuse):
+        # `run --reuse suite.toml`: the word behind --reuse is the target, and the newest folder is meant.
+        arguments.target, arguments.reuse = arguments.reuse, ""
+    named = [flag for flag in ("datasets", "custom_dataset_path") if getattr(arguments, flag)]
+    if arguments.target is not None and named:
+        flags = " and ".join(f"--{flag.replace('_', '-')}" for flag in named)
+        raise UsageError(
+            f"{arguments.target} and {flags} both say what to evaluate; give one of them, or put all into a suite"
+        )
+    if arguments.target is None and not named and arguments.reuse is None and not arguments.search:
+        what = "--models says which models, but not on what" if arguments.models else "nothing to evaluate"
+        raise UsageError(
+            f"{what}: give a target, as in benchwright run test.csv, or --custom-dataset-path FILE, or --datasets NAME"
+        )
+    if arguments.custom_dataset_path and len(arguments.custom_dataset_path) > 1 and arguments.meta_path:
+        raise UsageError(
+            "--custom-dataset-meta-path belongs to one file, and several were given; name each file's meta file in "
+            "a suite, or lay it beside the file as FILE.meta.json"
+        )
+
+
+def suite_options(arguments: Namespace) -> SuiteOptions:
+    """The flags as options of a suite."""
+    from pathlib import Path
+
+    from benchwright.sdk import SuiteOptions
+
+    values: dict[str, Any] = {setting.name: getattr(arguments, setting.name) for setting in SUITE_SETTINGS}
+    if values["work_dir"] is not None:
+        values["work_dir"] = Path(values["work_dir"]).expanduser()
+    return SuiteOptions(**values, reuse=arguments.reuse)
+
+
+def asked_suite(arguments: Namespace) -> Suite | None:
+    """The suite that is meant: a file, or what the flags describe. None: one target, one model, nothing else."""
+    from pathlib import Path
+
+    from benchwright.sdk import command_suite, load_suite
+
+    cwd = Path.cwd()
+    found = None if arguments.target is None else load_suite(arguments.target, cwd=cwd)
+    if found is not None:
+        return found
+    if arguments.target is not None and not arguments.models and not _says_more(arguments):
+        return None
+    return command_suite(
+        targets=[] if arguments.target is None else [arguments.target],
+        files=arguments.custom_dataset_path or [],
+        datasets=arguments.datasets or [],
+        models=arguments.models or [],
+        config_dir=arguments.config_dir,
+        cwd=cwd,
+    )
+
+
+def _says_more(arguments: Namespace) -> bool:
+    """Whether a flag was given that only suites and work folders understand."""
+    names = [setting.name for setting in SUITE_SETTINGS if setting.name != "mode"]
+    given = [name for name in names if getattr(arguments, name)]
+    return bool(given) or arguments.reuse is not None or arguments.mode in ("eval", "viz")

@@ -1,0 +1,187 @@
+"""Suites on the command line: what is printed while they run, and at their end."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchwright.cli._output import Output
+from benchwright.cli._suite_flags import suite_options
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from benchwright.config import Suite
+    from benchwright.sdk import PairResult, Pairs, RunOptions, SuiteCheck, SuiteResult
+
+_NOT_READY = 2
+
+
+def run_pairs(suite: Suite, options: RunOptions, arguments: Namespace, output: Output) -> int:
+    """Run all pairs; JSON: `{"suite", "notes", "work_folder", "results", "comparison", "exit_code"}`."""
+    from benchwright.cli._progress import aside, watching
+    from benchwright.sdk import DEFAULT_WORK_DIR, run_suite
+
+    how = suite_options(arguments).over(suite.settings)
+    if how.work_dir is None and (arguments.target is None or arguments.models or suite.path.is_file()):
+        how = replace(how, work_dir=DEFAULT_WORK_DIR)
+    several: list[bool] = []
+
+    def planned(pairs: Pairs) -> None:
+        several.append(len(pairs.pairs) > 1)
+        for note in pairs.notes:
+            output.note(f"note: {note}")
+        if arguments.debug:
+            output.note(f"{len(pairs.pairs)} runs: {', '.join(str(pair.plan.label) for pair in pairs.pairs)}")
+
+    with watching(quiet=arguments.quiet or output.as_json, debug=arguments.debug) as watcher:
+
+        def finished(pair: PairResult) -> None:
+            with aside(watcher):
+                _print_pair(pair, output, in_full=not any(several) and bool(several))
+
+        result = run_suite(suite, options, how, watcher=watcher, planned=planned, finished=finished)
+    if output.as_json:
+        output.json(result.to_json())
+    else:
+        _print_end(result, output)
+    return result.exit_code
+
+
+def check_pairs(
+    suite: Suite, options: RunOptions, arguments: Namespace, output: Output, *, tasks: bool
+) -> int:
+    """Check all pairs; with `tasks`, as a table of what would be run. JSON: `{"checks": […], "exit_code": n}`, each
+    with `suite_model` and `suite_dataset`."""
+    from dataclasses import asdict
+
+    from benchwright.cli._check import check_view, is_ready
+    from benchwright.sdk import check_suite
+
+    found = check_suite(suite, options, suite_options(arguments).over(suite.settings))
+    code = 0 if all(is_ready(pair.report, options) for pair in found.pairs) else _NOT_READY
+    if output.as_json:
+        checks = [
+            {
+                "suite_model": pair.model,
+                "suite_dataset": pair.dataset,
+                "ok": is_ready(pair.report, options),
+                **asdict(pair.report),
+            }
+            for pair in found.pairs
+        ]
+        output.json({"checks": checks, "exit_code": code})
+        return code
+    for note in found.notes:
+        output.note(f"note: {note}")
+    seen: set[int] = set()
+    for pair in found.pairs:
+        ready = is_ready(pair.report, options)
+        if id(pair.report) not in seen and not (ready and (arguments.quiet or tasks)):
+            output.show(check_view(pair.report, ready=ready))
+        seen.add(id(pair.report))
+    if tasks:
+        output.show(_task_table(found, options))
+    return code
+
+
+def search_names(arguments: Namespace, output: Output) -> int:
+    """Say where names come from; JSON: `{"found": [{kind, name, source}]}`."""
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from benchwright.config import find_config
+    from benchwright.core import UsageError
+    from benchwright.sdk import origins
+
+    cwd = Path.cwd()
+    config = find_config(cwd)
+    models = [*(arguments.models or []), *([arguments.model] if arguments.model else [])]
+    datasets = [*(arguments.datasets or []), *(arguments.custom_dataset_path or [])]
+    if arguments.target is not None:
+        datasets.append(arguments.target)
+    if not models and not datasets:
+        raise UsageError(
+            "--search looks for names: give some with --models or --datasets. All there are: benchwright ls"
+        )
+    found = [
+        origin
+        for kind, names in (("models", models), ("datasets", datasets))
+        for origin in origins(kind, names, config_dir=arguments.config_dir, config=config, cwd=cwd)  # type: ignore[arg-type]  # the two words above
+    ]
+    code = 0 if all(origin.source for origin in found) else 4
+    if output.as_json:
+        output.json({"found": [asdict(origin) for origin in found], "exit_code": code})
+        return code
+    for origin in found:
+        output.line(f"{origin.kind[:-1]} {origin.name}: {origin.source or 'not found (see: benchwright ls)'}")
+    return code
+
+
+def _print_pair(pair: PairResult, output: Output, *, in_full: bool) -> None:
+    """One line when a pair ends; where it is the only one, all there is to say."""
+    from benchwright.cli._results import print_result
+
+    if output.as_json:
+        return
+    if pair.result is None:
+        output.note(f"error: {pair.dataset} on {pair.model}: {pair.error}")
+    elif in_full:
+        print_result(pair.result, output)
+    else:
+        if pair.exit_code == 1 and pair.result.first_failure:
+            output.note(f"error: {pair.dataset} on {pair.model} failed: {pair.result.first_failure}")
+        output.line(_line(pair))
+
+
+def _line(pair: PairResult) -> str:
+    from benchwright.reports import duration, headline_of
+
+    assert pair.result is not None
+    summary = pair.result.summary
+    headline = headline_of(summary)
+    said = "no scores" if headline is None else f"{headline} {summary.metrics[headline].value:.4f}"
+    failed = f", {summary.failed:,} failed" if summary.failed else ""
+    noun = "sample" if summary.evaluated == 1 else "samples"
+    return (
+        f"{pair.dataset} on {pair.model}: {said}, {summary.evaluated:,} {noun}{failed}, "
+        f"{duration(pair.result.seconds)} (run {pair.run_id})"
+    )
+
+
+def _print_end(result: SuiteResult, output: Output) -> None:
+    from benchwright.reports import SideBySideTable
+
+    if len(result.pairs) > 1 or any(
+        pair.result is not None and not pair.result.seconds for pair in result.pairs
+    ):
+        output.show(SideBySideTable(result.comparison))
+    if result.work_folder is not None:
+        output.line(f"work folder: {result.work_folder}/")
+
+
+def _task_table(found: SuiteCheck, options: RunOptions) -> Table:
+    """What would be run: one line per pair."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from benchwright.cli._check import is_ready
+    from benchwright.reports import printable
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("task", justify="right")
+    for heading in ("model", "dataset"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("rows", "requests", "prompt tokens (about)"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("")
+    for number, pair in enumerate(found.pairs, 1):
+        report = pair.report
+        verdict = ("ready", "green") if is_ready(report, options) else ("cannot be run", "red")
+        table.add_row(
+            str(number), Text(printable(pair.model)), Text(printable(pair.dataset)), f"{report.rows:,}",
+            f"{report.requests:,}", f"{report.prompt_tokens_estimate:,}", Text(*verdict),
+        )  # fmt: skip
+    return table
