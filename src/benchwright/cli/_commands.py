@@ -39,8 +39,10 @@ COMMANDS: dict[str, Command] = {
     "validate": Command("validate FILE", "look at every row of a file of questions", "_validate"),
     "run": Command("run TARGET", "evaluate; prints a table and writes the run's files", "_run"),
     "resume": Command("resume RUN", "go on with a run where it stopped", "_resume"),
+    "rescore": Command("rescore RUN", "score a run's recorded replies again; no model is asked", "_rescore"),
     "list": Command("list", "runs of this workspace, newest first", "_list"),
     "show": Command("show RUN [SAMPLE]", "one run at a glance, or one sample in full", "_show"),
+    "export": Command("export RUN", "a run's samples as JSON lines, CSV or Parquet", "_export"),
     "compare": Command("compare A B", "two runs side by side, sample by sample", "_compare"),
     "simulate": Command("simulate", "serve the embedded demo model over HTTP", "_simulate"),
 }

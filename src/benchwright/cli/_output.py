@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -58,6 +58,15 @@ class Output:
         text = orjson.dumps(orjson.loads(encode_json(value)), option=orjson.OPT_INDENT_2).decode()
         self._write(sys.stdout, text + "\n")
 
+    def stream(self, texts: Iterable[str]) -> None:
+        """A long result, as it comes; the rest is not made when nobody reads any more."""
+        try:
+            for text in texts:
+                sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _leave(sys.stdout)
+
     def note(self, text: str) -> None:
         """A remark beside the result."""
         self._write(sys.stderr, text + "\n")
@@ -74,5 +83,9 @@ class Output:
             stream.write(text)
             stream.flush()
         except BrokenPipeError:
-            # Python flushes once more at its end and would complain then.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            _leave(stream)
+
+
+def _leave(stream: TextIO) -> None:
+    """Let what is still written go nowhere: Python flushes once more at its end and would complain then."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -14,7 +14,7 @@ from benchwright.config import Setting
 if TYPE_CHECKING:
     from benchwright.store import RunRecord, Store
 
-_LIMIT = Setting("limit", "int", "with --failed or --wrong: at most N samples (default: 20)", least=1)
+_LIMIT = Setting("limit", "int", "with --failed, --wrong or --unparsed: at most N (default: 20)", least=1)
 
 
 def configure(parser: Parser) -> None:
@@ -25,6 +25,9 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument("--failed", action="store_true", help="list samples without a score")
     parser.add_argument("--wrong", action="store_true", help="list samples that were judged wrong")
+    parser.add_argument(
+        "--unparsed", action="store_true", help="list samples out of whose reply no answer was read"
+    )
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     add_workspace(parser)
     parser.example("benchwright show last", "benchwright show last --wrong", "benchwright show last 12")
@@ -46,6 +49,8 @@ def execute(arguments: Namespace, output: Output) -> int:
             _show_failed(store, run, arguments.limit, output)
         elif arguments.wrong:
             _show_wrong(store, run, arguments.limit, output)
+        elif arguments.unparsed:
+            _show_unparsed(store, run, arguments.limit, output)
         else:
             _show_run(store, run, output)
     return 0
@@ -85,6 +90,19 @@ def _show_wrong(store: Store, run: RunRecord, limit: int, output: Output) -> Non
         output.json({"run_id": run.id, "samples": [sample_json(view) for view in wrong]})
     else:
         output.show(wrong_samples(views, limit))
+
+
+def _show_unparsed(store: Store, run: RunRecord, limit: int, output: Output) -> None:
+    from itertools import islice
+
+    from benchwright.reports import is_unparsed, sample_json, sample_views, unparsed_samples
+
+    views = sample_views(store, run.id)
+    if output.as_json:
+        unparsed = islice(filter(is_unparsed, views), limit)
+        output.json({"run_id": run.id, "samples": [sample_json(view) for view in unparsed]})
+    else:
+        output.show(unparsed_samples(views, limit))
 
 
 def _show_sample(store: Store, run: RunRecord, wanted: str, output: Output) -> None:

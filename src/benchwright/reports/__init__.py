@@ -3,6 +3,7 @@
 from benchwright.reports._compare.compare import compare_runs
 from benchwright.reports._compare.values import Comparison, MetricComparison
 from benchwright.reports._compare.view import comparison_view
+from benchwright.reports._export import export_samples, exported_lines
 from benchwright.reports._files import RUN_FILES, write_run_config, write_run_files
 from benchwright.reports._headline import headline_of, is_share
 from benchwright.reports._listing import run_table
@@ -10,7 +11,15 @@ from benchwright.reports._result_view import ResultView, result_table, result_vi
 from benchwright.reports._results import results_document
 from benchwright.reports._samples import JudgeView, SampleView, find_samples, judge_views, sample_views
 from benchwright.reports._shapes import results_json, run_json, sample_json
-from benchwright.reports._show import failed_samples, is_wrong, run_overview, sample_in_full, wrong_samples
+from benchwright.reports._show import (
+    failed_samples,
+    is_unparsed,
+    is_wrong,
+    run_overview,
+    sample_in_full,
+    unparsed_samples,
+    wrong_samples,
+)
 from benchwright.reports._side_by_side.table import SideBySideTable
 from benchwright.reports._side_by_side.values import SideBySide, SideRun, side_by_side
 from benchwright.reports._text import duration, printable
@@ -41,11 +50,14 @@ __all__ = [
     "compare_runs",
     "comparison_view",
     "duration",
+    "export_samples",
+    "exported_lines",
     "failed_samples",
     "find_samples",
     "find_work_folder",
     "headline_of",
     "is_share",
+    "is_unparsed",
     "is_wrong",
     "judge_views",
     "make_work_folder",
@@ -63,6 +75,7 @@ __all__ = [
     "sample_json",
     "sample_views",
     "side_by_side",
+    "unparsed_samples",
     "write_run_config",
     "write_run_files",
     "write_work_folder",

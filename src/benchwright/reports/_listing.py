@@ -47,16 +47,18 @@ def run_table(runs: Sequence[RunRecord]) -> Table:
 
 
 def _status(run: RunRecord, summary: RunSummary | None) -> str:
+    source = run.settings.get("rescored_from")
+    parts = [run.status, *([] if source is None else [f"rescored from {source}"])]
     if run.status == "completed" and summary is not None and not summary.comparable:
-        return "completed, not comparable"
-    return run.status
+        parts.append("not comparable")
+    return ", ".join(parts)
 
 
 def _headline(summary: RunSummary | None) -> str:
     """At most two metrics: a list is for finding a run, not for reading it."""
     if summary is None or not summary.metrics:
-        return "–"
-    shown = list(summary.metrics.items())
+        return "not scored" if summary is not None and summary.unscored else "–"
+    shown = sorted(summary.metrics.items(), key=lambda entry: entry[0] != summary.headline)
     parts = [f"{printable(name)} {metric.value:.3f}" for name, metric in shown[:2]]
     if len(shown) > 2:
         parts.append(f"+{len(shown) - 2} more")

@@ -12,7 +12,6 @@ from benchwright.core import JsonObject, MetricSummary, RunSummary
 from benchwright.reports._settings import command_of, endpoint_of, output_dir_of, params_of, without_none
 from benchwright.store import RunRecord
 
-
 _ALL_REPLIES = "pass@1"
 """The group of means over all replies. With `--pass-k 1` the figure of that name is the same, row by row."""
 

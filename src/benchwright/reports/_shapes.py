@@ -17,7 +17,7 @@ from benchwright.store import Event, RunRecord
 def run_json(run: RunRecord) -> JsonObject:
     """A run in a list.
 
-    `{id, name, target, model, demo, status, error, folder, created_at, finished_at, duration_s, evaluated,
+    `{id, name, target, model, rescored_from, demo, status, error, folder, created_at, finished_at, duration_s, evaluated,
     failed, comparable, partial, metrics: {name: value}}`; times are ISO 8601 in UTC; the last five are null
     while there is no result.
     """
@@ -28,6 +28,7 @@ def run_json(run: RunRecord) -> JsonObject:
         "name": run.name,
         "target": run.target,
         "model": run.model,
+        "rescored_from": run.settings.get("rescored_from"),
         "demo": is_demo(run),
         "status": run.status,
         "error": run.error,

@@ -66,6 +66,15 @@ def failed_samples(samples: Iterable[SampleView], limit: int) -> Group:
 
 def wrong_samples(samples: Iterable[SampleView], limit: int) -> Group:
     """Samples that a scorer judged wrong, with what was said and what was expected; a rich renderable."""
+    return _told(filter(is_wrong, samples), limit, "no sample was judged wrong")
+
+
+def unparsed_samples(samples: Iterable[SampleView], limit: int) -> Group:
+    """Samples out of whose reply no answer could be read; a rich renderable."""
+    return _told(filter(is_unparsed, samples), limit, "an answer was read out of every reply")
+
+
+def _told(samples: Iterable[SampleView], limit: int, none: str) -> Group:
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -76,13 +85,16 @@ def wrong_samples(samples: Iterable[SampleView], limit: int) -> Group:
     for heading in ("asked", "replied", "expected"):
         table.add_column(heading, overflow="fold")
     for view in samples:
-        if not is_wrong(view):
-            continue
         if table.row_count == limit:
             return Group(table, Text(f"only the first {limit} are shown; more with --limit"))
         words = (_short_words(view.prompt), _short_words(view.response), _short_words(view.target))
         table.add_row(f"{view.sample_id}/{view.repeat}", *map(Text, words))
-    return Group(table) if table.row_count else Group(Text("no sample was judged wrong"))
+    return Group(table) if table.row_count else Group(Text(none))
+
+
+def is_unparsed(view: SampleView) -> bool:
+    """Whether the model replied and no answer could be read out of it."""
+    return view.outcome == "unparsed"
 
 
 def is_wrong(view: SampleView) -> bool:
@@ -137,6 +149,9 @@ def sample_in_full(view: SampleView, judges: Sequence[JudgeView]) -> Group:
 def _facts(run: RunRecord) -> list[tuple[str, str]]:
     dataset, endpoint, fewshot = (_table(run.manifest.get(key)) for key in ("dataset", "endpoint", "fewshot"))
     facts = [("target", run.target), ("command", command_of(run))]
+    source = run.settings.get("rescored_from")
+    if source is not None:
+        facts.append(("rescored", f"the replies are those of run {source}"))
     if dataset:
         facts.append(
             ("data", f"{dataset.get('name')}, {dataset.get('rows')} rows, {dataset.get('fingerprint')}")

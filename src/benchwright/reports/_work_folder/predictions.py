@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
-from uuid import NAMESPACE_URL, UUID, uuid5
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
 from benchwright.core import JsonObject
 from benchwright.reports._samples import SampleView, sample_view
 from benchwright.store import SampleSteps, Store
+
+Identify: TypeAlias = Callable[[int, int], str]
+"""Row number and repeat to an id."""
 
 UNASKED = ("request_failed", "skipped")
 """Outcomes without a reply."""
@@ -32,7 +34,7 @@ def predictions_of(store: Store, run_id: int) -> Iterator[Predicted]:
         yield Predicted(view, None if view.error is None else _error(view, steps))
 
 
-def prediction_line(predicted: Predicted, dataset: str, space: UUID) -> bytes:
+def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> bytes:
     """The sample as one line of JSON."""
     view = predicted.view
     record: dict[str, Any] = {
@@ -40,7 +42,7 @@ def prediction_line(predicted: Predicted, dataset: str, space: UUID) -> bytes:
         "id": view.sample_id,
         "repeat": view.repeat,
         "success": view.outcome not in UNASKED,
-        "uuid": str(uuid5(space, f"{view.sample_id}/{view.repeat}")),
+        "uuid": identify(view.sample_id, view.repeat),
         "origin_prompt": _asked(view),
         "prediction": view.response,
         "gold": view.target,
@@ -72,9 +74,12 @@ def failed_line(predicted: Predicted, dataset: str) -> bytes:
     return _line(record)
 
 
-def sample_space(run_id: int, workspace: str) -> UUID:
-    """Where the ids of a run's samples are unique; the same each time they are written."""
-    return uuid5(NAMESPACE_URL, f"benchwright:{workspace}#{run_id}")
+def sample_ids(run_id: int, workspace: str) -> Identify:
+    """Gives the samples of a run ids that no other sample has; the same each time they are written."""
+    from uuid import NAMESPACE_URL, uuid5
+
+    space = uuid5(NAMESPACE_URL, f"benchwright:{workspace}#{run_id}")
+    return lambda sample, repeat: str(uuid5(space, f"{sample}/{repeat}"))
 
 
 def _asked(view: SampleView) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -37,6 +36,8 @@ def summary_markdown(table: SummaryTable) -> str:
 
 def summary_csv(table: SummaryTable) -> str:
     """One line per dataset and metric; behind the models' figures what each rests on. Figures are bare numbers."""
+    import csv
+
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     more = ("n", "ci95_low", "ci95_high", "failed", "run")

@@ -14,12 +14,11 @@ from benchwright.reports._files import run_config_document
 from benchwright.reports._results import dump_yaml
 from benchwright.reports._work_folder.logs import eval_log, infer_log
 from benchwright.reports._work_folder.names import FAILED, TaskFiles, task_files
-from benchwright.reports._work_folder.page import summary_page
 from benchwright.reports._work_folder.predictions import (
     failed_line,
     prediction_line,
     predictions_of,
-    sample_space,
+    sample_ids,
 )
 from benchwright.reports._work_folder.results import write_results
 from benchwright.reports._work_folder.table import SummaryTable, summary_table
@@ -100,14 +99,14 @@ def _write_task(
 def write_predictions(store: Store, run: RunRecord, dataset: str, path: Path, failed: Path | None) -> Tally:
     """Write every sample to `path` and those without a score also to `failed`, which is not there without any."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    space = sample_space(run.id, str(store.workspace.root))
+    identify = sample_ids(run.id, str(store.workspace.root))
     tally = Tally()
     with ExitStack() as stack:
         lines = stack.enter_context(stack.enter_context(replacing(path)).open("wb"))
         failures = None
         for predicted in predictions_of(store, run.id):
             tally.add(predicted)
-            lines.write(prediction_line(predicted, dataset, space))
+            lines.write(prediction_line(predicted, dataset, identify))
             if failed is not None and predicted.view.scores is None:
                 if failures is None:
                     failures = stack.enter_context(stack.enter_context(replacing(failed)).open("wb"))
@@ -118,6 +117,8 @@ def write_predictions(store: Store, run: RunRecord, dataset: str, path: Path, fa
 
 
 def _write_summary(folder: Path, stamp: str, table: SummaryTable) -> list[Path]:
+    from benchwright.reports._work_folder.page import summary_page  # 20 ms that only this needs
+
     base = folder / "summary" / f"summary_{stamp}"
     page = summary_page(table, f"Summary of {folder.name}")
     contents = {

@@ -1,0 +1,81 @@
+"""`benchwright export RUN`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser, value_of
+from benchwright.cli._run_flags import add_workspace
+from benchwright.cli._workspace import existing_store
+from benchwright.config import Setting
+
+if TYPE_CHECKING:
+    from benchwright.store import RunRecord, Store
+
+_FORMAT = Setting(
+    "format", "text", "jsonl, csv or parquet (default: jsonl)", choices=("jsonl", "csv", "parquet")
+)
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `export`."""
+    parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
+    parser.add_argument("--format", type=value_of(_FORMAT), metavar="FORMAT", help=_FORMAT.meaning)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="where to, - for standard output (default: NAME-RUN.FORMAT here)",
+    )
+    add_workspace(parser)
+    parser.example("benchwright export last", "benchwright export 12 --format csv -o - | head")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Samples out of the records; JSON: `{"file", "format", "samples"}`."""
+    from benchwright.core import NotFoundError, UsageError
+
+    with existing_store(arguments) as store:
+        if store is None:
+            raise NotFoundError(
+                f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
+            )
+        run = store.find_run(arguments.run)
+        kind = arguments.format or _kind_of(arguments.output)
+        if arguments.output == "-":
+            if kind == "parquet":
+                raise UsageError("parquet is not for standard output; name a file: -o samples.parquet")
+            return _print(store, run, kind, output)
+        path = Path(arguments.output or f"{run.name}-{run.id}.{kind}").expanduser()
+        count = _write(store, run, path, kind)
+    if output.as_json:
+        output.json({"file": str(path), "format": kind, "samples": count})
+    else:
+        output.line(f"wrote {count:,} samples of run {run.id} to {path}")
+    return 0
+
+
+def _kind_of(written: str | None) -> str:
+    """By the file's ending, where nobody says otherwise."""
+    ending = Path(written or "").suffix.lower().removeprefix(".")
+    return ending if ending in _FORMAT.choices else "jsonl"
+
+
+def _write(store: Store, run: RunRecord, path: Path, kind: str) -> int:
+    from benchwright.core import UsageError
+    from benchwright.reports import export_samples
+
+    try:
+        return export_samples(store, run, path, kind)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
+
+
+def _print(store: Store, run: RunRecord, kind: str, output: Output) -> int:
+    from benchwright.reports import exported_lines
+
+    output.stream(exported_lines(store, run, kind))
+    return 0

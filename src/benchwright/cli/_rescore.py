@@ -1,0 +1,45 @@
+"""`benchwright rescore RUN`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser
+from benchwright.cli._run_flags import add_run_flags, run_options
+
+_FLAGS = (
+    "dataset", "filters", "limit", "skip_bad_rows", "pass_k", "mcq_fallback", "qa_metrics", "qa_pattern",
+    "numeric_tolerance", "evaluator", "evaluator_kwargs", "judge_url", "judge_id", "judge_key_name", "judge_model",
+    "parallelism", "cache", "max_requests", "max_tokens_total", "max_minutes", "failure_threshold", "workspace",
+    "output_dir",
+)  # fmt: skip
+"""What may differ from the run: which rows, how they are scored, what judges may cost, where files go."""
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `rescore`."""
+    parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
+    parser.add_argument(
+        "--target", metavar="TARGET", help="score with this benchmark, or this file of questions, instead"
+    )
+    add_run_flags(parser, only=_FLAGS)
+    parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    parser.example(
+        "benchwright rescore last",
+        "benchwright rescore 12 --mcq-fallback levenshtein",
+        "benchwright rescore 12 --target other.py:stricter",
+    )
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Score recorded replies again; JSON as of `run`."""
+    from benchwright.cli._progress import watching
+    from benchwright.cli._results import conclude, print_result
+    from benchwright.sdk import rescore
+
+    options = run_options(arguments)
+    with watching(quiet=arguments.quiet) as watcher:
+        result = rescore(arguments.run, target=arguments.target, options=options, watcher=watcher)
+    print_result(result, output)
+    return conclude([result], output)

@@ -1,0 +1,89 @@
+"""Samples of a run as a file of their own: JSON lines, CSV, or the Parquet of the run's folder."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchwright.core import RunSummary
+from benchwright.reports._atomic import replacing
+from benchwright.reports._parquet import write_samples
+from benchwright.reports._samples import sample_views
+from benchwright.reports._settings import endpoint_of
+from benchwright.reports._work_folder.predictions import (
+    prediction_line,
+    predictions_of,
+    sample_ids,
+)
+from benchwright.store import RunRecord, Store
+
+
+def export_samples(store: Store, run: RunRecord, path: Path, kind: str) -> int:
+    """Write the samples of a run and return how many they are. The file is there whole or not at all."""
+    if kind == "parquet":
+        choices = endpoint_of(run).get("type") == "completions_logprob"
+        return write_samples(path, sample_views(store, run.id), _metrics(run), choices=choices)
+    count = -1 if kind == "csv" else 0  # the heading is no sample
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        for line in exported_lines(store, run, kind):
+            file.write(line)
+            count += 1
+    return count
+
+
+def exported_lines(store: Store, run: RunRecord, kind: str) -> Iterator[str]:
+    """The samples as texts that end their lines, streamed: `jsonl`, or `csv` with a heading."""
+    identify = sample_ids(run.id, str(store.workspace.root))
+    lines = (prediction_line(predicted, run.name, identify) for predicted in predictions_of(store, run.id))
+    if kind != "csv":
+        yield from (line.decode() for line in lines)
+        return
+    metrics = _metrics(run)
+    write = _csv_writer()
+    yield write([*_COLUMNS, *(f"score.{name}" for name in metrics), "row"])
+    for line in lines:
+        record: dict[str, Any] = orjson.loads(line)
+        scores = record["scores"] or {}
+        record["error"] = (record.get("error") or {}).get("message")
+        cells = [
+            *(record.get(name) for name in _COLUMNS),
+            *(scores.get(name) for name in metrics),
+            record["row"],
+        ]
+        yield write([_cell(cell) for cell in cells])
+
+
+_COLUMNS = (
+    "data_abbr", "id", "repeat", "success", "uuid", "origin_prompt", "prediction", "gold", "outcome", "error", "scores",
+    "reasoning", "prompt_tokens", "completion_tokens", "latency_s", "ttft_s", "finish_reason",
+)  # fmt: skip
+
+
+def _metrics(run: RunRecord) -> list[str]:
+    return [] if run.summary is None else list(RunSummary.from_json(run.summary).metrics)
+
+
+def _csv_writer() -> Callable[[list[Any]], str]:
+    import csv
+
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+
+    def write(cells: list[Any]) -> str:
+        stream.seek(0)
+        stream.truncate()
+        writer.writerow(cells)
+        return stream.getvalue()
+
+    return write
+
+
+def _cell(value: Any) -> Any:
+    """What is no text, number or truth value as JSON."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return orjson.dumps(value).decode() if isinstance(value, dict | list) else value
