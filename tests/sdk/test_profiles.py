@@ -282,3 +282,16 @@ def test_a_benchmark_that_ranks_is_refused_before_anything_is_sent(server: DemoS
     with pytest.raises(ConfigError, match="log-probabilities"):
         benchwright.check(ranked, model="tgi_api_general", model_url=server.url, model_id="m")
     assert server.stats()["requests"] == before
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [('api = "tgi"\nmodel = "m"', "speaks tgi"), ('profile = "vllm_api_general_chat"', "names no model")],
+)
+def test_judges_are_models_of_the_chat_route(folder: Path, lines: str, words: str) -> None:
+    (folder / "benchwright.toml").write_text(
+        f'[models.judge]\nbase_url = "http://127.0.0.1:9"\n{lines}\n', encoding="utf-8"
+    )
+    (folder / "qa.csv").write_text("question,answer\n1+1?,2\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=words):
+        benchwright.run("qa.csv", qa_metrics="judge", judge_model="judge")

@@ -95,7 +95,12 @@ def _judge(given: Mapping[str, Any], config: ConfigFile | None) -> JsonObject:
             f"{', '.join(usable) or 'none'}. Describe it in a [models.{named}] table of benchwright.toml, or with "
             "--judge-url URL --judge-id ID"
         )
-    found: JsonObject = {"url": model.base_url, "model_id": model.model or model.name}
+    if model.api != "openai" or model.model is None:
+        why = "names no model" if model.model is None else f"speaks {model.api}"
+        raise UsageError(
+            f"judges are asked by name on OpenAI's chat route, and [models.{named}] {why}. Choose another model"
+        )
+    found: JsonObject = {"url": model.base_url, "model_id": model.model}
     for key, value in (("api_key", model.api_key_name), ("max_new_tokens", model.max_tokens)):
         if value is not None:
             found[key] = value
