@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import orjson
@@ -104,6 +105,7 @@ async def test_prompt_sent_back_in_front_of_the_answer_is_cut_off() -> None:
 @in_loop
 async def test_back_end_with_plain_names_is_asked_with_them_from_then_on() -> None:
     async def vllm(call: Call) -> None:
+        await asyncio.sleep(0.01)
         parameters = call.body["parameters"]
         odd = next((name for name in parameters if name in ("max_new_tokens", "do_sample")), None)
         if odd:
@@ -120,6 +122,9 @@ async def test_back_end_with_plain_names_is_asked_with_them_from_then_on() -> No
         assert server.calls[1].body["parameters"] == {"max_tokens": 8, "temperature": 0.0, "top_p": 1.0}
         assert server.calls[2].body["parameters"] == {"max_tokens": 8, "temperature": 0.0, "stream": True}
     assert (first.text, first.attempts, second.text, second.attempts) == ("4", 2, "4", 1)
+    async with serving(vllm) as server, endpoint_at(server.url, api="triton", max_retries=0) as endpoint:
+        replies = await asyncio.gather(*(endpoint.send(completion(max_tokens=8)) for _ in range(4)))
+    assert [(reply.text, reply.attempts) for reply in replies] == [("4", 2)] * 4
 
 
 @in_loop

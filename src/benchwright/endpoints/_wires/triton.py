@@ -75,9 +75,9 @@ class TritonWire:
 
     def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
         """Whether the back-end wants the parameters under their plain names."""
-        if self._plain_names or not any(name in failure.message for name in _OURS):
+        if not any(name in failure.message for name in _OURS):
             return False
-        self._plain_names = True
+        self._plain_names = True  # maybe known already, by a request that was sent at the same time
         return True
 
 
