@@ -98,6 +98,10 @@ class LibraryPart:
         """The same, for people."""
         return {**self.identity(), "files": [f"split {self.split}"]}
 
+    def is_local(self) -> bool:
+        """Never."""
+        return False
+
     def fill(self, rows: Path) -> Filled:
         """Has the library write the split."""
         told = _child(

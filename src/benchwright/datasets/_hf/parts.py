@@ -74,6 +74,10 @@ class FilePart:
             "files": [file.path for file in self.files],
         }
 
+    def is_local(self) -> bool:
+        """Whether the hub's own library has all the files."""
+        return all(self._local(file) for file in self.files)
+
     def fill(self, rows: Path) -> Filled:
         """Downloads the files, then takes them over or converts them."""
         folder = self.origin.partial / content_hash(self.identity())[:16]
@@ -95,6 +99,9 @@ class FilePart:
                 shutil.rmtree(folder, ignore_errors=True)
         except DatasetError as exc:
             raise self._named(exc) from exc
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)  # a full disk is not left full
+            raise
 
     def rows_announced(self) -> int | None:
         """The number of rows as the file's own index has it, without fetching the file; None when that is not

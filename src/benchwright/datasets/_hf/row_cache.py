@@ -79,6 +79,9 @@ class Part(Protocol):
     def about(self) -> JsonObject:
         """Where the rows come from, for people who look into the cache."""
 
+    def is_local(self) -> bool:
+        """Whether the rows can be had without network."""
+
     def fill(self, rows: Path) -> Filled:
         """Writes the rows to a new Parquet file. Raises DatasetError when they cannot be had."""
 
@@ -112,12 +115,12 @@ class RowCache:
                 why = _fault(place, part) or "damaged"
                 gone = set_aside(place, self._quarantine, why)
                 self._tell(f"a cached copy was damaged ({why}); it was moved to {gone}")
-                if self._offline:
+                if self._offline and not part.is_local():
                     raise DatasetError(
                         f"{self._uri}: the cached rows of {self._what(part)} are damaged ({why}) and were moved to {gone}. "
                         f"They cannot be fetched again because {self._offline} is set; unset it once"
                     )
-            if self._offline:
+            if self._offline and not part.is_local():
                 raise DatasetError(
                     f"{self._uri}: {self._what(part)} is not in the cache ({self._folder}), and {self._offline} is set. "
                     "Unset it and read the dataset once"

@@ -134,6 +134,10 @@ class ViewerPart:
         """The same, for people."""
         return {**self.identity(), "files": [f"rows {self.start} to {self.stop} of {self.split}"]}
 
+    def is_local(self) -> bool:
+        """Never."""
+        return False
+
     def fill(self, rows: Path) -> Filled:
         """Asks page by page."""
         out = RowWriter(rows)
