@@ -26,7 +26,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks"},
     "reports": BASE | {"plugins", "config", "store", "stats"},
     "sdk": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports"},
-    "cli": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports", "sdk"},
+    "server": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports", "sdk"},
+    "cli": {"server"} | BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports", "sdk"},
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
 

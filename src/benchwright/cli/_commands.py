@@ -44,6 +44,7 @@ COMMANDS: dict[str, Command] = {
     "show": Command("show RUN [SAMPLE]", "one run at a glance, or one sample in full", "_show"),
     "export": Command("export RUN", "a run's samples as JSON lines, CSV or Parquet", "_export"),
     "compare": Command("compare A B", "two runs side by side, sample by sample", "_compare"),
+    "serve": Command("serve", "REST interface of this workspace on loopback", "_serve"),
     "simulate": Command("simulate", "serve the embedded demo model over HTTP", "_simulate"),
 }
 """In the order of the help text."""

@@ -1,0 +1,87 @@
+"""`benchwright serve`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser, value_of
+from benchwright.cli._run_flags import add_workspace
+from benchwright.config import Setting
+
+if TYPE_CHECKING:
+    from benchwright.server import ServerAddress
+
+_PORT = Setting("port", "int", "port to listen on; 0 for any free one (default: 8765)", least=0, most=65535)
+_BODY = Setting("max_body_mb", "number", "largest request body in MB (default: 64)", above=0)
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `serve`."""
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="loopback address to listen on (default: 127.0.0.1)"
+    )
+    parser.add_argument("--port", type=value_of(_PORT), default=8765, metavar="N", help=_PORT.meaning)
+    parser.add_argument("--addr", metavar="IP:PORT", help="both in one")
+    parser.add_argument(
+        "--token-name", metavar="VARIABLE", help="environment variable with the token of writers"
+    )
+    parser.add_argument("--private", action="store_true", help="ask readers for the token too")
+    parser.add_argument("--max-body-mb", type=value_of(_BODY), default=64.0, metavar="X", help=_BODY.meaning)
+    add_workspace(parser)
+    parser.example("benchwright serve --port 8765")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Serve until Ctrl-C; JSON: `{"url", "token", "workspace"}` once it listens."""
+    from benchwright.server import ServerSettings, serve
+    from benchwright.store import find_workspace
+
+    explicit = None if arguments.workspace is None else Path(arguments.workspace)
+    workspace = find_workspace(Path.cwd(), explicit)
+    host, port = _address(arguments)
+    settings = ServerSettings(
+        host=host,
+        port=port,
+        token=_token(arguments.token_name),
+        private=arguments.private,
+        max_body=int(arguments.max_body_mb * 1024 * 1024),
+    )
+
+    def ready(address: ServerAddress) -> None:
+        if output.as_json:
+            output.json({"url": address.url, "token": address.token, "workspace": str(workspace.root)})
+            return
+        output.line(f"serving {workspace.root} at {address.url} (Ctrl-C stops it)")
+        output.line(f"token for writers: {address.token}")
+        output.line(f"description: {address.url}/openapi.json")
+
+    serve(workspace, settings, on_ready=ready)
+    return 0
+
+
+def _address(arguments: Namespace) -> tuple[str, int]:
+    from benchwright.core import UsageError
+
+    if arguments.addr is None:
+        return arguments.host, arguments.port
+    host, colon, port = arguments.addr.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535:
+        raise UsageError(
+            f"--addr is {arguments.addr!r}; expected an address and a port, such as 127.0.0.1:8765"
+        )
+    return host.strip("[]"), int(port)
+
+
+def _token(variable: str | None) -> str | None:
+    import os
+
+    from benchwright.core import UsageError
+
+    if variable is None:
+        return None
+    if not os.environ.get(variable):
+        raise UsageError(f"--token-name {variable}: that variable is not set (export {variable}=…)")
+    return os.environ[variable]

@@ -1,0 +1,170 @@
+"""The application: requests matched to the table of routes, checked, carried out and answered as JSON."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as Mounted
+
+from benchwright.server._guard import MAX_BODY_BYTES, Guard
+from benchwright.server._handlers import Call
+from benchwright.server._openapi import openapi_document
+from benchwright.server._refusals import Refusal, refusal_of
+from benchwright.server._routes import LARGEST_NUMBER, MOST_PER_PAGE, ROUTES, Query, Route
+from benchwright.server._state import ServerState
+
+_LOG = logging.getLogger("benchwright.server")
+
+
+def build_app(
+    state: ServerState, *, token: str, private: bool = False, max_body: int = MAX_BODY_BYTES
+) -> Guard:
+    """The ASGI application of one workspace.
+
+    Args:
+        state: What it serves.
+        token: What writers must show.
+        private: Whether readers must show it too.
+        max_body: Largest body in bytes.
+    """
+    document = orjson.dumps(openapi_document())
+
+    async def describe(request: Request) -> Response:
+        return _json(document)
+
+    mounted = [Mounted(route.path, _endpoint(route, state), methods=[route.method]) for route in ROUTES]
+    app = Starlette(
+        routes=[*_by_path(mounted), Mounted("/openapi.json", describe, methods=["GET"])],
+        exception_handlers={HTTPException: _not_routed, Exception: _failed},
+    )
+    # Where a path ends in "/", a redirect would lose the token of careless clients.
+    app.router.redirect_slashes = False
+    return Guard(app, token=token, private=private, needs_token=_writes, max_body=max_body)
+
+
+def _by_path(mounted: list[Mounted]) -> list[Mounted]:
+    """One entry per path, so that a wrong method is told from a wrong path."""
+    paths: dict[str, dict[str, Any]] = {}
+    for entry in mounted:
+        for method in entry.methods or ():
+            if method != "HEAD":
+                paths.setdefault(entry.path, {})[method] = entry.endpoint
+
+    def dispatch(known: dict[str, Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            response: Response = await known["GET" if request.method == "HEAD" else request.method](request)
+            return response
+
+        return answer
+
+    return [Mounted(path, dispatch(known), methods=list(known)) for path, known in paths.items()]
+
+
+def _endpoint(route: Route, state: ServerState) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        try:
+            call = Call(_path(request), _query(route, request), _body(route, await request.body()))
+            told = await route.handler(state, call)
+        except Exception as error:
+            refusal = refusal_of(error)
+            if refusal.status == 500:
+                _LOG.exception("%s %s", request.method, request.url.path)
+            return _refused(refusal)
+        return _json(told.model_dump_json().encode() if isinstance(told, BaseModel) else orjson.dumps(told))
+
+    return answer
+
+
+def _path(request: Request) -> dict[str, int]:
+    numbers = {}
+    for name, text in request.path_params.items():
+        if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) > LARGEST_NUMBER:
+            raise Refusal(422, "invalid", f"{name} is {text[:40]!r}; expected a whole number")
+        numbers[name] = int(text)
+    return numbers
+
+
+def _query(route: Route, request: Request) -> dict[str, Any]:
+    return {query.name: _parameter(query, request.query_params) for query in route.query}
+
+
+def _parameter(query: Query, given: Mapping[str, str]) -> Any:
+    text = given.get(query.name)
+    if text is None:
+        return query.default
+    if query.kind is str:
+        if query.choices and text not in query.choices:
+            raise Refusal(
+                422, "invalid", f"{query.name} is {text[:40]!r}; expected {', '.join(query.choices)}"
+            )
+        return text
+    if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) > LARGEST_NUMBER:
+        raise Refusal(422, "invalid", f"{query.name} is {text[:40]!r}; expected a whole number from 0 up")
+    number = int(text)
+    if query.name == "limit" and not 1 <= number <= MOST_PER_PAGE:
+        raise Refusal(422, "invalid", f"limit is {number}; expected 1 to {MOST_PER_PAGE}")
+    return number
+
+
+def _body(route: Route, raw: bytes) -> BaseModel | None:
+    if route.body is None:
+        return None
+    if not raw.strip():
+        if route.body_optional:
+            return route.body()
+        raise Refusal(400, "no_body", "the request has no body", "send a JSON object")
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise Refusal(400, "malformed", f"the body is not JSON: {error}") from None
+    try:
+        return route.body.model_validate(value)
+    except ValidationError as error:
+        raise Refusal(422, "invalid", _problems(error)) from None
+
+
+def _problems(error: ValidationError) -> str:
+    found = [f"{'.'.join(map(str, e['loc'])) or 'body'}: {e['msg']}" for e in error.errors()[:5]]
+    return "; ".join(found)
+
+
+def _writes(method: str, path: str) -> bool:
+    """Whether a request needs the token: those that change the record. What is no route changes nothing."""
+    return any(route.writes and route.method == method and _matches(route, path) for route in ROUTES)
+
+
+def _matches(route: Route, path: str) -> bool:
+    return re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", route.path), path) is not None
+
+
+def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
+
+
+def _refused(refusal: Refusal, headers: Mapping[str, str] | None = None) -> Response:
+    return _json(orjson.dumps(refusal.body()), refusal.status, headers)
+
+
+async def _not_routed(request: Request, error: Exception) -> Response:
+    status, path = getattr(error, "status_code", 404), request.url.path[:200]
+    if status == 405:
+        allowed = ", ".join(sorted({route.method for route in ROUTES if _matches(route, path)} or {"GET"}))
+        refusal = Refusal(405, "method", f"{request.method[:20]} is not possible here; allowed: {allowed}")
+        return _refused(refusal, {"Allow": allowed})
+    if status == 404:
+        return _refused(Refusal(404, "not_found", f"there is nothing at {path}", "see /openapi.json"))
+    return _refused(Refusal(status, "http", str(getattr(error, "detail", error))))
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    _LOG.error("%s %s", request.method, request.url.path, exc_info=error)
+    return _refused(refusal_of(error))

@@ -1,0 +1,158 @@
+"""Who may ask: only this machine, no web page of another origin, and writers only with the token.
+
+Plain ASGI around the application, so that nothing is parsed of a request that is turned away.
+"""
+
+from __future__ import annotations
+
+import hmac
+import zlib
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from benchwright.server._refusals import Refusal
+
+MAX_BODY_BYTES = 64 * 1024 * 1024
+"""Largest body, unpacked."""
+
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class Guard:
+    """Turns away what must not come in, and hands on the body whole and unpacked."""
+
+    def __init__(
+        self,
+        app: Callable[[Scope, Receive, Send], Awaitable[None]],
+        *,
+        token: str,
+        private: bool,
+        needs_token: Callable[[str, str], bool],
+        max_body: int = MAX_BODY_BYTES,
+    ) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._private = private
+        self._needs_token = needs_token
+        self._max_body = max_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        try:
+            self._check_host(headers)
+            self._check_token(scope, headers)
+            body = await self._read(headers, receive)
+        except Refusal as refusal:
+            await refuse(send, refusal)
+            return
+
+        given = False
+
+        async def once() -> MutableMapping[str, Any]:
+            nonlocal given
+            if given:  # only a disconnect can follow
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, once, send)
+
+    def _check_host(self, headers: dict[str, str]) -> None:
+        """A page whose name was made to resolve to this machine still sends its own name."""
+        host = headers.get("host", "")
+        name = _host_name(host)
+        if name not in _LOOPBACK:
+            raise Refusal(
+                403,
+                "forbidden_host",
+                f"Host {host[:100]!r} is not this machine; ask by http://127.0.0.1:PORT",
+            )
+        origin = headers.get("origin")
+        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+            raise Refusal(403, "forbidden_origin", f"pages of {origin[:100]!r} may not use this server")
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+            raise Refusal(403, "forbidden_origin", "other web pages may not use this server")
+
+    def _check_token(self, scope: Scope, headers: dict[str, str]) -> None:
+        if not self._private and not self._needs_token(scope["method"], scope["path"]):
+            return
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token):
+            raise Refusal(
+                401,
+                "unauthorized",
+                "this request needs the server's token" if not given else "the token is not this server's",
+                "send it as: Authorization: Bearer TOKEN (printed by `benchwright serve`; in BENCHWRIGHT_TOKEN of runs)",
+            )
+
+    async def _read(self, headers: dict[str, str], receive: Receive) -> bytes:
+        announced = headers.get("content-length", "")
+        if announced.isdigit() and int(announced) > self._max_body:
+            raise self._too_large()
+        encoding = headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in ("identity", "", "gzip"):
+            raise Refusal(
+                415, "encoding", f"Content-Encoding {encoding[:40]!r} is not understood; send gzip or plain"
+            )
+        unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None
+        pieces: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refusal(400, "disconnected", "the request ended before its body")
+            piece: bytes = message.get("body", b"")
+            if unpack is not None and piece:
+                try:
+                    piece = unpack.decompress(piece, self._max_body + 1 - size)
+                except zlib.error as error:
+                    raise Refusal(400, "bad_gzip", f"the body is not gzip: {error}") from None
+            size += len(piece)
+            if size > self._max_body or (unpack is not None and unpack.unconsumed_tail):
+                raise self._too_large()
+            pieces.append(piece)
+            if not message.get("more_body"):
+                return b"".join(pieces)
+
+    def _too_large(self) -> Refusal:
+        return Refusal(
+            413,
+            "too_large",
+            f"the body is larger than {self._max_body} bytes",
+            "send less at once, or raise --max-body-mb",
+        )
+
+
+async def refuse(send: Send, refusal: Refusal) -> None:
+    """Answer with a refusal."""
+    body = orjson.dumps(refusal.body())
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if refusal.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without the port.
+
+    >>> _host_name("127.0.0.1:8765"), _host_name("[::1]:8765"), _host_name("evil.example")
+    ('127.0.0.1', '::1', 'evil.example')
+    """
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""

@@ -1,0 +1,81 @@
+"""Refusals: every error becomes one shape, with the status that tells a client what it can do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchwright.core import (
+    BenchwrightError,
+    DatasetError,
+    JsonObject,
+    NotFoundError,
+    RunOwnedError,
+    UsageError,
+)
+from benchwright.store import RecordRefusedError, StoreError
+
+
+@dataclass
+class Refusal(Exception):
+    """A request that is not carried out."""
+
+    status: int
+    """HTTP status."""
+    code: str
+    """Name of the reason, for programs."""
+    message: str
+    """The reason, for people."""
+    hint: str | None = None
+    """What to do about it."""
+    retryable: bool = False
+    """Whether the same request may succeed later."""
+
+    def body(self) -> JsonObject:
+        """The one shape."""
+        return {
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "hint": self.hint,
+                "retryable": self.retryable,
+            }
+        }
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """How an error of ours is told over HTTP."""
+    text = str(error) or type(error).__name__
+    match error:
+        case Refusal():
+            return error
+        case RecordRefusedError():
+            return Refusal(409, error.code, text)
+        case RunOwnedError():
+            return Refusal(409, "run_owned", text, "wait for that process, or stop it")
+        case NotFoundError():
+            return Refusal(404, "not_found", text)
+        case StoreError():
+            return Refusal(
+                503, "store", text, "make room or repair the disk; what was recorded is safe", True
+            )
+        case DatasetError():
+            return _of_dataset(error, text)
+        case UsageError():
+            return Refusal(422, "invalid", text)
+        case BenchwrightError():
+            return Refusal(422, "refused", text)
+    return Refusal(
+        500, "internal", f"{type(error).__name__}: {text}", "this is a fault of the server; please report it"
+    )
+
+
+def _of_dataset(error: DatasetError, text: str) -> Refusal:
+    """The hub's own trouble is told apart from a dataset that is not there and from a wrong name."""
+    kind = getattr(error, "kind", None)
+    if kind == "not_found":
+        return Refusal(404, "dataset_not_found", text)
+    if kind == "timeout":
+        return Refusal(504, "hub_timeout", text, "the hub did not answer in time; try again", True)
+    if kind == "unreachable":
+        return Refusal(502, "hub_unreachable", text, "check the network, HF_ENDPOINT and HF_TOKEN", True)
+    return Refusal(422, "dataset", text)

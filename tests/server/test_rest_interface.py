@@ -1,0 +1,317 @@
+"""The REST interface: runs, steps, metrics and events over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwright.server import ServerAddress, ServerSettings, openapi_document, serving
+from benchwright.store import Workspace
+
+
+class Client:
+    """A few lines of HTTP, as any language has them."""
+
+    def __init__(self, address: ServerAddress) -> None:
+        self.token = address.token
+        self.host = address.url.removeprefix("http://")
+
+    def __call__(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        token: str | None = "",
+        headers: dict[str, str] | None = None,
+    ) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection(self.host, timeout=20)
+        sent = dict(headers or {})
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token or self.token}"
+        raw = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
+        try:
+            connection.request(method, path, raw, sent)
+            answer = connection.getresponse()
+            text = answer.read()
+            return answer.status, json.loads(text) if text else None
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with serving(Workspace(tmp_path)) as (address, _):
+        yield Client(address)
+
+
+def code_of(answer: tuple[int, Any]) -> tuple[int, str]:
+    error = answer[1]["error"]
+    assert set(error) == {"code", "message", "hint", "retryable"}
+    return answer[0], error["code"]
+
+
+def test_a_run_from_begin_to_end(client: Client) -> None:
+    status, health = client("GET", "/health", token=None)
+    assert (status, health["service"], health["pid"]) == (200, "benchwright", os.getpid())
+    _, created = client("POST", "/runs", {"workflow_name": "wf", "input": '{"a":null}'})
+    run = created["run_id"]
+    begin = {"run_id": run, "step_key": "s", "input_hash": "h1", "input": '{"x":1}'}
+    _, decision = client("POST", "/steps/begin", begin)
+    assert decision["decision"] == "run"
+    assert client("POST", "/steps/complete", {"step_id": decision["step_id"], "output": '{"y":null}'}) == (
+        200,
+        {},
+    )
+    _, again = client("POST", "/steps/begin", begin)
+    assert (again["decision"], again["output"]) == ("reuse", '{"y":null}')
+    assert (
+        client("POST", f"/runs/{run}/metrics", {"metric_name": "acc", "metric_value": 0.5, "step_key": "s"})[
+            0
+        ]
+        == 200
+    )
+    assert client("POST", f"/runs/{run}/events", {"type": "note", "message": "hi", "data": [1]})[0] == 200
+    assert client("POST", f"/runs/{run}/output", {"output": "[1]"}) == (200, {})
+    assert client("POST", f"/runs/{run}/complete") == (200, {})
+    assert client("POST", f"/runs/{run}/complete") == (200, {})  # said twice
+    _, told = client("GET", f"/runs/{run}", token=None)
+    assert (told["status"], told["input"], told["output"]) == ("completed", '{"a":null}', "[1]")
+    assert told["started_at"].endswith("Z")
+    _, steps = client("GET", f"/runs/{run}/steps", token=None)
+    assert [(s["step_key"], s["status"], s["input"]) for s in steps["steps"]] == [
+        ("s", "completed", '{"x":1}')
+    ]
+    _, metrics = client("GET", f"/runs/{run}/metrics", token=None)
+    assert metrics["metrics"][0]["step_id"] == steps["steps"][0]["id"]
+    _, events = client("GET", f"/runs/{run}/events", token=None)
+    assert "note" in [event["type"] for event in events["events"]]
+    assert code_of(client("POST", f"/runs/{run}/output", {"output": "2"})) == (409, "run_closed")
+
+
+def test_pages_go_on_where_the_last_ended(client: Client) -> None:
+    runs = [client("POST", "/runs", {"workflow_name": f"w{k}"})[1]["run_id"] for k in range(5)]
+    seen, after = [], ""
+    while True:
+        _, page = client("GET", f"/runs?limit=2{after}", token=None)
+        seen += [run["id"] for run in page["runs"]]
+        if page["next"] is None:
+            break
+        after = f"&after={page['next']}"
+    assert seen == runs[::-1]
+
+
+def test_a_changed_input_is_a_conflict_that_shows_the_difference(client: Client) -> None:
+    run = client("POST", "/runs", {"workflow_name": "wf"})[1]["run_id"]
+    first = {"run_id": run, "step_key": "s", "input_hash": "a" * 64, "input": '{"n":1}'}
+    step = client("POST", "/steps/begin", first)[1]["step_id"]
+    client("POST", "/steps/complete", {"step_id": step, "output": "1"})
+    answer = client("POST", "/steps/begin", {**first, "input_hash": "b" * 64, "input": '{"n":2}'})
+    assert code_of(answer) == (409, "input_changed")
+    assert "n" in answer[1]["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "expected"),
+    [
+        ("GET", "/runs/77", None, (404, "not_found")),
+        ("GET", "/runs/x", None, (422, "invalid")),
+        ("GET", "/runs?limit=0", None, (422, "invalid")),
+        ("GET", "/runs?limit=5000", None, (422, "invalid")),
+        ("GET", "/runs?kind=odd", None, (422, "invalid")),
+        ("GET", "/nothing", None, (404, "not_found")),
+        ("DELETE", "/runs", None, (405, "method")),
+        ("POST", "/runs", b"{", (400, "malformed")),
+        ("POST", "/runs", b"", (400, "no_body")),
+        ("POST", "/runs", b"[1]", (422, "invalid")),
+        ("POST", "/runs", {"workflow_name": ""}, (422, "invalid")),
+        ("POST", "/runs", {"workflow_name": "w", "input": "{"}, (422, "not_json")),
+        ("POST", "/runs/77/complete", {}, (404, "not_found")),
+        ("POST", "/runs/77/metrics", {"metric_name": "m", "metric_value": 1}, (404, "not_found")),
+        ("POST", "/steps/complete", {"step_id": 9, "output": "1"}, (404, "not_found")),
+        ("POST", "/steps/begin", {"run_id": 77, "step_key": "s", "input_hash": "h"}, (404, "not_found")),
+        ("POST", "/dataset/init", {"source": "/etc/passwd"}, (422, "invalid")),
+        ("POST", "/datasets/batch", {"source": "hf://a/b", "offset": 0, "limit": 0}, (422, "invalid")),
+    ],
+)
+def test_refusals_have_one_shape(
+    client: Client, method: str, path: str, body: Any, expected: tuple[int, str]
+) -> None:
+    assert code_of(client(method, path, body)) == expected
+
+
+def test_writers_need_the_token_and_readers_do_not(client: Client) -> None:
+    body = {"workflow_name": "w"}
+    assert code_of(client("POST", "/runs", body, token=None)) == (401, "unauthorized")
+    assert code_of(client("POST", "/runs", body, token="wrong")) == (401, "unauthorized")
+    assert client("GET", "/runs", token=None)[0] == 200
+
+
+def test_a_private_server_asks_readers_too(tmp_path: Path) -> None:
+    with serving(Workspace(tmp_path), ServerSettings(port=0, private=True)) as (address, _):
+        client = Client(address)
+        assert code_of(client("GET", "/runs", token=None)) == (401, "unauthorized")
+        assert client("GET", "/runs")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "evil.example:8765"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ],
+)
+def test_web_pages_cannot_drive_it(client: Client, headers: dict[str, str]) -> None:
+    for method, path, body in (("GET", "/runs", None), ("POST", "/runs", {"workflow_name": "w"})):
+        assert client(method, path, body, headers=headers)[0] == 403
+    assert client("GET", "/runs")[1]["runs"] == []
+
+
+def test_large_and_packed_bodies(tmp_path: Path) -> None:
+    with serving(Workspace(tmp_path), ServerSettings(port=0, max_body=200_000)) as (address, _):
+        client = Client(address)
+        run = client("POST", "/runs", {"workflow_name": "w"})[1]["run_id"]
+        fits = json.dumps({"output": json.dumps("x" * 150_000)}).encode()
+        assert client("POST", f"/runs/{run}/output", fits)[0] == 200
+        packed = gzip.compress(fits)
+        assert client("POST", f"/runs/{run}/output", packed, headers={"Content-Encoding": "gzip"})[0] == 200
+        answer = client("POST", f"/runs/{run}/output", b"x" * 300_000)
+        assert code_of(answer) == (413, "too_large")
+        assert "200000 bytes" in answer[1]["error"]["message"]
+        bomb = gzip.compress(b" " * 50_000_000)
+        answer = client("POST", f"/runs/{run}/output", bomb, headers={"Content-Encoding": "gzip"})
+        assert code_of(answer) == (413, "too_large")
+        answer = client("POST", f"/runs/{run}/output", b"not gzip", headers={"Content-Encoding": "gzip"})
+        assert code_of(answer) == (400, "bad_gzip")
+        answer = client("POST", f"/runs/{run}/output", fits, headers={"Content-Encoding": "br"})
+        assert code_of(answer) == (415, "encoding")
+
+
+def test_the_next_server_goes_on_with_runs_of_one_that_died(tmp_path: Path) -> None:
+    (tmp_path / ".benchwright").mkdir()
+    server = _started(tmp_path)
+    client, process = server
+    run = client("POST", "/runs", {"workflow_name": "w"})[1]["run_id"]
+    begin = {"run_id": run, "step_key": "s", "input_hash": "h"}
+    step = client("POST", "/steps/begin", begin)[1]["step_id"]
+    process.send_signal(signal.SIGKILL)
+    process.wait(10)
+    _close(process)
+    client, process = _started(tmp_path)
+    try:
+        assert client("GET", f"/runs/{run}")[1]["status"] == "interrupted"
+        answer = client("POST", "/steps/begin", begin)[1]
+        assert (answer["decision"], answer["step_id"], answer["attempt"]) == ("run", step, 2)
+        stale = client("POST", "/steps/complete", {"step_id": step, "output": "1", "attempt": 1})
+        assert code_of(stale) == (409, "stale_attempt")
+        assert client("POST", "/steps/complete", {"step_id": step, "output": "1", "attempt": 2}) == (200, {})
+        assert client("POST", f"/runs/{run}/complete") == (200, {})
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        _close(process)
+    assert not (tmp_path / ".benchwright" / "server.json").exists()
+
+
+def _close(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    process.stdout.close()
+
+
+def _started(folder: Path) -> tuple[Client, subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchwright", "serve", "--port", "0", "--json", "--workspace", str(folder)],
+        stdout=subprocess.PIPE, text=True, cwd=folder,
+    )  # fmt: skip
+    assert process.stdout is not None
+    text = ""
+    while not text.endswith("}\n"):
+        line = process.stdout.readline()
+        assert line, "the server ended while starting"
+        text += line
+    told = json.loads(text)
+    return Client(ServerAddress(told["url"], told["token"])), process
+
+
+def test_the_token_is_kept_for_its_owner_only(tmp_path: Path) -> None:
+    _, process = _started(tmp_path)
+    try:
+        record = tmp_path / ".benchwright" / "server.json"
+        assert record.stat().st_mode & 0o077 == 0
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+        _close(process)
+
+
+def test_the_description_names_every_route() -> None:
+    document = openapi_document()
+    assert document["openapi"].startswith("3.1")
+    for path in ("/health", "/dataset/init", "/datasets/init", "/datasets/batch", "/dataset/batch", "/steps/begin",
+                 "/runs/{run_id}/events"):  # fmt: skip
+        assert path in document["paths"]
+    assert document["paths"]["/runs"]["post"]["security"] == [{"token": []}]
+    assert "security" not in document["paths"]["/runs"]["get"]
+
+
+def test_the_clients_of_workflows_speak_it(client: Client) -> None:
+    from benchwright.sdk import BenchwrightClient, workflow
+
+    async def handler(input_value: Any, ctx: Any) -> Any:
+        doubled = await ctx.step(
+            step_key="double", execute=lambda: input_value["n"] * 2, input_value=input_value
+        )
+        await ctx.emit("doubled", doubled)
+        await ctx.event("told", "yes")
+        return {"doubled": doubled, "none": None}
+
+    async def main() -> None:
+        async with BenchwrightClient(base_url=f"http://{client.host}", token=client.token) as rest:
+            run = await rest.create_run("wf", {"n": 4})
+            value = await rest.run_step(
+                run_id=run.id, step_key="s", input_value=1, execute=lambda: {"a": None}
+            )
+            assert value == {"a": None}
+            await rest.set_run_output(run.id, [1, None])
+            await rest.complete_run(run.id)
+            assert (await rest.get_run(run.id)).output == [1, None]
+
+    asyncio.run(main())
+    environment = {"BENCHWRIGHT_BASE_URL": f"http://{client.host}", "BENCHWRIGHT_TOKEN": client.token}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        assert asyncio.run(workflow("wf", handler).run({"n": 4})) == {"doubled": 8, "none": None}
+    runs = client("GET", "/runs?name=wf")[1]["runs"]
+    assert [run["status"] for run in runs] == ["completed", "completed"]
+
+
+def test_schemathesis_finds_no_server_error(tmp_path: Path) -> None:
+    with serving(Workspace(tmp_path)) as (address, _):
+        started = time.monotonic()
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name("schemathesis")), "run", f"{address.url}/openapi.json",
+             "-H", f"Authorization: Bearer {address.token}", "--max-examples", "6", "--phases", "coverage,fuzzing",
+             "--exclude-checks", "positive_data_acceptance", "--request-timeout", "20", "--no-color", "--seed", "7"],
+            capture_output=True, text=True, timeout=240, cwd=tmp_path, check=False,
+            env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        )  # fmt: skip
+    assert done.returncode == 0, (
+        f"{done.stdout[-6000:]}\n{done.stderr[-500:]} ({time.monotonic() - started:.0f} s)"
+    )
