@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from benchwright.scorers import (
@@ -136,6 +138,17 @@ def test_span_shows_the_characters_that_decided(reply: str, decided: str) -> Non
         "因此，答案是选项B。",
         "（Ｂ）",
         "Die richtige Antwort ist B",
+        "B</s>",
+        "B<|im_end|>",
+        "**B.** 2263",
+        "#### B",
+        "Option **B** is correct.",
+        "I am confident that B is correct",
+        "【答案】B",
+        "正确选项为：B",
+        "选B。A、C都不对。",
+        "A和C都不对，选B",
+        "B。因为只有它对",
     ],
 )
 def test_ways_to_say_b(reply: str) -> None:
@@ -160,6 +173,10 @@ def test_ways_to_say_b(reply: str) -> None:
         ("Is the answer B?", None),
         ("The answer is B?", None),
         ("Suppose B is correct", None),
+        ("I am not confident that B is correct", None),
+        ("Choose A, B or C.", None),
+        ("I can rule out A. I can rule out B.", None),
+        ("可以排除A和B", None),
     ],
 )
 def test_what_is_denied_supposed_or_asked_is_not_stated(reply: str, expected: str | None) -> None:
@@ -267,6 +284,8 @@ def test_numbers_are_read_whole(reply: str, expected: str | None) -> None:
         ({"A": "北京", "B": "上海"}, "首都是北京。", "A"),
         ({"A": "北京", "B": "上海"}, "不是上海，是北京", "A"),
         ({"A": "*", "B": "+"}, "*", "A"),
+        ({"A": r"$\frac{1}{2}$", "B": r"$\frac{1}{3}$"}, r"\boxed{\frac{1}{2}}", "A"),
+        ({"A": "True", "B": "False"}, "The statement is not true.", None),
         ({"A": "Straße", "B": "Weg"}, "die STRASSE? Nein, der Weg", "B"),
         (CITIES, "Not Paris or London.", None),
         (CITIES, "Neither Paris nor London. Rome.", "C"),
@@ -282,6 +301,24 @@ def test_option_texts(options: dict[str, str], reply: str, expected: str | None)
 @pytest.mark.parametrize("reply", ["В", "Answer: В", "Β", "答案：В"])
 def test_letters_that_only_look_alike_are_none(reply: str) -> None:
     assert letter(reply) is None
+
+
+@pytest.mark.parametrize("other", "ACDI")
+def test_no_letter_is_read_better_than_another(other: str) -> None:
+    options = {chr(65 + at): f"text {at}" for at in range(9)} | FOUR
+    options["B"], options[other] = options[other], options["B"]
+    for rule in CHOICE_RULES:
+        for example in rule.examples:
+            if extract_choice(example, FOUR).letter != "B" or (other == "I" and " I" in f" {example}"):
+                continue
+            swapped = re.sub(
+                rf"(?<![A-Za-z0-9'])[Bb{other}](?![A-Za-z0-9'])",
+                lambda found: {"B": other, "b": other.lower()}.get(found[0], "B"),
+                example,
+            )
+            if other == "I" and re.search(r"\bI (?:because|again)", swapped):
+                continue  # the pronoun is more likely there
+            assert extract_choice(swapped, options).letter == other, swapped
 
 
 def test_only_what_follows_the_reasoning_counts() -> None:

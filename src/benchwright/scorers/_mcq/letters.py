@@ -19,7 +19,7 @@ OPENERS = r"[\s({\[<]{0,4}"
 CLOSERS = r"[)\]}>]{0,3}"
 NOT_INSIDE = rf"(?<!{WORD})(?<!{WORD}['/.&-])"
 """Before a letter that stands alone: no word, nor one that goes on (`x-B`, `U.S`, `R&B`)."""
-NOT_PART = rf"(?!{WORD}|'{WORD}|-[a-z]|\+|\#|&{WORD}|\.[A-Za-z](?!{WORD}))"
+NOT_PART = rf"(?!{WORD}|'{WORD}|-[a-z]|\+|\#|&{WORD}|\.[A-Za-z]\.)"
 """Behind it: no word (`Bob`, `B12`, `B's`, `B-tree`, `C++`, `C#`, `D.C.`)."""
 STOP = (
     rf"(?=\s?(?:选项|项)?\s?{CLOSERS}\s?(?:[.,;:!(\[–—\-]|\n|$)"
@@ -30,10 +30,10 @@ HARD_STOP = rf"(?=\s?{CLOSERS}\s?(?:[.!]|\n|$))"
 
 # Words that may follow an option called A or I; behind any other word it was an article or a pronoun.
 _GOES_ON = (
-    r"(?:because|since|as|for|and|or|but|which|is|are|was|with|due|given|per|by|in|on|at|from|to|if|when|where|while"
+    r"(?:the|because|since|as|for|and|or|but|which|is|are|was|with|due|given|per|by|in|on|at|from|to|if|when|where|while"
     r"|rather|instead|not|here|then|would|must|should|seems|appears|fits|matches)\b"
 )
-_I_GOES_ON = r"(?:because|since|as|for|and|or|which|is|with|due|given)\b"
+_I_GOES_ON = r"(?:the|because|since|as|for|and|or|which|is|with|due|given)\b"
 _VERB = r"(?!\s(?:is|was|are|would|can|cannot|has|does|seems|looks|gives|means)\b|\s?(?:是|不|错|对|正确))"
 
 

@@ -72,7 +72,7 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
     after = at + 1 + (text[at + 1 : at + 2] == " ")
     own = texts.own_at(view, after, letter)
     opened = _compiled(_OPENED).match(text, at + 1)
-    if own is None and (opened is None or (letter == "I" and opened[0][0] not in ").]}:")):
+    if own is None and (opened is None or (letter == "I" and opened[0][0] not in ").]}:\n")):
         return None
     if _is_list(view, letter, options, texts):
         return None
@@ -125,7 +125,8 @@ def _by_pattern(
             at = found.end() + (view.text[found.end()] in "([")
             letter = view.text[at].upper()
             asked = _compiled(_ASKED).match(view.text, at + 1)
-            if letter not in options or asked or is_word(view.text, at) or texts.covers(view, at):
+            a_word = is_word(view.text, at) and not (rule.name == "named" and view.text[at] == "A")
+            if letter not in options or asked or a_word or texts.covers(view, at):
                 continue
             if said(view, found.start()):
                 yield at, letter

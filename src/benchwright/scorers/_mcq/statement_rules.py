@@ -14,7 +14,7 @@ _FILLER = (
     r"|actually|surely|obviously|therefore|thus|hence|then|just|only|now|given\sby|as\sfollows|the|my|our|option|choice"
     r"|letter|answer|correct|right|best|final|one|labell?ed|marked)\b){0,6}"
 )
-_ZH_FILLER = r"(?:应该|应当|应|可能|显然|就|便|只能|必须|即|则|也|才|是|为|為|選擇|選|选择|选项|选|[:=>,]|-|\s|\(|\[|的){0,8}"
+_ZH_FILLER = r"(?:应该|应当|应|可能|显然|就|便|只能|必须|即|则|也|才|是|为|為|選擇|選|选择|选项|选|[:=>,]|-|\s|\(|\)|\[|\]|的){0,8}"
 
 STATEMENT_RULES: tuple[ChoiceRule, ...] = (
     ChoiceRule(
@@ -209,8 +209,8 @@ STATEMENT_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "答案 with the letter",
         ("答案是B", "答案为 B", "正确答案：B", "答案应该选B"),
-        rf"答案{_ZH_FILLER}",
-        ("答案",),
+        rf"(?:答案|正确(?:的)?(?:选项|选择)){_ZH_FILLER}",
+        ("答案", "正确"),
     ),
     ChoiceRule(
         "zh_chosen",
@@ -242,6 +242,13 @@ STATEMENT_RULES: tuple[ChoiceRule, ...] = (
         ("ponse", "antwort", "respuesta", "risposta", "resposta", "正解", "答え", "解答", "답"),
     ),
     ChoiceRule(
+        "last_words",
+        "pattern",
+        "statement",
+        "a capital letter alone behind the last stop, colon or comma",
+        ("A and C are too far off. B.", "Based on this, B", "assistant: B"),
+    ),
+    ChoiceRule(
         "last_line",
         "pattern",
         "statement",
@@ -250,4 +257,4 @@ STATEMENT_RULES: tuple[ChoiceRule, ...] = (
     ),
 )
 """Patterns give what stands before the letter or text. Two of them, `verdict` and `preferred`, begin with the
-letter and are code, as is `last_line`."""
+letter and are code, as are `last_words` and `last_line`."""

@@ -36,7 +36,7 @@ _NOT_SAID = (
     r"(?:(?<![^\W_])(?:not|never|cannot|neither|nor|hardly|if|whether|suppose|supposing|assume|assuming|unless|why|imagine)"
     r"|n't|如果|假设|假如|假定|若|并非|不是|不能|不)\s?"
     r"(?:(?:i|we|you|they|it|is|was|be|to|the|a|an|my|our|your|that|this|think|believe|say|saying|feel|agree|mean|claim"
-    r"|conclude|sure|certain|convinced|clear|true|case|really|actually|necessarily|only|final|correct|right|best"
+    r"|conclude|sure|certain|confident|convinced|clear|obvious|true|case|really|actually|necessarily|only|final|correct|right|best"
     r"|option|choice|letter|answer)\s){0,6}$"
 )
 # A letter at the head of a clause, with what may stand between it and its verdict.
@@ -78,6 +78,8 @@ _TAKEN_BACK = (
     r"|discard(?:s|ed|ing)?|reject(?:s|ed|ing)?)\s|n't\s|cannot\sbe\s|排除|不选|不是|并非)"
     rf"(?:(?:be|options?|choices?|letter)\s)?[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}"
 )
+# Not the last item of a list such as "A, B, C".
+_LAST_WORDS = rf"(?<=\w\w[.,:!?])\s[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}[)\]]?[.!]?\s?$"
 _LAST_LINE = rf"[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}[)\]}}.:]{{0,2}}"
 
 
@@ -135,9 +137,10 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
                 continue
             if said(view, cue.start()):
                 yield found
-    line = _last_line(view, options, texts)
-    if line is not None:
-        yield line
+    for ending_rule in (_last_words, _last_line):
+        ended = ending_rule(view, options, texts)
+        if ended is not None:
+            yield ended
 
 
 def said(view: View, at: int) -> bool:
@@ -217,6 +220,14 @@ def _verdicts(
 
 def _heads_clause(view: View, at: int) -> bool:
     return _compiled(_HEAD_AFTER).search(view.lower, max(0, at - 20), at) is not None
+
+
+def _last_words(view: View, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:
+    found = _compiled(_LAST_WORDS).search(view.text, max(0, len(view.text) - 24))
+    if found is None or found["letter"] not in options or texts.covers(view, found.start("letter")):
+        return None
+    at = found.start("letter")
+    return Statement(at, at + 1, found["letter"], RULES["last_words"], False)
 
 
 def _last_line(view: View, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:

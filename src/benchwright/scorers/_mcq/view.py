@@ -29,6 +29,7 @@ _MARK = (
     r"|(?<!\w)['’]|['’](?!\w)|(?m:^)\#{1,6}(?=\s)|(?m:^)>(?=\s)"
     r"|\\(?:text(?:bf|it|rm|tt|sf|sc)?|math(?:bf|it|rm|tt|sf|bb)|bf|rm|it|left|right|quad|displaystyle)(?![A-Za-z])"
     r"|\\[()\[\],;:! {}%$&#_]"
+    r"|<\|[^<>|]{1,30}\|>|</?s>|<(?:eos|bos|end_of_turn)>"
     r"|</?(?:b|strong|i|em|u|p|br|span|div|code|pre|mark|font|center|sup|sub|h[1-6])(?:\s[^<>]{0,100})?/?>)"
 )
 # A single blank or line break between words stays as it is: most of a text needs no work.
