@@ -11,6 +11,7 @@ from benchmarks.latency import latency
 from benchmarks.memory import memory
 from benchmarks.per_row import per_row
 from benchmarks.processes import stub
+from benchmarks.questions import questions
 from benchmarks.rounds import IN_FLIGHT, Bench, Side
 from benchmarks.speed import speed
 
@@ -55,4 +56,5 @@ COMPARISONS: dict[str, Callable[[Bench], list[Figure]]] = {
     "per-row": per_row,
     "choices": choices,
     "memory": memory,
+    "questions": questions,
 }

@@ -89,6 +89,16 @@ class Ours:
         _expect(folder, None, calls=count)
         return used
 
+    def demo(self, rows: Path, bench: str) -> Usage:
+        """A file of questions, or the benchmark around it, against the in-process demo model."""
+        folder = self._workspace("questions", bench)
+        command = self._command(folder) if bench else self._command(folder, rows)
+        return measure([*command, "--model", "demo", "--parallelism", "64"], cwd=folder)
+
+    def check(self, rows: Path) -> Usage:
+        """`benchwright check` of a file of questions."""
+        return measure([self.program, "check", rows, "--json"], cwd=fresh_folder(self.work, "ours-check"))
+
     def help(self) -> Usage:
         """`benchwright --help`."""
         return measure([self.program, "--help"], cwd=fresh_folder(self.work, "ours-help"))
@@ -98,11 +108,11 @@ class Ours:
         (folder / "bench.py").write_text(bench, encoding="utf-8")
         return folder
 
-    def _command(self, folder: Path) -> Command:
+    def _command(self, folder: Path, target: Path | str = "bench.py") -> Command:
         return [
             self.program,
             "run",
-            "bench.py",
+            target,
             "--workspace",
             folder,
             "--output-dir",
