@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import benchmark, scorer
+    from benchwright.config import read_base
     from benchwright.core import BenchwrightError, JsonValue
     from benchwright.datasets import load_dataset, register_fetcher
     from benchwright.endpoints import ScriptedEndpoint
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         RunRecord,
         RunResult,
         StepParams,
+        SuiteResult,
         SystemMessage,
         UserMessage,
         WorkflowContext,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         rescore,
         resume,
         run,
+        run_suite,
         stable_stringify,
         step,
         workflow,
@@ -79,6 +82,7 @@ _HOMES = {
     "ScriptedEndpoint": "endpoints",
     "Statistics": "stats",
     "StepParams": "sdk",
+    "SuiteResult": "sdk",
     "SystemMessage": "sdk",
     "UserMessage": "sdk",
     "WorkflowContext": "sdk",
@@ -105,10 +109,12 @@ _HOMES = {
     "map_dataset": "sdk",
     "mcq_letter_extract": "scorers",
     "multiple_choice_acc": "scorers",
+    "read_base": "config",
     "register_fetcher": "datasets",
     "rescore": "sdk",
     "resume": "sdk",
     "run": "sdk",
+    "run_suite": "sdk",
     "scorer": "benchmarks",
     "stable_stringify": "sdk",
     "step": "sdk",
@@ -132,6 +138,7 @@ __all__ = [
     "ScriptedEndpoint",
     "Statistics",
     "StepParams",
+    "SuiteResult",
     "SystemMessage",
     "UserMessage",
     "WorkflowContext",
@@ -158,10 +165,12 @@ __all__ = [
     "map_dataset",
     "mcq_letter_extract",
     "multiple_choice_acc",
+    "read_base",
     "register_fetcher",
     "rescore",
     "resume",
     "run",
+    "run_suite",
     "scorer",
     "stable_stringify",
     "step",
