@@ -14,7 +14,10 @@ def main() -> None:
     try:
         answer = _list(order) if order["do"] == "list" else _load(order)
     except Exception as exc:
-        answer = {"error": f"{type(exc).__name__}: {' '.join(str(exc).split())}"}
+        reason: BaseException = exc
+        while reason.__cause__ is not None:  # the library wraps what went wrong in what it was doing
+            reason = reason.__cause__
+        answer = {"error": f"{type(reason).__name__}: {' '.join(str(reason).split())[:1000]}"}
     place = Path(order["answer"])
     aside = place.with_suffix(".part")
     aside.write_text(json.dumps(answer), encoding="utf-8")
