@@ -49,9 +49,10 @@ def exported_lines(store: Store, run: RunRecord, kind: str) -> Iterator[str]:
         record: dict[str, Any] = orjson.loads(line)
         scores = record["scores"] or {}
         record["error"] = (record.get("error") or {}).get("message")
+        numbers = [scores.get(name) for name in metrics]
         cells = [
             *(record.get(name) for name in _COLUMNS),
-            *(scores.get(name) for name in metrics),
+            *(int(number) if isinstance(number, bool) else number for number in numbers),
             record["row"],
         ]
         yield write([_cell(cell) for cell in cells])
