@@ -381,3 +381,22 @@ def test_a_missing_file_exits_4_with_near_names(folder: Path) -> None:
     done = command(folder, "run", "test_mqc.csv")
     assert done.returncode == 4
     assert "test_mcq.csv" in done.stderr
+
+
+def peak_kb(folder: Path, *words: str) -> int:
+    """Largest resident set of one command, from the kernel."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "benchwright", *words], cwd=folder, stdout=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    return used.ru_maxrss
+
+
+def test_a_hundred_thousand_rows_are_checked_in_flat_memory(folder: Path) -> None:
+    for count in (1_000, 100_000):
+        rows = "".join(f"{n}+{n}=,{2 * n},{2 * n + 1},{n},A\n" for n in range(count))
+        (folder / f"f{count}.csv").write_text(f"question,A,B,C,answer\n{rows}", encoding="utf-8")
+    few, many = (peak_kb(folder, "check", f"f{count}.csv") for count in (1_000, 100_000))
+    assert many - few < 60_000

@@ -152,6 +152,8 @@ def _value(name: str, value: Any) -> Any:
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return tuple(value) if isinstance(value, list | tuple) else value
     if name == "compat":
+        if value not in (True, False, "aisbench"):
+            raise UsageError(f"compat is {value!r}; expected aisbench")
         return value in (True, "aisbench")
     if name == "test_range" and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
