@@ -41,7 +41,8 @@ def stable_stringify(value: Any) -> str:
         orjson.dumps(value, option=_CHECK)
         return _encode(value)
     except (TypeError, ValueError, RecursionError):
-        return _encode(plain(value))
+        pass
+    return _encode(plain(value))
 
 
 def read_back(text: str) -> Any:

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import inspect
 import json
+import os
 import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,6 +29,9 @@ from benchwright.store import BeginDecision, InputChange, RecordRefusedError, St
 Execute = Callable[[], Awaitable[Any] | Any]
 """What a step does: an asynchronous or plain function without arguments that returns what JSON can hold."""
 
+_OUR_FRAMES = (os.path.dirname(__file__), os.path.dirname(asyncio.__file__), "uvloop/")
+_STOP_WITHIN_S = 30.0
+"""How long a step that was told to stop may take."""
 _NOT_THE_STEPS_FAULT = (RunOwnedError, StoreError, RecordRefusedError, ApiError)
 """Doing the step again cannot help against these."""
 
@@ -75,10 +79,19 @@ class WorkflowContext:
         """For helpers that must remember something for as long as this execution lasts."""
         self._scope = _Scope(self)
         self._closers: list[Callable[[], Awaitable[None]]] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
         """Have something closed when this execution ends, whichever way."""
         self._closers.append(close)
+
+    async def cancel_steps(self) -> None:
+        """Stop steps that the handler started and did not wait for, and wait until they have stopped."""
+        open_tasks = self._tasks - {asyncio.current_task()}
+        for task in open_tasks:
+            task.cancel()
+        if open_tasks:
+            await asyncio.wait(open_tasks, timeout=_STOP_WITHIN_S)
 
     async def close(self) -> None:
         """Close what was left for the end, the newest first."""
@@ -120,32 +133,20 @@ class WorkflowContext:
         request = _request(step_key, input_value, cache, on_input_change)
         if retries or timeout is not None:
             _check_patience(step_key, retries, backoff, timeout)
-        recorder = self.recorder
-        decision = await recorder.begin(request)
+        decision = await self.recorder.begin(request)
         if decision.kind == "reuse":
             self.replayed += 1
             return json.loads(decision.output or b"null")
         self.executed += 1
-        while True:
-            try:
-                text = await self._attempt(step_key, decision, execute, timeout)
-                break
-            except Exception as error:
-                with suppress(*_NOT_THE_STEPS_FAULT):  # what went wrong first is what the user must see
-                    await recorder.fail(decision.step_id, decision.attempt, traceback_text(error))
-                if retries <= 0 or isinstance(error, _NOT_THE_STEPS_FAULT):
-                    raise
-            except BaseException as error:
-                with suppress(BenchwrightError):
-                    reason = f"cancelled ({type(error).__name__})"
-                    await recorder.fail(decision.step_id, decision.attempt, reason, interrupted=True)
-                raise
-            retries -= 1
-            await asyncio.sleep(backoff)
-            backoff *= 2
-            decision = await recorder.begin(request)
-        await recorder.complete(decision.step_id, decision.attempt, text.encode())
-        return read_back(text)
+        task = asyncio.current_task()
+        outermost = task is not None and task not in self._tasks
+        if outermost and task is not None:
+            self._tasks.add(task)
+        try:
+            return await self._persist(request, decision, execute, retries, backoff, timeout)
+        finally:
+            if outermost:
+                self._tasks.discard(task)
 
     async def emit(
         self,
@@ -184,6 +185,38 @@ class WorkflowContext:
         step_id = scope.step_id if scope is not None and scope.owner is self else None
         facts: JsonValue = None if data is None else json.loads(stable_stringify(data))
         await self.recorder.event(type, message, data=facts, step_id=step_id)
+
+    async def _persist(
+        self,
+        request: StepRequest,
+        decision: BeginDecision,
+        execute: Execute,
+        retries: int,
+        pause_s: float,
+        timeout: float | None,
+    ) -> Any:
+        """Attempts until one succeeds or none is left."""
+        recorder = self.recorder
+        while True:
+            try:
+                text = await self._attempt(request.key, decision, execute, timeout)
+                break
+            except Exception as error:
+                with suppress(*_NOT_THE_STEPS_FAULT):  # what went wrong first is what the user must see
+                    await recorder.fail(decision.step_id, decision.attempt, traceback_text(error))
+                if retries <= 0 or isinstance(error, _NOT_THE_STEPS_FAULT):
+                    raise
+            except BaseException as error:
+                with suppress(BenchwrightError):
+                    reason = f"cancelled ({type(error).__name__})"
+                    await recorder.fail(decision.step_id, decision.attempt, reason, interrupted=True)
+                raise
+            retries -= 1
+            await asyncio.sleep(pause_s)
+            pause_s *= 2
+            decision = await recorder.begin(request)
+        await recorder.complete(decision.step_id, decision.attempt, text.encode())
+        return read_back(text)
 
     async def _attempt(
         self, key: str, decision: BeginDecision, execute: Execute, timeout: float | None
@@ -246,8 +279,11 @@ def current_context() -> WorkflowContext | None:
 
 
 def traceback_text(error: BaseException) -> str:
-    """The traceback as recorded and printed: the user's frames, not ours."""
-    return "".join(traceback.format_exception(error))
+    """The traceback as recorded and printed: from the user's first frame on."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OUR_FRAMES):
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(type(error), error, trace or error.__traceback__))
 
 
 def _request(key: str, input_value: Any, cache: bool, on_input_change: InputChange) -> StepRequest:

@@ -66,7 +66,10 @@ class Execution:
         beating = asyncio.create_task(_beat(recorder))
         try:
             with ctx.current():
-                text = await self._handle(session.input, ctx)
+                try:
+                    text = await self._handle(session.input, ctx)
+                finally:
+                    await ctx.cancel_steps()
             if session.ends_run:
                 await recorder.finish("completed", output=text.encode())
             else:

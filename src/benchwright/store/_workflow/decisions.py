@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from benchwright.store._texts import load_json
+from benchwright.store._texts import load_json, storable
 from benchwright.store._workflow.errors import InputChangedError, StaleAttemptError, StepHeldError
 from benchwright.store._workflow.records import InputChange
 
@@ -54,6 +54,10 @@ class StepRequest(NamedTuple):
     """Names the caller's call: the same request twice, as after a lost answer, is one request."""
     take_over: bool = False
     """Whether the caller knows that nobody executes the step, although its record says so."""
+
+    def storable(self) -> StepRequest:
+        """With a key that the database can hold."""
+        return self if self.key.isascii() else self._replace(key=storable(self.key))
 
 
 class Planned(NamedTuple):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import suppress
 
 from benchwright.core import JsonObject, JsonValue, RunOwnedError, encode_json, normalise_name
 from benchwright.store._owner import this_process
@@ -123,8 +125,13 @@ class WorkflowRuns(Runs):
         let_go(lease)
 
     def release_workflow(self, lease: Lease) -> None:
-        """Hold the lease no longer, whatever became of the run: it can be claimed again, also by this process."""
+        """Hold the lease no longer. A run that was not ended reads as interrupted from now on; anybody may resume it."""
         let_go(lease)
+        with suppress(sqlite3.Error):  # a full disk: the end of this process will free the run
+            self._connection.execute(
+                "UPDATE runs SET owner = NULL WHERE id = ? AND lease = ? AND owner = ?",
+                (lease.run_id, lease.token, this_process().to_text()),
+            )
 
     def set_workflow_output(self, lease: Lease, output: bytes) -> None:
         """Keep what the handler returned; the run goes on."""

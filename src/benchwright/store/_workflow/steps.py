@@ -39,6 +39,7 @@ class WorkflowSteps(Connected):
 
         `InputChangedError`, `StepHeldError`: as in `plan_begin`; `RunOwnedError`: the lease is gone.
         """
+        request = request.storable()
         with self._transaction() as connection:
             check_lease(connection, lease)
             state = newest_state(connection, lease.run_id, request.key)
@@ -159,7 +160,7 @@ def decision_of(state: StepState, *, reuse: bool) -> BeginDecision:
 
 def started_message(key: str, generation: int, attempt: int) -> str:
     """What an event says of an attempt that begins."""
-    said = storable(key)
+    said = key
     if generation > 1:
         said += f", generation {generation}: supersedes an earlier record"
     return said if attempt == 1 else f"{said}, attempt {attempt}: a retry"
@@ -167,5 +168,5 @@ def started_message(key: str, generation: int, attempt: int) -> str:
 
 def ended_message(key: str, attempt: int, error: str | None) -> str:
     """What an event says of an attempt that ended; of a traceback the last line."""
-    said = storable(key) if attempt == 1 else f"{storable(key)}, attempt {attempt}"
+    said = key if attempt == 1 else f"{key}, attempt {attempt}"
     return said if not error else f"{said}: {error.strip().rpartition(chr(10))[2]}"

@@ -28,7 +28,7 @@ from benchwright.store._workflow.decisions import (
     plan_begin,
     with_inputs,
 )
-from benchwright.store._workflow.errors import InputChangedError
+from benchwright.store._workflow.errors import InputChangedError, RunClosedError
 from benchwright.store._workflow.group import Closing, Group, write_lone
 from benchwright.store._workflow.known_steps import KnownSteps
 from benchwright.store._workflow.leases import check_lease, let_go, lost_lease
@@ -72,6 +72,7 @@ class WorkflowWriter:
         self._events_due = False
         self._events_timer: asyncio.TimerHandle | None = None
         self._refused: dict[str, BenchwrightError] = {}  # by lease
+        self._closed = False
         self._turns = 0
         self._since_turn = 0
         self._next_id = self._end_id = 0
@@ -88,6 +89,7 @@ class WorkflowWriter:
         Raises `InputChangedError`, `StepHeldError`, `RunOwnedError`, `StoreError`.
         """
         self._check(lease)
+        request = request.storable()
         try:
             state = self._known.state(lease, request.key)
             planned = plan_begin(state, request, lease.token)
@@ -214,8 +216,9 @@ class WorkflowWriter:
 
     async def close(self) -> None:
         """Commit what is left and close. The runs stay as they are."""
-        self._events_due = True
+        self._events_due = bool(self._group.events)
         self._commit()
+        self._closed = True
         if self._events_timer is not None:
             self._events_timer.cancel()
         if self._checkpoint is not None:
@@ -292,7 +295,7 @@ class WorkflowWriter:
             self._loop.call_soon(self._gather)
 
     def _commit(self) -> None:
-        if not self._pending():
+        if self._closed or not self._pending():
             return
         group, self._group = self._group, Group()
         if self._events_due:
@@ -332,6 +335,8 @@ class WorkflowWriter:
         return lost_lease(lease.run_id, *(row or (None, None)))
 
     def _check(self, lease: Lease) -> None:
+        if self._closed:
+            raise RunClosedError(f"run {lease.run_id} is no longer recorded here: it has ended")
         if self._refused and (why := self._refused.get(lease.token)) is not None:
             raise why
 
