@@ -65,6 +65,7 @@ def test_the_first_metric_asked_for_is_the_headline(tmp_path: Path) -> None:
         ({"qa_metrics": ["judge"]}, "the metric judge needs a judge: --judge-url"),
         ({"judge": {"url": "http://x", "model_id": "m"}}, "nothing asks it"),
         ({"qa_pattern": "x"}, "--qa-metrics regex"),
+        ({"evaluator_kwargs": {"x": 1}}, "name it too"),
         ({"evaluator": "exact_mach"}, "Did you mean 'exact_match'"),
         ({"evaluator": "f1", "evaluator_kwargs": {"tolerence": 1}}, "Did you mean 'tolerance'"),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.core import UsageError
+from benchwright.core import DatasetError, UsageError
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.sdk import check, list_evaluations, run, validate
 from benchwright.sdk._options import RunOptions
@@ -106,6 +106,14 @@ def test_settings_in_a_benchmarks_table_are_refused_where_they_would_do_nothing(
     with pytest.raises(UsageError, match="--mcq-fallback: only mcq files"):
         check("data")
     assert [found.name for found in list_evaluations() if found.kind == "file"][-2:] == ["mcq.csv", "qa.csv"]
+
+
+def test_a_file_of_examples_must_be_there_and_be_used() -> None:
+    with pytest.raises(UsageError, match="say how many examples to show, as in --num-fewshot 5"):
+        check("qa.csv", fewshot_dataset="mcq.csv")
+    with pytest.raises(DatasetError, match="not found"):
+        check("qa.csv", fewshot_dataset="nothing.csv", num_fewshot=1)
+    assert check("qa.csv", fewshot_dataset="mcq.csv", num_fewshot=1)[0].fewshot is not None
 
 
 def test_options_of_wrong_types_are_refused() -> None:

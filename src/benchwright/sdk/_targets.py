@@ -68,6 +68,8 @@ def _question_file(
     effective = options.over(defaults)
     if effective.dataset is not None:
         raise UsageError(f"--dataset: {target} is the data already; give the other file as the target")
+    if effective.fewshot_dataset is not None and effective.num_fewshot is None:
+        raise UsageError("--fewshot-dataset: say how many examples to show, as in --num-fewshot 5")
     questions = question_options(effective, config)
     if file != target:  # under the name that the configuration gives it
         questions = replace(questions, name=target)

@@ -48,6 +48,8 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
             "prompt_style cot asks for a letter, and the rows have no options (their type is qa); ask for steps "
             'with a template of your own: --template "{question} …"'
         )
+    if options.fewshot_dataset is not None and "://" not in options.fewshot_dataset:
+        open_dataset(options.fewshot_dataset, base_dir=cwd)  # named, so it must be there
     if options.system is not None:
         check_system(options.system, columns, cwd)
     prompt, example = _prompts(options, data_type, columns, cwd, gold=found.gold)

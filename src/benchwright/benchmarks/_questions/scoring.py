@@ -37,6 +37,8 @@ def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) 
     from benchwright.scorers import BUILTIN_SCORERS, QA_METRICS
 
     name = options.evaluator
+    if name is None and options.evaluator_kwargs:
+        raise UsageError("evaluator_kwargs are settings of an evaluator; name it too: --evaluator NAME")
     if name is None:
         chosen = _mcq(options.mcq_fallback) if data_type == "mcq" else _qa(options)
     elif name in QA_METRICS and (data_type == "qa" or name not in BUILTIN_SCORERS):
