@@ -35,7 +35,7 @@ from benchwright.benchmarks._requests import (
 from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
 from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
 from benchwright.benchmarks._spec import ENDPOINT_TYPES, BenchmarkSpec, EndpointType, Strategy, strategy_of
-from benchwright.benchmarks._template import Template, compile_template, load_template
+from benchwright.benchmarks._template import PlainText, Template, compile_template, load_template
 from benchwright.benchmarks._turns import next_user_turn
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "InstalledBenchmark",
     "InvalidScores",
     "MissingFieldError",
+    "PlainText",
     "Prompt",
     "PromptBuilder",
     "QuestionOptions",

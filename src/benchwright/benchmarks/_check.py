@@ -228,7 +228,7 @@ def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
     named |= examples.fields if examples is not None else frozenset()
     if spec.choices_field is not None:
         named |= {spec.choices_field, spec.choices_field.split(".")[0]}
-    if spec.family:
+    if spec.family and spec.family != "nocode":
         named |= {*LETTERS, *((spec.max_tokens_field,) if spec.max_tokens_field else ())}
     if spec.media is not None and spec.media.seen:
         named |= {"type", "path", "media"}
@@ -237,6 +237,8 @@ def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
 
 def _sample(spec: BenchmarkSpec, scanned: ScannedRow) -> SamplePrompt:
     messages: Sequence[JsonObject] = open_conversation(scanned.prompt)
+    if spec.history is not None:
+        messages = [*messages[:-1], *spec.history(scanned.row), messages[-1]]
     target = str(target_of(spec, scanned.row))
     media = () if spec.media is None else spec.media.names(scanned.row)
     return SamplePrompt(scanned.line, tuple(messages), scanned.choices, target, media)

@@ -12,6 +12,8 @@ from benchwright.core import Row
 
 def target_of(spec: BenchmarkSpec, row: Row) -> Any:
     """The expected answer; `""` for a row without the target column."""
+    if spec.gold is not None:
+        return spec.gold(row)
     return row.get(spec.target_field, "")
 
 

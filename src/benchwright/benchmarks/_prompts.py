@@ -111,6 +111,8 @@ def prompt_template(spec: BenchmarkSpec) -> Template:
 
 def system_template(spec: BenchmarkSpec) -> Template | None:
     """The compiled system prompt, if the benchmark has one."""
+    if spec.system is not None:
+        return spec.system
     if spec.system_prompt is None:
         return None
     return load_template(spec.system_prompt, spec.base_dir, what="system_prompt")

@@ -56,6 +56,25 @@ class Media(Protocol):
         ...
 
 
+class Derived(Protocol):
+    """Figures that only all samples together give, gathered one sample at a time."""
+
+    def add(self, scores: Mapping[str, Any]) -> None:
+        """Take one sample's scores."""
+        ...
+
+    def figures(self) -> dict[str, float]:
+        """What came of all that was added, by name."""
+        ...
+
+    def remarks(self) -> Sequence[str]:
+        """What of it must stand beside the numbers, in words."""
+        ...
+
+
+History: TypeAlias = Callable[[Row], Sequence[JsonObject]]
+"""A row to the messages that stand between the system message and the prompt. Raises MissingFieldError."""
+
 Remarks: TypeAlias = Callable[[Mapping[str, MetricSummary]], Sequence[str]]
 """The metrics of a run to the sentences that must stand beside them."""
 
@@ -139,10 +158,19 @@ class BenchmarkSpec:
     """Why runs give no scores, where that is meant; then no metric is expected of them."""
     example: Template | None = None
     """One solved few-shot example; it stands in for `fewshot_template`."""
-    family: Literal["", "mcq", "qa"] = ""
-    """What a bare file of questions holds; empty for a benchmark that somebody wrote."""
+    family: Literal["", "mcq", "qa", "nocode"] = ""
+    """What a bare file of questions holds, or `nocode` for a table of the configuration; empty for a benchmark in
+    Python."""
     doubts: tuple[str, ...] = ()
     """What its maker found doubtful: warnings of a check, notes of a run."""
+    system: Template | None = None
+    """A system prompt that is compiled already; it stands in for `system_prompt`."""
+    history: History | None = None
+    """Messages before the prompt: earlier turns, written or rendered."""
+    gold: Callable[[Row], Any] | None = None
+    """The expected answer of a row where it is no column as it stands; `""` where a row has none."""
+    derive: Callable[[], Derived] | None = None
+    """Figures beyond means, computed from the recorded scores of all samples."""
     rules: str = ""
     """What decides prompts and scores and stands in no file; part of the benchmark's hash."""
 
@@ -173,6 +201,10 @@ def strategy_of(spec: BenchmarkSpec, model_type: EndpointType | None = None) -> 
     if spec.response_field is not None:
         return "score_only"
     multi_turn = spec.turns_field is not None or spec.next_turn is not None
+    if spec.history is not None and model_type == "completions":
+        raise UsageError(
+            f"{spec.name} has chat messages and needs --model-type chat; a completions route takes one text"
+        )
     if "completions_logprob" in (model_type, spec.endpoint_type):
         if spec.family:
             raise UsageError(

@@ -39,6 +39,21 @@ class Template(Protocol):
         ...
 
 
+class PlainText:
+    """A text that is the same for every row, braces and all."""
+
+    engine: Literal["format", "jinja2", "code"] = "code"
+    fields: frozenset[str] = frozenset()
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        """The text."""
+
+    def render(self, row: Row) -> str:
+        """The text, whatever the row."""
+        return self.text
+
+
 def compile_template(text: str, *, jinja: bool | None = None, what: str = "prompt") -> Template:
     """Compile template text.
 

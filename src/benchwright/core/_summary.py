@@ -73,6 +73,9 @@ class RunSummary:
     unscored: str = ""
     """Why the run was meant to give no scores: data without answers, inference only. Empty: it was meant to."""
 
+    derived: dict[str, float] = field(default_factory=dict)
+    """Figures that only all samples together give, such as `macro_f1`, where the benchmark has some."""
+
     def to_json(self) -> JsonObject:
         """As a JSON object."""
         return asdict(self)

@@ -102,6 +102,7 @@ class Generate:
         self._check_row = spec.check_row
         self._length_field = spec.max_tokens_field
         self._media = spec.media
+        self._history = spec.history
         self._build = chat_request if route == "chat" else completions_request
         self._calls = calls
         # Files are read and encoded beside the loop: a video takes longer than hundreds of rows.
@@ -113,12 +114,15 @@ class Generate:
             if self._check_row is not None:
                 self._check_row(item.row)
             prompt = self._prompts.build(item.row)
+            history = () if self._history is None else self._history(item.row)
         except MissingFieldError as error:
             return Answer(None, "", item.row, skipped=str(error))
         generation = self._generation
         if self._length_field is not None:
             generation = with_row_length(generation, item.row, self._length_field)
-        if self._media is None or self._threads is None:
+        if history:
+            request = chat_request(prompt, generation, repeat=item.repeat, history=history)
+        elif self._media is None or self._threads is None:
             request = self._build(prompt, generation, repeat=item.repeat)
         else:
             try:

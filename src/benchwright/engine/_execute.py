@@ -44,6 +44,8 @@ class Machinery:
     """Counters for whoever watches."""
     workers: int
     """Samples worked on at once."""
+    max_failures: int | None = None
+    """Failed samples of this start that are taken in; None: any number."""
     skipped: int = 0
     """Samples of this start that could not be asked: they cost nothing and say nothing about the model."""
 
@@ -129,6 +131,10 @@ def _count_failure(machinery: Machinery, item: WorkItem, scored: Scored) -> None
     progress.recent_failures.append(f"row {item.index}{repeat}: {scored.error or scored.outcome.value}")
     if not progress.first_failure and scored.error:
         progress.first_failure = scored.error
+    limit = machinery.max_failures
+    if limit is not None and progress.failed - progress.recorded_failed > limit:
+        failed = progress.failed - progress.recorded_failed
+        machinery.stop.request("failures", f"stopped: {failed} failed, and max_failures is {limit}")
     if scored.outcome is Outcome.SKIPPED:
         machinery.skipped += 1
         return

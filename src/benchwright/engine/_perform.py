@@ -133,7 +133,7 @@ async def perform(
             *prepared.notes,
             *_echo_notes(store, run),
             *_replay_notes(prepared, store, run),
-            *([stop.reason] if stop.cause in ("budget", "hopeless") else []),
+            *([stop.reason] if stop.cause in ("budget", "hopeless", "failures") else []),
         ],
     )
     _record_end(store, run, summary, stop, progress)
@@ -212,7 +212,9 @@ async def _assemble(
     strategy = _strategy(prepared, profile, calls, route)
     if settings.rescored_from is not None:
         strategy = Replayed(strategy)
-    return Machinery(strategy, scoring, feed, writer, endpoint, stop, progress, prepared.workers)
+    return Machinery(
+        strategy, scoring, feed, writer, endpoint, stop, progress, prepared.workers, settings.max_failures
+    )
 
 
 def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:

@@ -13,6 +13,7 @@ from benchwright.benchmarks import (
     BenchmarkSpec,
     EndpointType,
     FewShot,
+    PlainText,
     PromptBuilder,
     RowScan,
     build_prompts,
@@ -177,6 +178,8 @@ def as_asked(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
     filters = (*spec.filters, *(Filter(field, value) for field, value in settings.filters))
     dataset = spec.dataset if settings.dataset is None else settings.dataset
     spec = replace(spec, dataset=dataset, filters=filters)
+    if settings.system is not None and spec.system is None and spec.system_prompt is None:
+        spec = replace(spec, system=PlainText(settings.system))
     if settings.infer_only:
         # Without the configuration, where judges are: one that is never asked needs no key.
         why = spec.unscored or INFERENCE_ONLY

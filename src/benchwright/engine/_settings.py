@@ -66,6 +66,12 @@ class RunSettings:
     """Go on without rows that cannot be used, counting them as skipped, instead of refusing to start."""
     questions: JsonObject | None = None
     """How a file of questions is asked and scored; None for a benchmark in Python."""
+    nocode: JsonObject | None = None
+    """An evaluation that the configuration describes, templates included; None for any other."""
+    system: str | None = None
+    """System message of the model, for benchmarks that have none of their own."""
+    max_failures: int | None = None
+    """Stop once more samples than this have failed; None: only a hopeless start stops a run."""
     pass_k: int | None = None
     """The k of `pass@k` and `cons@k`; None: the repeats."""
     infer_only: bool = False

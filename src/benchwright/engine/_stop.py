@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from benchwright.engine._group import RunGroup
 
-StopCause: TypeAlias = Literal["interrupted", "budget", "hopeless"]
-"""Ctrl-C, a budget, or a start in which every request failed."""
+StopCause: TypeAlias = Literal["interrupted", "budget", "hopeless", "failures"]
+"""Ctrl-C, a budget, a start in which every request failed, or more failures than the run may have."""
 
 
 @dataclass(frozen=True, slots=True)

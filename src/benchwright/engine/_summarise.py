@@ -34,6 +34,7 @@ def summarise(
     """
     aggregator = Aggregator()
     tally = RepeatTally() if repeats > 1 else None
+    derived = None if spec.derive is None else spec.derive()
     counts: Counter[str] = Counter()
     failed = 0
     prompt_tokens = completion_tokens = 0
@@ -48,6 +49,8 @@ def summarise(
             aggregator.add_failure(index)
         else:
             aggregator.add(index, scores)
+            if derived is not None:
+                derived.add(scores)
         if tally is not None:
             if scores is None:
                 tally.add_failure(index)
@@ -67,6 +70,8 @@ def summarise(
         notes.append("the scorer gave no number for any sample; return a bool or a number under some key")
     if spec.remarks is not None and metrics:
         notes += spec.remarks(metrics)
+    if derived is not None:
+        notes += derived.remarks()
     partial = evaluated < rows * repeats
     share = failed / evaluated if evaluated else 0.0
     too_many = share > failure_threshold
@@ -91,6 +96,7 @@ def summarise(
         headline=spec.headline,
         over_repeats={} if tally is None else _over_repeats(tally, spec.headline, repeats, pass_k or repeats),
         unscored=spec.unscored,
+        derived={} if derived is None else derived.figures(),
     )
 
 

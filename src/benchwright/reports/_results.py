@@ -40,6 +40,7 @@ def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
         "comparable": summary.comparable,
         "partial": summary.partial,
         "notes": list(summary.notes),
+        "derived": dict(summary.derived) or None,
     }
     return {
         "command": command_of(run),
