@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from benchwright.cli import main
+from benchwright.endpoints import DemoSettings, demo_server
 from benchwright.engine import _perform
 
 QUIZ = 'question,A,B,C,answer,topic\nq1,Paris,London,Rome,B,"geo\ngraphy"\nq2,red,green,blue,C,colours\n'
@@ -200,3 +201,20 @@ def test_k_is_checked_against_the_repeats(said: Any) -> None:
     assert code == 0
     for figure in ("avg@3", "pass@2", "cons@2"):
         assert f"correct, {figure}" in shown
+
+
+def test_scoring_later_needs_no_server_not_even_for_the_name_of_its_model(folder: Path, said: Any) -> None:
+    with demo_server(DemoSettings(skill=1.0)) as server:
+        (folder / "benchwright.toml").write_text(
+            f'[models.local]\nprofile = "vllm_api_general_chat"\nbase_url = "{server.url}"\n',
+            encoding="utf-8",
+        )
+        words = ("run", "--models", "local", "--custom-dataset-path", "quiz.csv", "--work-dir", "out")
+        code, shown = said(*words, "--mode", "infer")
+        assert (code, "no scores" in shown) == (0, True)
+    code, shown = said(*words, "--mode", "eval", "--reuse")
+    assert code == 0, shown
+    assert "rescored from run 1: no model was asked" in shown
+    assert said(*words, "--mode", "viz", "--reuse")[0] == 0
+    (results,) = (folder / "out").glob("*/results/local/quiz.json")
+    assert json.loads(results.read_text(encoding="utf-8"))["n"] == 2

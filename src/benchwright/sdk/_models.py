@@ -28,6 +28,9 @@ from benchwright.engine import ModelSettings
 from benchwright.sdk._loops import in_event_loop
 from benchwright.sdk._options import RunOptions
 
+UNNAMED = "?"
+"""Stands for a model that only its server could name, where the server was not asked."""
+
 DEFAULT_PARALLELISM = 16
 """Samples in flight when nobody says otherwise: polite to a small server, enough for a laptop."""
 
@@ -158,7 +161,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     model_id = options.model_id or model.model or model_in_url(url, api)
     endpoint = EndpointSettings(
         url=url,
-        model_id=model_id or "?",
+        model_id=model_id or UNNAMED,
         model_type=model_type or "chat",
         api=api,
         api_key_name=_first(options.api_key_name, model.api_key_name),

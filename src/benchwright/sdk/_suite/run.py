@@ -74,7 +74,8 @@ def run_suite(
     cwd = Path.cwd()
     suite = opened_suite(suite, cwd=cwd)
     how = how.over(suite.settings)
-    all_pairs = planned_suite(suite, options, how, cwd=cwd, config=config, endpoint=endpoint)
+    asks = how.mode not in ("eval", "viz")  # which need no server, not even for the model's name
+    all_pairs = planned_suite(suite, options, how, cwd=cwd, config=config, ask_server=asks, endpoint=endpoint)
     pairs = None if all_pairs is None else all_pairs.pairs
     if planned is not None and all_pairs is not None:
         planned(all_pairs)

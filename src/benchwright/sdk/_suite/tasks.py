@@ -15,7 +15,7 @@ from benchwright.sdk._resume import claimed, forget_failures
 from benchwright.sdk._run import queue_plans
 from benchwright.sdk._suite.options import SuiteOptions
 from benchwright.sdk._suite.result import PairResult, failed_pair
-from benchwright.sdk._suite.wanted import Wanted, asked_run, refuse_other, rescored
+from benchwright.sdk._suite.wanted import Wanted, asked_run, named_by, refuse_other, rescored
 from benchwright.store import Store
 
 Finished = Callable[[PairResult], None]
@@ -70,8 +70,9 @@ def scoring_tasks(store: Store, wanted: Sequence[Wanted], options: RunOptions) -
             again = rescore_plan(store.run(each.run_id or 0), options=options, label=each.label)
             plans.append(rescored(again, source, each.label))
         else:
-            refuse_other(each, source, scoring=False)
-            plans.append(rescored(each.plan, source, each.label))
+            plan = named_by(source, each.plan)
+            refuse_other(replace(each, plan=plan), source, scoring=False)
+            plans.append(rescored(plan, source, each.label))
     return [Task(each, job) for each, job in zip(wanted, queue_plans(store, plans), strict=True)]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from benchwright.core import NotFoundError, UsageError, suggest
 from benchwright.engine import RunSettings
 from benchwright.reports import WorkRuns
+from benchwright.sdk._models import UNNAMED
 from benchwright.sdk._run import Plan
 from benchwright.sdk._suite.pairs import Pair
 from benchwright.store import RunRecord, Store
@@ -100,6 +101,17 @@ def refuse_other(wanted: Wanted, run: RunRecord, *, scoring: bool) -> None:
             f"--reuse: run {run.id} ({wanted.label}) is another experiment: {'; '.join(said)}. "
             f"Leave --reuse off for a new run{again}"
         )
+
+
+def named_by(source: RunRecord, plan: Plan) -> Plan:
+    """The plan with the model that `source` asked, where only the server could have named it."""
+    settings = plan.settings
+    if settings.endpoint.model_id != UNNAMED:
+        return plan
+    name = RunSettings.from_json(source.settings).endpoint.model_id
+    endpoint = replace(settings.endpoint, model_id=name)
+    generation = replace(settings.generation, model=name)
+    return replace(plan, settings=replace(settings, endpoint=endpoint, generation=generation))
 
 
 def rescored(plan: Plan, source: RunRecord, label: str) -> Plan:
