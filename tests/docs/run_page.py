@@ -16,13 +16,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import yaml
 from page_blocks import Block, Command, blocks_of, commands_of
 
-from benchwright.config import read_config
+from benchwright.config import CONFIG_NAMES, read_config
 from benchwright.endpoints import DemoSettings, demo_server
 
 SHOWN_URL = "http://localhost:8000"
@@ -30,6 +31,7 @@ SHOWN_FOLDER = "~/evals"
 WIDTH = "100"
 SKILL = 0.9
 _VOLATILE = (
+    (re.compile(r"\b\d{8}_\d{6}\b"), "<stamp>"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::[\d.]+(?:\+00:00|Z)?)?"), "<time>"),
     (re.compile(r"\b\d[\d,]* h \d+ min\b|\b\d+ min \d+ s\b|\b\d[\d,.]* m?s\b"), "<duration>"),
     (re.compile(r"\b[\d,]+ per second"), "<rate> per second"),
@@ -84,7 +86,13 @@ class PageRun:
 
     def _parse(self, block: Block) -> None:
         try:
-            if block.language == "toml":
+            if (
+                block.language == "toml"
+                and block.mark == "file"
+                and Path(block.value).name not in CONFIG_NAMES
+            ):
+                tomllib.loads(block.text)
+            elif block.language == "toml":
                 copy = self.folder / ".parsed" / "benchwright.toml"
                 copy.parent.mkdir(exist_ok=True)
                 copy.write_text(block.text, encoding="utf-8")

@@ -97,12 +97,14 @@ def asked_suite(arguments: Namespace) -> Suite | None:
     """The suite that is meant: a file, or what the flags describe. None: one target, one model, nothing else."""
     from pathlib import Path
 
-    from benchwright.sdk import command_suite, load_suite
+    from benchwright.sdk import chosen_models, command_suite, load_suite
 
     cwd = Path.cwd()
     found = None if arguments.target is None else load_suite(arguments.target, cwd=cwd)
     if found is not None:
-        return found
+        if not arguments.models:
+            return found
+        return chosen_models(found, arguments.models, config_dir=arguments.config_dir, cwd=cwd)
     if arguments.target is not None and not arguments.models and not _says_more(arguments):
         return None
     return command_suite(

@@ -12,7 +12,7 @@ from benchwright.sdk._resume import resume
 from benchwright.sdk._run import run, run_all
 from benchwright.sdk._suite.check import PairCheck, SuiteCheck, check_suite
 from benchwright.sdk._suite.files import load_suite
-from benchwright.sdk._suite.named import Origin, command_suite, origins
+from benchwright.sdk._suite.named import Origin, chosen_models, command_suite, origins
 from benchwright.sdk._suite.options import DEFAULT_WORK_DIR, SuiteOptions
 from benchwright.sdk._suite.pairs import Pair, Pairs
 from benchwright.sdk._suite.result import PairResult, SuiteResult
@@ -91,6 +91,7 @@ __all__ = [
     "check",
     "check_suite",
     "child_environment",
+    "chosen_models",
     "collect_async_iter",
     "command_suite",
     "compare",

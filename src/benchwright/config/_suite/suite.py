@@ -49,6 +49,8 @@ class Suite:
     """Settings of the suite as a whole: mode, work_dir, max_num_workers, merge_ds, summarizer, dump_*."""
     notes: tuple[str, ...] = ()
     """What is worth saying before it runs."""
+    chosen: bool = False
+    """Whether its models were named by whoever runs it: an address given beside the names is then theirs."""
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -58,7 +58,25 @@ def command_suite(
     for name in datasets:
         entries += _datasets(name, folder, cwd)
     found = [model for name in models for model in _models(name, folder, cwd)]
-    return Suite(path=cwd / "command line", models=tuple(found), datasets=tuple(entries))
+    return Suite(path=cwd / "command line", models=tuple(found), datasets=tuple(entries), chosen=bool(models))
+
+
+def chosen_models(suite: Suite, names: Sequence[str], *, config_dir: str | None = None, cwd: Path) -> Suite:
+    """The suite with the models of these names: its own, where it has one so called, else any that is known.
+    Combinations stay for its own models; another meets all datasets."""
+    folder = config_folder(config_dir, cwd)
+    own = {model.name: number for number, model in enumerate(suite.models)}
+    models: list[SuiteModel] = []
+    pairs: list[tuple[int, int]] = []
+    for name in names:
+        for model in [suite.models[own[name]]] if name in own else _models(name, folder, cwd):
+            pairs += [
+                (len(models), place)
+                for place in range(len(suite.datasets))
+                if name not in own or suite.pairs is None or (own[name], place) in suite.pairs
+            ]
+            models.append(model)
+    return replace(suite, models=tuple(models), pairs=tuple(pairs), chosen=True)
 
 
 def config_folder(config_dir: str | None, cwd: Path) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -56,14 +56,13 @@ def plan_pairs(
     config: ConfigFile | None,
     *,
     cwd: Path,
-    named: bool = False,
     ask_server: bool = True,
     endpoint: OpenEndpoint | None = None,
 ) -> Pairs:
     """Plan every pair. Raises for whatever makes one of them impossible; nothing was sent.
 
     `options` come before what the suite says, for all pairs. A model that they name replaces the suite's; so does
-    an address, unless the suite's models were `named` beside it. `ask_server` as for `choose_model`.
+    an address, unless the suite's models were chosen beside it. `ask_server` as for `choose_model`.
     """
     if not suite.datasets:
         raise ConfigError(f'{suite.path} has no datasets. Add one: datasets = [{{path = "questions.csv"}}]')
@@ -73,7 +72,7 @@ def plan_pairs(
         [_named(found, labels, entry.where, notes) for found in _found(suite, entry, options, config, cwd)]
         for entry in suite.datasets
     ]
-    models, matched = _models(suite, options, notes, named)
+    models, matched = _models(suite, options, notes)
     pairs: dict[bytes, Pair] = {}
     for number, (label, model) in enumerate(models):
         for place, found in enumerate(datasets):
@@ -91,11 +90,11 @@ def plan_pairs(
 
 
 def _models(
-    suite: Suite, options: RunOptions, notes: list[str], named: bool
+    suite: Suite, options: RunOptions, notes: list[str]
 ) -> tuple[list[tuple[str | None, SuiteModel | None]], bool]:
     """Models with their labels; and whether they are the suite's own, so that its combinations count."""
     described = options.model_url or options.host_ip or options.host_port
-    if options.model is not None or (described and not named):
+    if options.model is not None or (described and not suite.chosen):
         return [(options.model or options.model_id, None)], False
     if not suite.models:
         return [(None, None)], False
@@ -256,20 +255,3 @@ def _written(path: str, cwd: Path) -> str:
     if "://" in path or not Path(path).is_relative_to(cwd):
         return path
     return str(Path(path).relative_to(cwd))
-
-
-def chosen_models(suite: Suite, names: Sequence[str], where: str) -> Suite:
-    """The suite with the models of these names: its own, where it has one so called, else any that is known.
-    Combinations stay for its own models; another meets all datasets."""
-    own = {model.name: number for number, model in enumerate(suite.models)}
-    models = tuple(suite.models[own[name]] if name in own else SuiteModel(where, name) for name in names)
-    pairs = suite.pairs
-    if pairs is not None:
-        everything = range(len(suite.datasets))
-        pairs = tuple(
-            (number, place)
-            for number, name in enumerate(names)
-            for place in everything
-            if name not in own or (own[name], place) in pairs
-        )
-    return replace(suite, models=models, pairs=pairs)

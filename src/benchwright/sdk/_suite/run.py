@@ -23,8 +23,9 @@ from benchwright.reports import (
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._result import recorded_result
 from benchwright.sdk._suite.files import load_suite
+from benchwright.sdk._suite.named import chosen_models
 from benchwright.sdk._suite.options import DEFAULT_WORK_DIR, SuiteOptions, split_keywords
-from benchwright.sdk._suite.pairs import Pairs, chosen_models, plan_pairs
+from benchwright.sdk._suite.pairs import Pairs, plan_pairs
 from benchwright.sdk._suite.result import INTERRUPTED, PairResult, SuiteResult, compared
 from benchwright.sdk._suite.tasks import (
     Finished,
@@ -132,12 +133,12 @@ def planned_suite(
     if how.reuse is not None and not suite.datasets:
         return None
     if how.models:
-        suite = chosen_models(suite, how.models, "--models")
+        suite = chosen_models(suite, how.models, cwd=cwd)
     if how.mode == "infer":
         options = replace(options, infer_only=True)
     return plan_pairs(
         suite, options, config or find_config(cwd),
-        cwd=cwd, named=bool(how.models), ask_server=ask_server, endpoint=endpoint,
+        cwd=cwd, ask_server=ask_server, endpoint=endpoint,
     )  # fmt: skip
 
 
