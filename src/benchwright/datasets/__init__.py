@@ -6,6 +6,7 @@ file and line, never repaired in silence.
 """
 
 from benchwright.datasets._fetchers import Fetcher, FetchResult, register_fetcher
+from benchwright.datasets._hf.complaints import HubError
 from benchwright.datasets._hf.random_access import HubDataset, HubInfo
 from benchwright.datasets._hf.shared import hub_commits
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
@@ -38,6 +39,7 @@ __all__ = [
     "HasRows",
     "HfUri",
     "HubDataset",
+    "HubError",
     "HubInfo",
     "MediaError",
     "MediaItem",

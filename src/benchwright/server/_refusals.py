@@ -12,6 +12,7 @@ from benchwright.core import (
     RunOwnedError,
     UsageError,
 )
+from benchwright.datasets import HubError
 from benchwright.store import RecordRefusedError, StoreError
 
 
@@ -71,9 +72,13 @@ def refusal_of(error: Exception) -> Refusal:
 
 def _of_dataset(error: DatasetError, text: str) -> Refusal:
     """The hub's own trouble is told apart from a dataset that is not there and from a wrong name."""
-    kind = getattr(error, "kind", None)
+    kind = error.kind if isinstance(error, HubError) else None
     if kind == "not_found":
         return Refusal(404, "dataset_not_found", text)
+    if kind == "forbidden":
+        return Refusal(
+            403, "dataset_forbidden", text, "accept the dataset's conditions and set HF_TOKEN for the server"
+        )
     if kind == "timeout":
         return Refusal(504, "hub_timeout", text, "the hub did not answer in time; try again", True)
     if kind == "unreachable":

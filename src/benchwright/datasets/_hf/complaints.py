@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from benchwright.core import DatasetError, suggest
 from benchwright.datasets._hf.settings import HubSettings
@@ -11,6 +12,19 @@ from benchwright.datasets._hf.transport import HubRefusedError, HubUnreachableEr
 
 TOKENS_PAGE = "https://huggingface.co/settings/tokens"
 """Where tokens are made."""
+
+
+HubTrouble: TypeAlias = Literal["not_found", "forbidden", "unreachable", "timeout", "refused"]
+"""What kind of trouble the hub made: for programs, which cannot read the words."""
+
+
+class HubError(DatasetError):
+    """The hub did not give what was asked for."""
+
+    def __init__(self, message: str, kind: HubTrouble) -> None:
+        super().__init__(message)
+        self.kind = kind
+        """What kind of trouble it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +53,19 @@ def complaint(
         )
     else:
         text = _refusal(failure, asked, settings, known_revisions)
-    return DatasetError(settings.without_token(f"{asked.uri}: {text}"))
+    return HubError(settings.without_token(f"{asked.uri}: {text}"), _kind(failure))
+
+
+def _kind(failure: HubRefusedError | HubUnreachableError) -> HubTrouble:
+    if isinstance(failure, HubUnreachableError):
+        return "timeout" if "timed out" in str(failure).lower() else "unreachable"
+    if failure.code in ("RepoNotFound", "RevisionNotFound", "EntryNotFound"):
+        return "not_found"
+    if failure.code == "GatedRepo" or failure.status in (401, 403):
+        return "forbidden"
+    if failure.status == 404:
+        return "not_found"
+    return "unreachable" if failure.status >= 500 or failure.status == 429 else "refused"
 
 
 def _refusal(failure: HubRefusedError, asked: Asked, settings: HubSettings, known: Sequence[str]) -> str:
