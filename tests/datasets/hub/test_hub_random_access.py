@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hub_content import Repo, card, jsonl, numbered, parquet
 from hub_server import LoopbackHub
@@ -62,6 +64,26 @@ def test_slices_and_sums_by_number(hub: LoopbackHub, repo: Repo, split: str) -> 
     for offset in range(0, len(expected) + 2, 3):
         assert dataset.batch(offset, 4) == expected[offset : offset + 4]
     assert dataset.init().rows == len(expected)
+
+
+def test_batches_in_order_unpack_a_row_group_once(hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a file that is one large row group would be unpacked from its start for every batch."""
+    from benchwright.datasets._hf import source
+
+    calls: list[tuple[int, int]] = []
+    real = source.table_rows
+
+    def counted(*args: Any) -> Any:
+        calls.append(args[2:])
+        return real(*args)
+
+    monkeypatch.setattr(source, "table_rows", counted)
+    hub.repo("a/one").commit({"test.parquet": parquet(ROWS)})
+    dataset = HubDataset("hf://a/one")
+    assert [row for offset in range(0, 100, 10) for row in dataset.batch(offset, 10)] == ROWS
+    assert calls == [(0, 95)]
+    assert dataset.batch(20, 10) == ROWS[20:30]
+    assert calls == [(0, 95), (20, 95)]
 
 
 def test_filters_count_the_rows_behind_them(hub: LoopbackHub, repo: Repo) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from threading import Lock
 
 from benchwright.core import DatasetError, Row
 from benchwright.datasets._hf_uri import SplitRule
@@ -40,6 +42,8 @@ class HubInfo:
 class HubDataset:
     """Batches of a hub dataset by offset. Everything it stands for is settled when it is made.
 
+    Batches in order cost what a stream costs; a jump unpacks the row group it lands in. Threads may share one.
+
     Args:
         uri: `hf://…` or `huggingface://…`.
         split_rule: what chooses a split where the URI names none; by default test, validation, eval, train, first.
@@ -50,7 +54,10 @@ class HubDataset:
         from benchwright.datasets._hf.source import HubSource
 
         self._source = HubSource(resolve(uri, split_rule))
+        self._filters = self._source.resolved.uri.filters
         self._kept: array[int] | None = None
+        self._lock = Lock()
+        self._place: _Place | None = None
 
     def init(self) -> HubInfo:
         """What there is to read. Learns the number of rows from the files' own indexes where they have one."""
@@ -64,7 +71,7 @@ class HubDataset:
             split=resolved.split,
             splits=resolved.splits,
             rule=resolved.rule,
-            rows=self._source.count() if not resolved.uri.filters else len(self._matching()),
+            rows=len(self._matching()) if self._filters else self._source.count(),
             columns=tuple(first[0]) if first else (),
         )
 
@@ -72,13 +79,13 @@ class HubDataset:
         """At most `limit` rows from `offset` on; fewer at the end, none behind it."""
         if offset < 0 or limit < 0:
             raise DatasetError(f"offset {offset} and limit {limit}: expected 0 or more")
-        if not self._source.resolved.uri.filters:
-            return self._source.rows(offset, offset + limit)
+        if not self._filters:
+            return self._rows(offset, limit)
         found: list[Row] = []
         numbers = self._matching()[offset : offset + limit]
-        for number, group in groupby(numbers, key=lambda number: number // WINDOW):
-            rows = self._source.rows(number * WINDOW, (number + 1) * WINDOW)
-            found += [rows[at - number * WINDOW] for at in group]
+        for window, group in groupby(numbers, key=lambda number: number // WINDOW):
+            rows = self._rows(window * WINDOW, WINDOW)
+            found += [rows[number - window * WINDOW] for number in group]
         return found
 
     @property
@@ -86,15 +93,42 @@ class HubDataset:
         """What a reader of the rows must know."""
         return tuple(self._source.notes)
 
+    def _rows(self, offset: int, limit: int) -> list[Row]:
+        """Rows by number, whatever the filters. Goes on where the last call ended, if that is the place."""
+        if limit == 0:
+            return []
+        with self._lock:
+            place, self._place = self._place, None
+        if place is None or place.number != offset:
+            place = _Place(offset, [], self._source.rows_from(offset))
+        rows = place.held
+        while len(rows) < limit and (more := next(place.coming, None)) is not None:
+            rows += more
+        with self._lock:
+            self._place = _Place(offset + min(limit, len(rows)), rows[limit:], place.coming)
+        return rows[:limit]
+
     def _matching(self) -> array[int]:
-        """Numbers of the rows that pass the URI's filters: one pass over all rows, then kept."""
+        """Numbers of the rows that pass the filters: one pass over all rows, then kept."""
         if self._kept is None:
-            filters = self._source.resolved.uri.filters
-            self._kept = array("q")
+            kept: array[int] = array("q")
             number = 0
-            for chunk in self._source.chunks():
-                for row in chunk.rows:
-                    if all(wanted.keeps(row) for wanted in filters):
-                        self._kept.append(number)
+            for rows in self._source.rows_from(0):
+                for row in rows:
+                    if all(wanted.keeps(row) for wanted in self._filters):
+                        kept.append(number)
                     number += 1
+            self._kept = kept
         return self._kept
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a call ended."""
+
+    number: int
+    """The row that comes next."""
+    held: list[Row]
+    """Rows that were read already, from that one on."""
+    coming: Iterator[list[Row]]
+    """The rest."""

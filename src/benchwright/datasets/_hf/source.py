@@ -31,19 +31,18 @@ class HubSource:
 
     def chunks(self) -> Chunks:
         """All rows from the start; a row's line is its number."""
-        return self._range(0, None)
+        return self._range(0)
 
-    def rows(self, start: int, stop: int) -> list[Row]:
-        """Rows by number, across splits and files. Fetches only the parts they are in, where that can be told."""
-        found: list[Row] = []
-        with closing(self._range(start, stop)) as chunks:
+    def rows_from(self, start: int) -> Iterator[list[Row]]:
+        """Rows from a number on, across splits and files, some at a time. Parts before them are not fetched where
+        that can be told. The first bad row raises DatasetError."""
+        with closing(self._range(start)) as chunks:
             for chunk in chunks:
                 if chunk.troubles:
                     trouble = chunk.troubles[0]
                     bad = BadRow(self.resolved.written, trouble.line, trouble.reason, trouble.field)
                     raise DatasetError(str(bad), [bad])
-                found += chunk.rows
-        return found
+                yield chunk.rows
 
     def count(self) -> int:
         """How many rows there are, from the files' own indexes where they have one."""
@@ -62,25 +61,19 @@ class HubSource:
         """Where the rows come from."""
         return self.resolved.provenance()
 
-    def _range(self, start: int, stop: int | None) -> Chunks:
+    def _range(self, start: int) -> Chunks:
+        """Rows from a number on; their lines are their numbers, counted from 1."""
         number = 0
-        for piece in self.resolved.pieces:
-            if stop is not None and number >= stop:
-                return
-            first, last = (
-                self._bounds(piece) if start > number or piece.term.needs_total else piece.term.bounds(None)
-            )
-            if last is not None and number + last - first <= start:
-                number += last - first
+        pieces = self.resolved.pieces
+        for piece in pieces:
+            ends = start > number and piece is not pieces[-1]  # only then must be known where it ends
+            first, last = self._bounds(piece) if ends or piece.term.needs_total else piece.term.bounds(None)
+            if last is not None and number + max(0, last - first) <= start:
+                number += max(0, last - first)
                 continue
             skip = max(0, start - number)
             number += skip
-            wanted = (
-                last
-                if stop is None
-                else min(first + skip + stop - number, last if last is not None else 2**62)
-            )
-            with closing(self._piece(piece, first + skip, wanted)) as chunks:
+            with closing(self._piece(piece, first + skip, last)) as chunks:
                 for chunk in chunks:
                     chunk.lines = list(range(number + 1, number + 1 + len(chunk.rows)))
                     number += len(chunk.rows)
