@@ -134,7 +134,7 @@ def test_a_file_that_is_not_there_is_not_found_with_near_names(tmp_path: Path) -
         ("f.json", json.dumps([{"question": "q", "A": 1, "B": 2, "answer": "B"}])),
         ("f.csv", "\ufeffquestion,A,B,answer\r\n\r\nq,1,2,B\r\n\r\n"),
         ("f.jsonl", '\ufeff{"question": "q", "A": 1, "B": 2, "answer": "B"}\r\n\r\n'),
-        ("f.jsonl.gz", gzip.compress(b'{"question": "q", "A": "1", "B": "2", "answer": "B"}\n')),
+        ("f.jsonl.gz", gzip.compress(b'{"question": "q", "A": "1", "B": "2", "answer": "B"}\n', mtime=0)),
     ],
 )
 def test_formats_and_their_peculiarities(tmp_path: Path, name: str, text: str | bytes) -> None:
