@@ -81,7 +81,7 @@ def test_lists_and_views_say_where_replies_come_from(said: Any, json_of: Any) ->
     assert "completed, rescored from 1" in " ".join(said("list")[1].split())
     shown = " ".join(said("show", "2")[1].split())
     assert "the replies are those of run 1" in shown
-    assert "benchwright rescore 1 --target my_bench.py:my_bench" in shown
+    assert "benchwright rescore 1 --parallelism 16" in shown
     assert [run["rescored_from"] for run in json_of("list")["runs"]] == [1, None]
 
 
@@ -89,10 +89,25 @@ def test_the_recorded_command_scores_again(said: Any, json_of: Any) -> None:
     said("run", "my_bench.py", "--limit", "5", "--repeats", "2", "--temperature", "1")
     said("rescore", "1", "--limit", "3", "--pass-k", "1")
     command = json_of("show", "2")["command"]
-    assert (
-        command == "benchwright rescore 1 --target my_bench.py:my_bench --limit 3 --pass-k 1 --parallelism 16"
-    )
-    assert main(command.split()[1:]) == 0
+    assert command == "benchwright rescore 1 --limit 3 --pass-k 1 --parallelism 16"
+    assert said(*command.split()[1:])[0] == 0
+    said("rescore", "1", "--target", "my_bench.py")
+    command = json_of("show", "last")["command"]
+    assert command == "benchwright rescore 1 --target my_bench.py:my_bench --limit 5 --parallelism 16"
+    assert said(*command.split()[1:])[0] == 0
+
+
+def test_the_recorded_command_of_questions_names_the_rules(said: Any, json_of: Any) -> None:
+    said("run", "quiz.csv", "--prompt-style", "aisbench", "--mode", "infer")
+    asked = json_of("show", "1")["command"]
+    assert "--mode infer --prompt-style aisbench" in asked
+    said("rescore", "1", "--mcq-fallback", "aisbench")
+    command = json_of("show", "2")["command"]
+    assert command == "benchwright rescore 1 --mcq-fallback aisbench --parallelism 16"
+    assert said(*command.split()[1:])[0] == 0
+    assert json_of("show", "3")["summary"] == json_of("show", "2")["summary"]
+    assert said(*asked.split()[1:])[0] == 0
+    assert json_of("list")["runs"][0]["metrics"] == {}
 
 
 def test_flags_that_would_ask_otherwise_are_not_offered(said: Any) -> None:

@@ -78,6 +78,8 @@ class RunSettings:
     """Ask and record, but score nothing: no scorer, no judge."""
     rescored_from: int | None = None
     """The run whose replies are scored again. Then the model is never asked."""
+    retargeted: bool = False
+    """Whether they are scored by another benchmark than that run's own."""
     num_warmups: int = 0
     """Requests before the first that counts."""
 

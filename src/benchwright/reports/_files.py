@@ -27,7 +27,7 @@ RUN_FILES = ("results.yml", "run_config.yml", "samples.parquet", "manifest.json"
 
 _IN_PARAMS = {
     "benchmark", "eval_type", "generation", "limit", "repeats", "parallelism", "num_fewshot", "fewshot_seed",
-    "fewshot_strict", "skip_bad_rows", "dataset", "failure_threshold", "pass_k", "rescored_from", "infer_only",
+    "fewshot_strict", "skip_bad_rows", "dataset", "failure_threshold", "pass_k", "rescored_from", "retargeted", "infer_only",
 }  # fmt: skip
 
 

@@ -13,6 +13,11 @@ from benchwright.store import STATE_FOLDER, RunRecord
 _SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie|signature|^sig$|^code$", re.IGNORECASE)
 _SWITCHES = ("fewshot_strict", "skip_bad_rows")
 _ASKING_SWITCHES = ("fewshot_strict",)
+_SCORING = {
+    "mcq_fallback", "qa_metrics", "qa_pattern", "numeric_tolerance", "evaluator", "evaluator_kwargs", "judge_url",
+    "judge_id", "judge_key_name",
+}  # fmt: skip
+"""Flags of question files that decide what is made of replies; all others decide what is asked."""
 _GENERATION_EXTRAS = ("stop", "seed", "stream", "extra_body")
 
 
@@ -93,8 +98,9 @@ def command_of(run: RunRecord) -> str:
     flags: JsonObject = {}
     source = settings.get("rescored_from")
     if source is not None:  # what was asked is the earlier run's
-        target = f"{run.target}:{run.name}" if run.target.endswith(".py") else run.target
-        words = ["benchwright", "rescore", str(source), "--target", target]
+        words = ["benchwright", "rescore", str(source)]
+        if settings.get("retargeted"):
+            words += ["--target", f"{run.target}:{run.name}" if run.target.endswith(".py") else run.target]
         generation = {}
     elif is_demo(run):
         flags = {"model": "demo", "demo_skill": _table(settings.get("model")).get("skill")}
@@ -108,7 +114,9 @@ def command_of(run: RunRecord) -> str:
         flags[name] = settings.get(name)
     for pair in settings.get("filters") or []:  # type: ignore[union-attr]  # a list of pairs, as recorded
         words += ["--filter", "=".join(pair)]  # type: ignore[arg-type]
-    flags.update(_question_flags(questions_of(run)))
+    flags["mode"] = "infer" if settings.get("infer_only") else None
+    questions = _question_flags(questions_of(run))
+    flags.update({n: v for n, v in questions.items() if source is None or n in _SCORING})
     for name in ("temperature", "top_p", "max_tokens", "seed"):
         flags[name] = generation.get(name)
     flags["parallelism"] = settings.get("parallelism")

@@ -92,6 +92,7 @@ def rescore_plan(
         settings,
         **{name: value for name, value in changes.items() if value is not None},
         rescored_from=source.id,
+        retargeted=target is not None,
         infer_only=False,
         num_warmups=0,
         cache=options.cache is not False,  # of judges; a script's own replies are never taken for another's
