@@ -15,6 +15,7 @@ import pytest
 from benchwright.cli import main
 from benchwright.endpoints import DemoSettings, demo_server
 from benchwright.engine import _perform
+from benchwright.store import Store, Workspace
 
 QUIZ = 'question,A,B,C,answer,topic\nq1,Paris,London,Rome,B,"geo\ngraphy"\nq2,red,green,blue,C,colours\n'
 
@@ -233,3 +234,13 @@ def test_scoring_later_needs_no_server_not_even_for_the_name_of_its_model(folder
     assert said(*words, "--mode", "viz", "--reuse")[0] == 0
     (results,) = (folder / "out").glob("*/results/local/quiz.json")
     assert json.loads(results.read_text(encoding="utf-8"))["n"] == 2
+
+
+def test_workflows_have_nothing_to_score_or_export(folder: Path, said: Any) -> None:
+    store = Store(Workspace(folder))
+    store.create_workflow("flow")
+    store.close()
+    for command in ("rescore", "export"):
+        code, shown = said(command, "1")
+        assert code == 2
+        assert "run 1 is a workflow" in shown

@@ -44,6 +44,8 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
         run = store.find_run(arguments.run)
+        if run.kind != "benchmark":
+            raise UsageError(f"run {run.id} is a workflow and has no samples. See: benchwright show {run.id}")
         kind = arguments.format or _kind_of(arguments.output)
         if arguments.output == "-":
             if kind == "parquet":

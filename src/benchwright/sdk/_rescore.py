@@ -77,6 +77,10 @@ def rescore_plan(
 ) -> Plan:
     """The new run that scores `source` again, before anything was read."""
     options = options or RunOptions()
+    if source.kind != "benchmark":
+        raise UsageError(
+            f"run {source.id} is a workflow; only runs of benchmarks have replies to score again"
+        )
     _refuse_model_options(source, options)
     settings = RunSettings.from_json(source.settings)
     changes: dict[str, Any] = {
