@@ -115,28 +115,35 @@ def lettered(options: Mapping[str, str], mark: str) -> str:
 def _mcq(form: _Form, mark: str, columns: Columns) -> CodePrompt:
     options_of, stem_of = options_reader(columns), stem_reader(columns)
     patterns = [_pattern(form, mark, count) for count in range(len(LETTERS) + 1)]
-    getters = [itemgetter(*columns.question, *LETTERS[:count]) for count in range(len(LETTERS) + 1)]
     last = len(columns.letters) or len(LETTERS)
     single = len(columns.question) == 1
-    likely = min(4, last)
+    strip = str.strip
+
+    def form_of(count: int) -> tuple[str, Callable[[Row], Any], str]:
+        """Pattern, values and the letter that must not follow, of rows with so many options."""
+        beyond = LETTERS[count] if count < last else ""
+        return patterns[count], itemgetter(*columns.question, *LETTERS[:count]), beyond
+
+    # One tuple, replaced as a whole: several threads may render at once.
+    likely = form_of(min(4, last))
 
     def render(row: Row) -> str:
         """Most rows have as many options as the one before: then one `%` with all values fetched in C does."""
         nonlocal likely
-        count = likely
-        if single and (count == last or not row.get(LETTERS[count])):
+        pattern, values_of, beyond = likely
+        if single and not row.get(beyond):
             try:
-                values = getters[count](row)
-                if all(map(str.strip, values)):
-                    text: str = patterns[count] % values
+                values = values_of(row)
+                if all(map(strip, values)):
+                    text: str = pattern % values
                     return text
             except (KeyError, TypeError):  # fewer options than before, or numbers
                 pass
         options = options_of(row)
         if len(options) < 2:
             raise MissingFieldError(LETTERS[len(options)], row)
-        likely = len(options)
-        return patterns[likely] % (stem_of(row), *options.values())
+        likely = form_of(len(options))
+        return likely[0] % (stem_of(row), *options.values())
 
     shown = patterns[2].replace("%s", "{%s}") % ("+".join(columns.question), *"AB")
     return CodePrompt(f"{shown} (and further options)", frozenset(columns.question), render)
