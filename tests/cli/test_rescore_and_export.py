@@ -99,7 +99,8 @@ def test_the_recorded_command_scores_again(said: Any, json_of: Any) -> None:
 
 
 def test_the_recorded_command_of_questions_names_the_rules(said: Any, json_of: Any) -> None:
-    said("run", "quiz.csv", "--prompt-style", "aisbench", "--mode", "infer")
+    shown = said("run", "quiz.csv", "--prompt-style", "aisbench", "--mode", "infer")[1]
+    assert "1 completed (score it: benchwright rescore 1)" in shown
     asked = json_of("show", "1")["command"]
     assert "--mode infer --prompt-style aisbench" in asked
     said("rescore", "1", "--mcq-fallback", "aisbench")
@@ -109,6 +110,14 @@ def test_the_recorded_command_of_questions_names_the_rules(said: Any, json_of: A
     assert json_of("show", "3")["summary"] == json_of("show", "2")["summary"]
     assert said(*asked.split()[1:])[0] == 0
     assert json_of("list")["runs"][0]["metrics"] == {}
+
+
+def test_what_was_never_asked_is_not_offered_to_be_asked_again(folder: Path, said: Any) -> None:
+    said("run", "my_bench.py", "--limit", "11")
+    code, shown = said("rescore", "1", "--limit", "12")
+    assert code == 3
+    assert "2 completed (benchwright show 2 --failed)" in shown
+    assert "not asked in run 1" in said("show", "2", "--failed")[1]
 
 
 def test_flags_that_would_ask_otherwise_are_not_offered(said: Any) -> None:

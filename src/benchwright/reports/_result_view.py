@@ -175,6 +175,10 @@ def _speed(view: ResultView) -> str:
     return ", ".join(parts)
 
 
+_LATER = "benchwright rescore RUN"
+"""How the reason of a run ends that was only to ask."""
+
+
 def _next_step(view: ResultView) -> str:
     if view.summary.partial and view.summary.failed:
         return (
@@ -183,6 +187,10 @@ def _next_step(view: ResultView) -> str:
         )
     if view.summary.partial:
         return f"{view.run_id} {view.status} (go on: benchwright resume {view.run_id})"
+    if view.summary.unscored.endswith(_LATER):
+        return f"{view.run_id} {view.status} (score it: benchwright rescore {view.run_id})"
+    if view.summary.failed and any(note.startswith("rescored from") for note in view.summary.notes):
+        return f"{view.run_id} {view.status} (benchwright show {view.run_id} --failed)"  # nothing can be asked again
     if view.summary.failed:
         return (
             f"{view.run_id} {view.status} (benchwright show {view.run_id} --failed, "
