@@ -97,6 +97,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any
     return results(folder), time.monotonic() - began
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(KILLS))
 def test_a_killed_workflow_resumes_to_the_same_results(
     tmp_path: Path, undisturbed: tuple[dict[str, Any], float], number: int

@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import RunSummary
 from benchwright.reports._atomic import replacing
 from benchwright.reports._parquet import write_samples
 from benchwright.reports._samples import sample_views
@@ -19,6 +18,7 @@ from benchwright.reports._work_folder.predictions import (
     predictions_of,
     sample_ids,
 )
+from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord, Store
 
 
@@ -65,7 +65,8 @@ _COLUMNS = (
 
 
 def _metrics(run: RunRecord) -> list[str]:
-    return [] if run.summary is None else list(RunSummary.from_json(run.summary).metrics)
+    summary = summary_of(run)
+    return [] if summary is None else list(summary.metrics)
 
 
 def _csv_writer() -> Callable[[list[Any]], str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import RunSummary
 from benchwright.reports._text import duration, local_time, printable
+from benchwright.reports._workflows import steps_of, summary_of, workflow_headline
 from benchwright.store import RunRecord
 
 if TYPE_CHECKING:
@@ -32,18 +33,25 @@ def run_table(runs: Sequence[RunRecord]) -> Table:
     table.add_column("started", min_width=10)
     table.add_column("took", justify="right", no_wrap=True)
     for run in runs:
-        summary = None if run.summary is None else RunSummary.from_json(run.summary)
-        cells = [printable(run.name), printable(run.model)]
+        summary = summary_of(run)
+        cells = [printable(run.name), printable(run.model) or "–"]
         table.add_row(
             str(run.id),
             *(Text(cell) for cell in cells),
             Text(_status(run, summary), _STYLES.get(run.status, "")),
-            "–" if summary is None else f"{summary.evaluated:,}",
-            Text(_headline(summary)),
+            _samples(run, summary),
+            Text(workflow_headline(run) if run.kind == "workflow" else _headline(summary)),
             local_time(run.created_at),
             duration(None if run.finished_at is None else run.finished_at - run.created_at),
         )
     return table
+
+
+def _samples(run: RunRecord, summary: RunSummary | None) -> str:
+    """Samples evaluated; of a workflow its completed steps."""
+    if run.kind == "workflow" and run.summary is not None:
+        return f"{steps_of(run).get('completed', 0):,}"
+    return "–" if summary is None else f"{summary.evaluated:,}"
 
 
 def _status(run: RunRecord, summary: RunSummary | None) -> str:

@@ -10,6 +10,7 @@ from benchwright.core import OUTCOMES, MetricSummary, RunSummary
 from benchwright.reports._files import RUN_FILES
 from benchwright.reports._settings import is_demo
 from benchwright.reports._text import duration, number, plural, printable
+from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class ResultView:
 
 def result_view(run: RunRecord) -> ResultView | None:
     """The result of a recorded run; None while there is none."""
-    if run.summary is None:
+    summary = summary_of(run)
+    if summary is None:
         return None
     return ResultView(
         run_id=run.id,
@@ -63,7 +65,7 @@ def result_view(run: RunRecord) -> ResultView | None:
         demo=is_demo(run),
         status=run.status,
         folder=run.folder,
-        summary=RunSummary.from_json(run.summary),
+        summary=summary,
         stopped_because=(run.error or "") if run.status != "failed" else "",
         first_failure=(run.error or "") if run.status == "failed" else "",
     )

@@ -17,7 +17,7 @@ from benchwright.store import Event, RunRecord
 def run_json(run: RunRecord) -> JsonObject:
     """A run in a list.
 
-    `{id, name, target, model, rescored_from, demo, status, error, folder, created_at, finished_at, duration_s, evaluated,
+    `{id, kind, name, target, model, rescored_from, demo, status, error, folder, created_at, finished_at, duration_s, evaluated,
     failed, comparable, partial, metrics: {name: value}}`; times are ISO 8601 in UTC; the last five are null
     while there is no result.
     """
@@ -25,6 +25,7 @@ def run_json(run: RunRecord) -> JsonObject:
     metrics: dict[str, Any] = summary.get("metrics", {})
     return {
         "id": run.id,
+        "kind": run.kind,
         "name": run.name,
         "target": run.target,
         "model": run.model,
@@ -50,10 +51,12 @@ def results_json(run: RunRecord, events: Sequence[Event] = ()) -> JsonObject:
     `{run: as in a list, summary: {rows, repeats, evaluated, outcomes, metrics: {name: {value, count, stddev,
     stderr, sample_stderr, ci_low, ci_high, interval, min, max, with_failures, with_failures_count}}, failed,
     comparable, partial, notes, prompt_tokens, completion_tokens} | null, command, params, endpoint,
-    manifest, events: [{kind, message, created_at}]}`.
+    manifest, events: [{kind, message, created_at}]}`. Of a workflow `input` and `output` as well, and as its summary
+    `{steps: {status: count}, metrics: {name: {value, count, last, min, max, unit}}}`.
     """
     return {
         "run": run_json(run),
+        **({"input": run.input, "output": run.output} if run.kind == "workflow" else {}),
         "summary": run.summary,
         "command": command_of(run),
         "params": params_of(run),

@@ -12,6 +12,7 @@ from benchwright.reports._result_view import result_table, result_view
 from benchwright.reports._samples import JudgeView, SampleView
 from benchwright.reports._settings import command_of
 from benchwright.reports._text import duration, local_time, printable
+from benchwright.reports._workflows import workflow_overview
 from benchwright.store import Event, RunRecord
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def run_overview(run: RunRecord, events: Sequence[Event]) -> Group:
     from rich.console import Group
     from rich.text import Text
 
+    if run.kind == "workflow":
+        return workflow_overview(run, events)
     view = result_view(run)
     parts: list[RenderableType] = []
     if view is None:

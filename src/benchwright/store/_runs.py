@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, NotFoundError, RunOwnedError, encode_json, suggest
+from benchwright.core import JsonObject, NotFoundError, RunOwnedError, UsageError, encode_json, suggest
 from benchwright.store._connected import Connected
 from benchwright.store._owner import Owner, this_process
 from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, event_of
@@ -66,9 +66,16 @@ class Runs(Connected):
     def claim_run(self, run_id: int) -> RunRecord:
         """Become the owner of an existing run, unless a live process owns it."""
         with self._transaction() as connection:
-            row = connection.execute("SELECT owner, heartbeat FROM runs WHERE id = ?", (run_id,)).fetchone()
+            row = connection.execute(
+                "SELECT owner, heartbeat, kind FROM runs WHERE id = ?", (run_id,)
+            ).fetchone()
             if row is None:
                 raise self._no_such_run(str(run_id))
+            if row[2] != "benchmark":
+                raise UsageError(
+                    f"run {run_id} is a workflow: its own script goes on with it, as in "
+                    f"python my_eval.py --resume {run_id}"
+                )
             owner = Owner.from_text(row[0]) if row[0] else None
             if owner is not None and owner != this_process() and owner.alive(row[1]):
                 raise RunOwnedError(

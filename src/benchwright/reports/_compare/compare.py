@@ -237,6 +237,8 @@ def _metric_side(metric: MetricSummary | None) -> MetricSide | None:
 
 
 def _summary(run: RunRecord) -> RunSummary:
+    if run.kind == "workflow":
+        raise UsageError(f"run {run.id} ({run.name}) is a workflow, which has no samples to compare")
     if run.summary is None:
         raise UsageError(
             f"run {run.id} ({run.name}) has no result yet: it is {run.status}. Finish it first: benchwright resume {run.id}"

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from benchwright.core import JsonObject, MetricSummary, RunSummary
 from benchwright.reports._headline import headline_of
+from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord
 
 Mark: TypeAlias = Literal["failed", "partial", "not comparable"]
@@ -110,7 +111,7 @@ def figures_of(summary: RunSummary) -> dict[str, MetricSummary]:
 
 
 def _summary(run: RunRecord) -> RunSummary | None:
-    return None if run.summary is None else RunSummary.from_json(run.summary)
+    return summary_of(run)
 
 
 def _metric_names(summaries: Iterable[RunSummary | None]) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from benchwright.core import RunSummary
 from benchwright.reports._text import duration, plural, printable
 from benchwright.reports._work_folder.tally import Tally
+from benchwright.reports._workflows import summary_of
 from benchwright.store import Event, RunRecord
 
 _STAGE_OF = {"infer": "asking", "eval": "scoring"}
@@ -15,7 +15,7 @@ _STAGE_OF = {"infer": "asking", "eval": "scoring"}
 
 def infer_log(run: RunRecord, events: Sequence[Event], tally: Tally) -> str:
     """The asking: what happened to the run, replies, times, and what went wrong."""
-    summary = None if run.summary is None else RunSummary.from_json(run.summary)
+    summary = summary_of(run)
     lines = [_head(run, "infer")]
     source = run.settings.get("rescored_from")
     if source is not None:
@@ -40,7 +40,7 @@ def infer_log(run: RunRecord, events: Sequence[Event], tally: Tally) -> str:
 
 def eval_log(run: RunRecord, tally: Tally) -> str:
     """The scoring: metrics, outcomes, notes, and what went wrong."""
-    summary = None if run.summary is None else RunSummary.from_json(run.summary)
+    summary = summary_of(run)
     lines = [_head(run, "eval")]
     if summary is None:
         return _joined([*lines, f"no result: {run.error or run.status}"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-from benchwright.core import OUTCOMES, RunSummary
+from benchwright.core import OUTCOMES
 from benchwright.reports._text import printable
 from benchwright.reports._work_folder.table import Cell, Line, SummaryTable
 from benchwright.reports._work_folder.texts import BESIDE, beside, interval
+from benchwright.reports._workflows import summary_of
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d2733; --dim: #64707d; --paper: #fbfbf9; --card: #fff; --line: #e3e4e0;
@@ -106,7 +107,7 @@ def _track(cell: Cell) -> str:
 def _outcomes(table: SummaryTable) -> str:
     rows = []
     for name, run in table.runs:
-        summary = None if run.summary is None else RunSummary.from_json(run.summary)
+        summary = summary_of(run)
         if summary is None or not summary.evaluated:
             rows.append(
                 f'<tr><td class="name">{_text(name)}</td><td class="warn">{_text(run.error or run.status)}</td></tr>'

@@ -14,6 +14,7 @@ from benchwright.reports._atomic import replacing
 from benchwright.reports._headline import headline_of, is_share
 from benchwright.reports._samples import SampleView, sample_views
 from benchwright.reports._work_folder.tally import Tally, extraction
+from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord, Store
 
 
@@ -21,7 +22,7 @@ def write_results(
     path: Path, store: Store, run: RunRecord, dataset: str, tally: Tally, *, details: bool, extract_rate: bool
 ) -> None:
     """Write the file; with `details` in a further pass over the samples."""
-    summary = None if run.summary is None else RunSummary.from_json(run.summary)
+    summary = summary_of(run)
     document = results_of(run, summary, tally, extract_rate=extract_rate)
     with replacing(path) as temporary, temporary.open("wb") as file:
         head = orjson.dumps(document, option=orjson.OPT_INDENT_2)

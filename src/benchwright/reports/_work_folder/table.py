@@ -9,6 +9,7 @@ from benchwright.core import MetricSummary, RunSummary
 from benchwright.reports._headline import headline_of, is_share
 from benchwright.reports._work_folder.names import TaskFiles
 from benchwright.reports._work_folder.results import averaged, version_of
+from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord
 
 _NAMED = 3
@@ -86,7 +87,7 @@ def summary_table(tasks: Sequence[tuple[TaskFiles, RunRecord]], notes: Sequence[
             dataset = f"{files.task.dataset}-{number}"
         seen.add((model, dataset))
         runs.append((f"{model} on {dataset}", run))
-        summary = None if run.summary is None else RunSummary.from_json(run.summary)
+        summary = summary_of(run)
         mode = _MODES.get(str(run.manifest.get("strategy")), "–")
         for metric, percent, cell in _cells(run, summary):
             key = (dataset, version_of(run), metric, mode)

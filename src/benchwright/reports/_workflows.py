@@ -1,0 +1,115 @@
+"""Workflow runs among the others: what a list and `show` say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from benchwright.core import RunSummary
+from benchwright.reports._text import duration, local_time, number, plural, printable
+from benchwright.store import Event, RunRecord
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+
+_LONGEST = 300
+"""Characters of an input or output; `--json` has them whole."""
+
+
+def summary_of(run: RunRecord) -> RunSummary | None:
+    """The numbers of a benchmark run; None while there are none, and for workflows, which have their own."""
+    if run.summary is None or run.kind == "workflow":
+        return None
+    return RunSummary.from_json(run.summary)
+
+
+def steps_of(run: RunRecord) -> dict[str, int]:
+    """Steps of a workflow run by status, as far as it has ended."""
+    steps: Any = (run.summary or {}).get("steps")
+    return steps if isinstance(steps, dict) else {}
+
+
+def metrics_of(run: RunRecord) -> dict[str, dict[str, Any]]:
+    """Metrics of a workflow run by name: `value` (the mean of its points), `count`, `last`, `min`, `max`, `unit`."""
+    metrics: Any = (run.summary or {}).get("metrics")
+    return metrics if isinstance(metrics, dict) else {}
+
+
+def workflow_headline(run: RunRecord) -> str:
+    """At most two metrics."""
+    metrics = metrics_of(run)
+    parts = [f"{printable(name)} {totals['value']:.3f}" for name, totals in list(metrics.items())[:2]]
+    if len(metrics) > 2:
+        parts.append(f"+{len(metrics) - 2} more")
+    return ", ".join(parts) or "–"
+
+
+def workflow_overview(run: RunRecord, events: Sequence[Event]) -> Group:
+    """A workflow run at a glance: how it ended, its metrics, what it was given and gave; a rich renderable."""
+    from rich.console import Group
+    from rich.text import Text
+
+    title = Text.assemble((printable(run.name), "bold"), f" (workflow): {run.status}")
+    parts: list[RenderableType] = [Text(), title]
+    counts = steps_of(run)
+    if counts:
+        told = ", ".join(f"{count} {status}" for status, count in counts.items())
+        parts.append(Text(f"{plural(sum(counts.values()), 'step')}: {told}"))
+    if run.error:
+        parts.append(Text(printable(run.error.rstrip()), "red"))
+    if metrics_of(run):
+        parts.append(_metric_table(run))
+    facts = [("input", _short(run.input)), ("output", _short(run.output))]
+    took = None if run.finished_at is None else run.finished_at - run.created_at
+    facts.append(("started", f"{local_time(run.created_at)}, took {duration(took)}"))
+    if run.starts > 1:
+        facts.append(("resumed", plural(run.starts - 1, "time")))
+    parts += [Text(), _grid(facts)]
+    shown = [event for event in events if not event.kind.startswith("step.")]
+    rows = [(local_time(event.created_at), f"{event.kind}: {printable(event.message)}") for event in shown]
+    if rows:
+        parts += [Text(), _grid(rows)]
+    return Group(*parts)
+
+
+def _metric_table(run: RunRecord) -> RenderableType:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("metric")
+    for heading in ("value", "n", "min", "max"):
+        table.add_column(heading, justify="right")
+    for name, totals in metrics_of(run).items():
+        unit = f" {printable(totals['unit'])}" if totals.get("unit") else ""
+        table.add_row(
+            Text(printable(name)),
+            Text(number(totals["value"]) + unit),
+            f"{totals['count']:,}",
+            number(totals["min"]),
+            number(totals["max"]),
+        )
+    return table
+
+
+def _grid(rows: Sequence[tuple[str, str]]) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, text in rows:
+        grid.add_row(Text(label), Text(text))
+    return grid
+
+
+def _short(value: Any) -> str:
+    try:
+        text = orjson.dumps(value).decode()
+    except TypeError:  # an integer beyond 64 bits
+        text = str(value)
+    return printable(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
