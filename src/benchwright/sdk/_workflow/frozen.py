@@ -18,7 +18,7 @@ _PACKAGES = ("pydantic", "orjson", "pyarrow", "numpy", "openai", "torch", "trans
 
 def frozen_settings(name: str) -> JsonObject:
     """How the run was started; what `resume` needs."""
-    command: list[JsonValue] = [*sys.orig_argv] or [sys.executable]
+    command: list[JsonValue] = [sys.executable, *sys.orig_argv[1:]]
     return {"workflow": name, "command": command, "cwd": str(Path.cwd())}
 
 
