@@ -61,10 +61,7 @@ def _rows(file: StoredFile, field: str, value: JsonValue) -> Iterator[JsonValue]
         columns = list(value.values())
         lengths = {len(column) if isinstance(column, list) else -1 for column in columns}
         if len(lengths) == 1 and -1 not in lengths:
-            return (
-                dict(zip(value, cells, strict=True))
-                for cells in zip(*columns, strict=True)
-            )
+            return (dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True))
     raise file.error(f"key {field!r} holds {_kind(value)}; expected a list of objects")
 
 

@@ -54,7 +54,7 @@ def table_rows(file: StoredFile, table: Any, start: int = 0, stop: int | None = 
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise file.error(f"more than one column is called {', '.join(map(repr, twice))}. Rename them")
     stop = table.metadata.num_rows if stop is None else stop
-    for batch in record_batches(table, start, stop, _rows_per_chunk(table.metadata)):
+    for batch in record_batches(table, start, stop, rows_per_chunk(table.metadata)):
         yield batch_rows(batch)
 
 
@@ -106,7 +106,8 @@ def _opened(file: StoredFile) -> BinaryIO:
     return copy
 
 
-def _rows_per_chunk(metadata: Any) -> int:
+def rows_per_chunk(metadata: Any) -> int:
+    """How many rows to read at a time: few where they are large."""
     size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     per_row = max(1, size // max(1, metadata.num_rows))
     return int(max(1, min(CHUNK_ROWS, CHUNK_BYTES // per_row)))

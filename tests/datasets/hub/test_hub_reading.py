@@ -14,6 +14,8 @@ from hub_server import LoopbackHub
 
 from benchwright.core import DatasetError
 from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets._hf.card import CardConfig
+from benchwright.datasets._hf.layout import named_files, repo_configs
 
 TRAIN, TEST = numbered(5, "train"), numbered(3, "test")
 
@@ -272,6 +274,37 @@ def test_the_same_rows_in_two_formats_are_read_once(hub: LoopbackHub) -> None:
     reader = open_dataset("hf://a/twice")
     assert [row for batch in reader.batches() for row in batch.rows] == TEST
     assert "left aside: test.jsonl" in reader.notes()[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "splits"),
+    [
+        (["train.jsonl", "test.json"], {"train": ["train.jsonl"], "test": ["test.json"]}),
+        (["train.parquet", "test.csv"], {"train": ["train.parquet"], "test": ["test.csv"]}),
+        (["q.csv", "LICENSE.txt", "a.txt", "b.txt", "c.txt"], {"train": ["q.csv"]}),
+        (["one.txt", "two.txt"], {"train": ["one.txt", "two.txt"]}),
+        (["a.jsonl", "b.jsonl", "c.csv"], {"train": ["a.jsonl", "b.jsonl"]}),
+    ],
+)
+def test_which_files_are_taken_for_data(files: list[str], splits: dict[str, list[str]]) -> None:
+    (config,) = repo_configs([], files)
+    assert {split: list(paths) for split, paths in config.splits.items()} == splits
+
+
+def test_patterns_do_not_take_in_the_hubs_own_files() -> None:
+    paths = ["README.md", "dataset_infos.json", "a.json", "x/b.json", ".cache/c.json"]
+    everything = CardConfig("default", (("train", ("**",)),))
+    assert repo_configs([everything], paths)[0].splits == {"train": ("a.json", "x/b.json")}
+    named = CardConfig("default", (("train", ("dataset_infos.json",)),))
+    assert repo_configs([named], paths)[0].splits == {"train": ("dataset_infos.json",)}
+    assert named_files("", "**", paths) == ("a.json", "x/b.json")
+    assert named_files("", "./dataset_infos.json", paths) == ("dataset_infos.json",)
+
+
+def test_a_file_of_no_bytes_is_a_split_of_no_rows(hub: LoopbackHub) -> None:
+    hub.repo("a/zero").commit({"train.jsonl": "", "test.jsonl": jsonl(TEST)})
+    assert load_dataset("hf://a/zero") == []
+    assert load_dataset("hf://a/zero?split=train+test") == TEST
 
 
 def test_which_split_was_chosen_is_said_and_recorded(plain: Repo) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
+from threading import Event
 from typing import Protocol
 
 from benchwright.core import DatasetError
@@ -56,16 +57,21 @@ def download_all(hub: Hub, asked: Asked, commit: str, wanted: list[tuple[HubFile
     if len(wanted) == 1:
         download(hub, asked, commit, *wanted[0])
         return
-    with ThreadPoolExecutor(min(AT_ONCE, len(wanted)), thread_name_prefix="hub") as pool:
-        jobs = [pool.submit(download, hub, asked, commit, file, path) for file, path in wanted]
-        done, open_jobs = wait(jobs, return_when=FIRST_EXCEPTION)
-        for job in open_jobs:
-            job.cancel()
+    stop = Event()
+    pool = ThreadPoolExecutor(min(AT_ONCE, len(wanted)), thread_name_prefix="hub")
+    try:
+        jobs = [pool.submit(download, hub, asked, commit, file, path, stop) for file, path in wanted]
+        done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
         for job in done:
             job.result()
+    finally:  # also when the user interrupts: what is under way ends at its next block
+        stop.set()
+        pool.shutdown(cancel_futures=True)
 
 
-def download(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path) -> None:
+def download(
+    hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path, stop: Event | None = None
+) -> None:
     """Brings one file to `target`, going on behind the bytes that are there already.
 
     Raises:
@@ -74,7 +80,7 @@ def download(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path) -
     """
     for last_try in (False, True):
         try:
-            _complete(hub, asked, commit, file, target)
+            _complete(hub, asked, commit, file, target, stop)
         except HubRefusedError as failure:
             raise hub.complaint(failure, asked) from None
         except HubUnreachableError as failure:
@@ -89,7 +95,7 @@ def download(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path) -
             )
 
 
-def _complete(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path) -> None:
+def _complete(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path, stop: Event | None) -> None:
     """All bytes of a file, unchecked."""
     url = hub.address(asked.repo, commit, file.path)
     patience = hub.transport.patience()
@@ -101,7 +107,7 @@ def _complete(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path) 
         if have == file.size and target.exists():
             return
         try:
-            _append(hub, url, have, file.size, target)
+            _append(hub, url, have, file.size, stop, target)
         except (HubRefusedError, HubUnreachableError) as failure:
             if isinstance(failure, HubRefusedError) and failure.status == 416:
                 target.unlink(missing_ok=True)  # what is here does not fit what is there
@@ -111,13 +117,15 @@ def _complete(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path) 
     raise HubUnreachableError(f"{file.path} broke off {MOST_RESUMES} times")
 
 
-def _append(hub: Hub, url: str, have: int, size: int, target: Path) -> None:
+def _append(hub: Hub, url: str, have: int, size: int, stop: Event | None, target: Path) -> None:
     headers = {"Range": f"bytes={have}-"} if have else {}
     with hub.transport.get(url, headers) as answer:
         goes_on = have > 0 and answer.status == 206
         with target.open("ab" if goes_on else "wb") as out:
             arrived = have if goes_on else 0
             while block := answer.body.read(_BLOCK):
+                if stop is not None and stop.is_set():
+                    raise DatasetError("the download was stopped")
                 out.write(block)
                 arrived += len(block)
                 if arrived > size:

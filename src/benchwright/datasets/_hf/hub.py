@@ -148,7 +148,8 @@ class Hub:
             return None
         # A mirror may pass on the address that the hub behind it wrote; the pages are the mirror's all the same.
         link, base = urlsplit(match[1]), urlsplit(self.settings.endpoint)
-        return f"{base.scheme}://{base.netloc}{link.path}?{link.query}"
+        prefix = "" if link.netloc == base.netloc else base.path
+        return f"{base.scheme}://{base.netloc}{prefix}{link.path}?{link.query}"
 
     def _strange(self, url: str, asked: Asked, what: str) -> DatasetError:
         return DatasetError(

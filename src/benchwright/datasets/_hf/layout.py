@@ -15,9 +15,11 @@ from benchwright.core import DatasetError, suggest
 from benchwright.datasets._hf.card import CardConfig
 from benchwright.datasets._hf.patterns import clean, is_wild, matching_any
 
-FORMATS = ("parquet", "jsonl", "json", "csv", "tsv", "arrow", "txt")
+FORMATS = ("parquet", "arrow", "jsonl", "json", "csv", "tsv", "txt")
 """Endings that are read, those that win a tie first."""
 
+_KINDS = {"json": "jsonl", "tsv": "csv"}
+"""Formats that hold the same kind of rows and may stand side by side."""
 _SAME_FORMAT = {"ndjson": "jsonl"}
 _PACKED = re.compile(r"\.(?:gz|zst)$", re.IGNORECASE)
 _IGNORED = {
@@ -96,7 +98,7 @@ def named_files(uri: str, pattern: str, paths: Sequence[str]) -> tuple[str, ...]
         raise DatasetError(
             f"{uri}: {unknown[0]} is of no format that is read here ({', '.join(FORMATS)}, also .gz and .zst)"
         )
-    kept, _ = one_format([path for path in found if format_of(path) is not None])
+    kept, _ = one_format(_rows_in(found, [pattern]))
     if not kept:
         raise DatasetError(
             f"{uri}: data_files={pattern} matches no file of a format that is read here ({', '.join(FORMATS)})"
@@ -129,19 +131,25 @@ def exported_configs(paths: Iterable[str]) -> list[Config]:
 
 
 def one_format(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Files of the most frequent format, and the rest: the same rows are often published in two formats."""
-    counts = Counter(format_of(path) for path in paths)
+    """Files of the most frequent kind, and the rest: the same rows are often published in two formats. Plain text is
+    taken for data only where there is nothing else."""
+    counts = Counter(map(_kind, paths))
     if len(counts) < 2:
         return list(paths), []
-    best = min(counts, key=lambda format: (-counts[format], FORMATS.index(format or "txt")))
-    return [p for p in paths if format_of(p) == best], [p for p in paths if format_of(p) != best]
+    best = min(counts, key=lambda kind: (kind == "txt", -counts[kind], FORMATS.index(kind)))
+    return [path for path in paths if _kind(path) == best], [path for path in paths if _kind(path) != best]
+
+
+def _kind(path: str) -> str:
+    format = format_of(path) or "txt"
+    return _KINDS.get(format, format)
 
 
 def _declared(config: CardConfig, paths: Sequence[str]) -> Config:
     inside = [path.removeprefix(config.folder) for path in paths if path.startswith(config.folder)]
     if config.splits:
         found = {split: matching_any(patterns, inside) for split, patterns in config.splits}
-        readable = {split: [p for p in files if format_of(p)] for split, files in found.items()}
+        readable = {split: _rows_in(files, dict(config.splits)[split]) for split, files in found.items()}
         # A pattern such as `data/**` may take in other files; a split that names only unreadable ones is kept
         # empty, so that its absence can be explained.
         splits, left = _per_split(readable)
@@ -157,6 +165,12 @@ def _declared(config: CardConfig, paths: Sequence[str]) -> Config:
         left,
         config.default,
     )
+
+
+def _rows_in(paths: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """The files among those that patterns took in which may hold rows, or are named outright."""
+    usable = {*data_paths(paths), *(path for path in map(clean, patterns) if format_of(path))}
+    return [path for path in paths if path in usable]
 
 
 def _by_path(paths: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
@@ -177,11 +191,9 @@ def _by_path(paths: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], tuple[st
 
 
 def _per_split(found: Mapping[str, Sequence[str]]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    everything = list(dict.fromkeys(path for files in found.values() for path in files))
-    kept, left = one_format(everything)
-    wanted = set(kept)
-    splits = {split: tuple(path for path in files if path in wanted) for split, files in found.items()}
-    return {split: files for split, files in splits.items() if files}, tuple(left)
+    chosen = {split: one_format(files) for split, files in found.items()}
+    left = dict.fromkeys(path for _, others in chosen.values() for path in others)
+    return {split: tuple(files) for split, (files, _) in chosen.items() if files}, tuple(left)
 
 
 def _in_folder(word: str) -> Callable[[str], object]:

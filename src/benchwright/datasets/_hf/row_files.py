@@ -18,14 +18,12 @@ import orjson
 
 from benchwright.core import Row
 from benchwright.datasets._json_lines import parse_exact
-from benchwright.datasets._parquet import record_batches
+from benchwright.datasets._parquet import record_batches, rows_per_chunk
 
 GROUP_ROWS = 4096
 """Most rows per row group: what a jump to one row has to unpack."""
 GROUP_BYTES = 4 * 1024 * 1024
 """Bytes of text per row group."""
-READ_ROWS = 1024
-"""Rows handed over at a time."""
 
 COLUMN = "row"
 """The only column."""
@@ -96,7 +94,7 @@ class RowWriter:
 def read_rows(file: Any, start: int, stop: int, exact: bool) -> Iterator[list[Row]]:
     """Rows `start` to `stop` of an open `ParquetFile`, some at a time; only the row groups they are in are read."""
     parse = parse_exact if exact else orjson.loads
-    for batch in record_batches(file, start, stop, READ_ROWS):
+    for batch in record_batches(file, start, stop, rows_per_chunk(file.metadata)):
         yield list(map(parse, batch.column(0).to_pylist()))
 
 
