@@ -14,6 +14,7 @@ from benchmarks.processes import stub
 from benchmarks.questions import questions
 from benchmarks.rounds import IN_FLIGHT, Bench, Side
 from benchmarks.speed import speed
+from benchmarks.workflow_steps import workflow_steps
 
 CHOICE_ROWS = 500
 
@@ -57,4 +58,5 @@ COMPARISONS: dict[str, Callable[[Bench], list[Figure]]] = {
     "choices": choices,
     "memory": memory,
     "questions": questions,
+    "workflow-steps": workflow_steps,
 }

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +79,8 @@ async def our_steps(steps: int, work: Path) -> tuple[float, float]:
 
     with tempfile.TemporaryDirectory(dir=work) as folder:
         loop = workflow("trivial", handler)
-        try:
+        with suppress(InterruptedError):
             await loop.run(workspace=folder)
-        except InterruptedError:
-            pass
         await loop.run(workspace=folder, resume="last")
     return taken[0], taken[1]
 
