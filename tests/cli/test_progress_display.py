@@ -8,7 +8,8 @@ import time
 import pytest
 
 from benchwright.cli import _progress as shown_progress
-from benchwright.cli._progress import BarWatcher, LineWatcher, progress_line, time_left_s, watching
+from benchwright.cli._debug import DebugWatcher
+from benchwright.cli._progress import BarWatcher, LineWatcher, aside, progress_line, time_left_s, watching
 from benchwright.engine import Progress
 
 
@@ -112,3 +113,61 @@ def test_a_bar_is_drawn_and_taken_away(monkeypatch: pytest.MonkeyPatch, colour: 
     watcher.show(progress)
     watcher.close()
     assert out.getvalue().endswith("\x1b[2K"), "the line is cleared: the result takes its place"
+
+
+def test_several_runs_have_a_bar_each_until_they_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "160")
+    out = Terminal()
+    monkeypatch.setattr("sys.stderr", out)
+    watcher = BarWatcher()
+    first, second = half_done(), half_done()
+    first.name, second.name = "sums on one", "sums on two"
+    watcher.show(first)
+    watcher.show(second)
+    out.truncate(0)
+    watcher.show(first)
+    drawn = out.getvalue()
+    assert "sums on one" in drawn
+    assert "sums on two" in drawn
+    first.phase = "done"
+    watcher.show(first)
+    out.truncate(0)
+    watcher.show(second)
+    assert "sums on one" not in out.getvalue()
+    with aside(watcher):
+        assert out.getvalue().endswith("\x1b[2K"), "there is room to print"
+    out.truncate(0)
+    watcher.show(second)
+    assert "sums on two" in out.getvalue(), "the bar comes back"
+    watcher.close()
+
+
+def test_a_log_gets_lines_of_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(shown_progress.time, "monotonic", lambda: clock[0])
+    out = io.StringIO()
+    watcher = LineWatcher(out)
+    runs = [half_done(), half_done()]
+    for moment in (100.0, 106.0, 107.0, 111.5):
+        clock[0] = moment
+        for run in runs:
+            watcher.show(run)
+    assert len(out.getvalue().splitlines()) == 4
+
+
+def test_debug_tells_each_stage_and_failure_once() -> None:
+    out = io.StringIO()
+    watcher = DebugWatcher(out)
+    progress = half_done()
+    progress.recent_failures.extend(["row 3: boom", "row 4: \x1b[2Jboom"])
+    watcher.show(progress)
+    watcher.show(progress)
+    progress.phase = "done"
+    watcher.show(progress)
+    assert out.getvalue().splitlines() == [
+        "my_qa: asking 2,000 samples, 200 recorded",
+        "my_qa: failed: row 3: boom",
+        "my_qa: failed: row 4: \\x1b[2Jboom",
+        "my_qa: done, 1,000 of 2,000 samples, 3 failed",
+    ]

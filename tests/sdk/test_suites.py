@@ -142,6 +142,13 @@ def test_each_pair_is_a_run_like_any_other(folder: Path, server: Server) -> None
     assert again.status == "completed"
 
 
+def test_files_go_to_a_folder_per_pair(folder: Path, server: Server) -> None:
+    text = f"models: [{http(server, 'org/model')}]\ndatasets: [a.jsonl, b.jsonl]"
+    result = run_suite(suite_file(folder, text), output_dir="out")
+    assert result.exit_code == 0
+    assert [path.parent.name for path in sorted(folder.glob("out/org_model/*/results.yml"))] == ["a", "b"]
+
+
 def test_a_table_of_settings_holds_for_one_dataset_and_options_for_all(folder: Path, server: Server) -> None:
     text = f"models: [{http(server)}]\ndatasets: [{{path: a.jsonl, limit: 2}}, b.jsonl]\nrun: {{limit: 3}}"
     result = run_suite(suite_file(folder, text))
@@ -373,6 +380,8 @@ def test_warm_ups_are_sent_and_not_counted(folder: Path, server: Server) -> None
     (pair,) = result
     assert pair.result is not None
     assert (pair.result.requests_sent, pair.result.summary.evaluated) == (4, 4)
+    assert resume(pair.run_id).status == "completed"
+    assert len(server.asked) == 10, "a complete run needs no warm server"
 
 
 def test_warm_ups_that_all_fail_end_the_run_with_the_servers_words(folder: Path, server: Server) -> None:

@@ -58,8 +58,8 @@ commands:
 {commands}
 
 TARGET is a file of questions (test.csv, test.jsonl, …), a Python file (bench.py or bench.py:name), a
-module, an installed name, or a name from benchwright.toml. RUN is a run's number, "last",
-a benchmark's name (its newest run), or a run folder.
+module, an installed name, a name from benchwright.toml, or a suite (suite.toml, .yaml, .json, .py) of
+models and datasets. RUN is a run's number, "last", a benchmark's name (its newest run), or a run folder.
 Without a model, the embedded demo model answers.
 
 options:

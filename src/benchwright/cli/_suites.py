@@ -152,6 +152,7 @@ def _line(pair: PairResult) -> str:
 
 def _print_end(result: SuiteResult, output: Output) -> None:
     from benchwright.reports import SideBySideTable
+    from benchwright.sdk import DEFAULT_WORK_DIR
 
     if len(result.pairs) > 1 or any(
         pair.result is not None and not pair.result.seconds for pair in result.pairs
@@ -159,6 +160,13 @@ def _print_end(result: SuiteResult, output: Output) -> None:
         output.show(SideBySideTable(result.comparison))
     if result.work_folder is not None:
         output.line(f"work folder: {result.work_folder}/")
+        if any(pair.result is None or pair.result.summary.partial for pair in result.pairs):
+            where = (
+                "" if result.work_folder.parent == DEFAULT_WORK_DIR else f" -w {result.work_folder.parent}"
+            )
+            output.line(
+                f"go on with what is missing: benchwright run{where} --reuse {result.work_folder.name}"
+            )
 
 
 def _task_table(found: SuiteCheck, options: RunOptions) -> Table:

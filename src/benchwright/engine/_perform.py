@@ -199,7 +199,7 @@ async def _assemble(
     )
     stack.callback(scoring.close)
     profile = await _echo_profile(prepared, store, run, endpoint, progress)
-    if settings.num_warmups and prepared.asks_a_model and settings.rescored_from is None:
+    if _wants_warm_up(prepared, store, run.id, resuming):
         progress.phase = "warming up"
         if watcher is not None:
             watcher.show(progress)
@@ -225,6 +225,14 @@ def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:
     # All scripts look alike, so what another one said is no answer of this one.
     elsewhere = not isinstance(settings.endpoint, ScriptedSettings)
     return RecordedReplies(ledger, store, settings.rescored_from, elsewhere=elsewhere)
+
+
+def _wants_warm_up(prepared: Prepared, store: Store, run_id: int, resuming: bool) -> bool:
+    """Only a run that will ask: not one that is complete, and not one that is scored again."""
+    settings = prepared.settings
+    if not settings.num_warmups or not prepared.asks_a_model or settings.rescored_from is not None:
+        return False
+    return not resuming or store.count_steps(run_id, "score") < prepared.rows * settings.repeats
 
 
 def _strategy(prepared: Prepared, profile: EchoProfile | None, calls: Calls, route: Route) -> Strategy:
