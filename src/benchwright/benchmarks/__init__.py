@@ -18,6 +18,8 @@ from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge
 from benchwright.benchmarks._loading import load_benchmarks
 from benchwright.benchmarks._media import media_problem
 from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS, BuiltinEvaluation, builtin_definition
+from benchwright.benchmarks._nocode.load import freeze_nocode, load_nocode
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
 from benchwright.benchmarks._questions.files import is_question_file
 from benchwright.benchmarks._questions.load import load_questions
@@ -39,8 +41,10 @@ from benchwright.benchmarks._template import PlainText, Template, compile_templa
 from benchwright.benchmarks._turns import next_user_turn
 
 __all__ = [
+    "BUILTIN_EVALUATIONS",
     "ENDPOINT_TYPES",
     "BenchmarkSpec",
+    "BuiltinEvaluation",
     "CheckReport",
     "EndpointType",
     "Example",
@@ -63,6 +67,7 @@ __all__ = [
     "Template",
     "benchmark",
     "build_prompts",
+    "builtin_definition",
     "call_scorer",
     "chat_request",
     "check_benchmark",
@@ -74,6 +79,7 @@ __all__ = [
     "definition_doubts",
     "estimate_tokens",
     "fewshot_problem",
+    "freeze_nocode",
     "import_file",
     "installed_benchmarks",
     "is_question_file",
@@ -81,6 +87,7 @@ __all__ = [
     "judge_key_names",
     "judge_problems",
     "load_benchmarks",
+    "load_nocode",
     "load_questions",
     "load_template",
     "media_problem",

@@ -105,6 +105,12 @@ def _named(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
         if (parameter, field) == ("target_field", "target")
         else f" that {parameter} names"
     )
+    if spec.family == "nocode":
+        hint = f' Did you mean "{near}"?' if near else ""
+        return (
+            f'no row has the column "{field}" of the right answer; {_columns(columns)}.{hint} Write the right one in '
+            f"the style of [benchmarks.{spec.name}]"
+        )
     if spec.family:
         text = (
             f'no row has the field "{field}", where the expected answer is looked for; {_columns(columns)}.'

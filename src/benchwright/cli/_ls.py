@@ -26,9 +26,8 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({"evaluations": [asdict(evaluation) for evaluation in found]})
         return 0
-    if not found:
-        output.line("nothing to run here yet; write a starter with: benchwright init")
-        return 0
+    if all(evaluation.kind == "builtin" for evaluation in found):
+        output.line("nothing of your own to run here yet; write a starter with: benchwright init")
     from rich import box
     from rich.table import Table
     from rich.text import Text

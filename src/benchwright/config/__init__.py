@@ -1,10 +1,28 @@
 """What users write once: `benchwright.toml`, suites, and the list of knobs that files and command line share."""
 
-from benchwright.config._benchmark import BenchmarkConfig
+from benchwright.config._benchmark import BenchmarkConfig, BenchmarkType
+from benchwright.config._evaluations.builtin import BuiltinBenchmark, read_builtin
+from benchwright.config._evaluations.code import CodeBenchmark
+from benchwright.config._evaluations.nocode import ROW_ERRORS, FewShotTable, NoCodeBenchmark
+from benchwright.config._evaluations.style import (
+    ALGORITHMS,
+    GRADERS,
+    NORMALIZE,
+    ChoiceStyle,
+    GraderStyle,
+    GraderType,
+)
 from benchwright.config._file import CONFIG_NAMES, ConfigFile, find_config, read_config
 from benchwright.config._headers import check_headers, resolve_headers
-from benchwright.config._model import ModelConfig, host_url, profile_model, read_model_entry
+from benchwright.config._model import (
+    ModelConfig,
+    host_url,
+    profile_model,
+    provider_model,
+    read_model_entry,
+)
 from benchwright.config._profiles import DEFAULT_PROFILE_URL, PROFILES, Profile, find_profile
+from benchwright.config._providers import PROVIDERS, Provider, is_provider_value, resolve_provider
 from benchwright.config._run_settings import MODEL_TYPES, RUN_SETTINGS
 from benchwright.config._setting import Setting
 from benchwright.config._suite.datasets import QUESTION_KEYS, SuiteDataset
@@ -21,20 +39,34 @@ from benchwright.config._suite.settings import (
 from benchwright.config._suite.suite import Suite, read_suite, suite_of
 
 __all__ = [
+    "ALGORITHMS",
     "CONFIG_NAMES",
     "DEFAULT_PROFILE_URL",
+    "GRADERS",
     "MODEL_TYPES",
     "MODES",
+    "NORMALIZE",
     "PROFILES",
+    "PROVIDERS",
     "QUESTION_KEYS",
+    "ROW_ERRORS",
     "RUN_SETTINGS",
     "SUITE_SETTINGS",
     "SUITE_SUFFIXES",
     "SUMMARIZERS",
     "BenchmarkConfig",
+    "BenchmarkType",
+    "BuiltinBenchmark",
+    "ChoiceStyle",
+    "CodeBenchmark",
     "ConfigFile",
+    "FewShotTable",
+    "GraderStyle",
+    "GraderType",
     "ModelConfig",
+    "NoCodeBenchmark",
     "Profile",
+    "Provider",
     "Setting",
     "Suite",
     "SuiteDataset",
@@ -45,12 +77,16 @@ __all__ = [
     "find_config",
     "find_profile",
     "host_url",
+    "is_provider_value",
     "profile_model",
+    "provider_model",
     "read_base",
+    "read_builtin",
     "read_config",
     "read_document",
     "read_model_entry",
     "read_suite",
     "resolve_headers",
+    "resolve_provider",
     "suite_of",
 ]

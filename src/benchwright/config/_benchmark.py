@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
+from benchwright.config._evaluations.builtin import BuiltinBenchmark, read_builtin
+from benchwright.config._evaluations.code import CodeBenchmark, read_code
+from benchwright.config._evaluations.nocode import NoCodeBenchmark, read_nocode
+from benchwright.config._model import ModelConfig, read_model_value
 from benchwright.config._run_settings import ENDPOINT_SETTINGS, RUN_SETTINGS
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_table
-from benchwright.core import ConfigError, JsonObject, JsonValue
+from benchwright.core import ConfigError, JsonObject, JsonValue, suggest
+
+BenchmarkType: TypeAlias = Literal["file", "builtin", "custom_code", "custom_nocode"]
+"""What a table names: a file or module, an evaluation that comes along, a program, or what it describes itself."""
+
+_TYPES: tuple[BenchmarkType, ...] = get_args(BenchmarkType)
 
 _ENDPOINT_HINT = 'describe the endpoint in a [models.NAME] table and write model = "NAME" here'
 _PLACE_HINT = "give this on the command line: written here, every run would use the same folder"
+_INPUT_HINT = "--input is for the command line; a program's own input stands in a table of type custom_code"
 _HINTS = {
     **dict.fromkeys(ENDPOINT_SETTINGS, _ENDPOINT_HINT),
     **dict.fromkeys(("workspace", "output_dir"), _PLACE_HINT),
+    "input": _INPUT_HINT,
 }
 
 _RUN = tuple(s for s in RUN_SETTINGS if s.name not in _HINTS and s.name != "dataset")
 _BENCHMARK = (
+    Setting("type", "text", "what the table names"),
     Setting("file", "text", "file.py, file.py:name, package.module, package.module:name, or a data file"),
     Setting("description", "text", "one line for listings"),
     *(s for s in RUN_SETTINGS if s.name not in _HINTS),
@@ -33,19 +46,77 @@ class BenchmarkConfig:
     name: str
     """The name users type."""
     file: str
-    """What to load; a path is absolute by now, `:name` included where given."""
+    """What to load; a path is absolute by now, `:name` included where given. Empty for other types than `file`."""
     description: str = ""
     """One line for listings."""
     model: str | None = None
     """Model to use unless the command line names another."""
     run: JsonObject = field(default_factory=dict)
     """Defaults of run settings for this benchmark, under their canonical names."""
+    type: BenchmarkType = "file"
+    """What the table names."""
+    code: CodeBenchmark | None = None
+    """The program of `custom_code`."""
+    nocode: NoCodeBenchmark | None = None
+    """What `custom_nocode` describes; its template files are read when it is used."""
+    builtin: BuiltinBenchmark | None = None
+    """Which evaluation of `builtin`."""
+    own_model: ModelConfig | None = None
+    """A model that the table describes itself, under the name in `model`."""
 
 
-def read_benchmark(file: Path, name: str, values: Mapping[str, object]) -> BenchmarkConfig:
-    """One `[benchmarks.NAME]` table, checked."""
+def read_benchmark(
+    file: Path, name: str, values: Mapping[str, object], *, foreign: bool = False
+) -> BenchmarkConfig:
+    """One `[benchmarks.NAME]` table, checked. In a file of another tool, a table without type is a built-in one."""
+    kind = _type(f"{file}: [benchmarks.{name}]", values, foreign)
+    if kind == "file":
+        return _read_file(file, name, values)
+    where = f"{file}: [benchmarks.{name}]"
+    code = nocode = builtin = None
+    if kind == "custom_code":
+        code, checked = read_code(file, where, values)
+        return BenchmarkConfig(
+            name=name, file="", description=_text(checked.get("description", "")), type=kind, code=code
+        )
+    if kind == "custom_nocode":
+        nocode, checked = read_nocode(file, name, where, values, _HINTS)
+    else:
+        builtin, checked = read_builtin(file.parent, name, where, values, _HINTS)
+    checked.pop("type", None)
+    model, own = None, None
+    if "model" in values:
+        said = read_model_value(f"{where} model", values["model"])
+        # Two tables may describe one model in two ways, so the benchmark's name is part of the model's.
+        model = said if isinstance(said, str) else f"{said.name} ({name})"
+        own = replace(said, name=model) if isinstance(said, ModelConfig) else None
+    return BenchmarkConfig(
+        name=name,
+        file="",
+        description=_text(checked.pop("description", "")),
+        model=model,
+        run=checked,
+        type=kind,
+        nocode=nocode,
+        builtin=builtin,
+        own_model=own,
+    )
+
+
+def _type(where: str, values: Mapping[str, object], foreign: bool) -> BenchmarkType:
+    written = values.get("type", "builtin" if foreign and "file" not in values else "file")
+    for known in _TYPES:
+        if written == known:
+            return known
+    raise ConfigError(
+        f"{where} type: {written!r} is not known.{suggest(str(written), _TYPES)} Known: {', '.join(_TYPES)}"
+    )
+
+
+def _read_file(file: Path, name: str, values: Mapping[str, object]) -> BenchmarkConfig:
     table = f"benchmarks.{name}"
     checked = read_table(file, table, values, _BENCHMARK, hints=_HINTS)
+    checked.pop("type", None)
     target = checked.pop("file", None)
     if target is None:
         raise ConfigError(f'{file}: [{table}] has no file. Add, for example: file = "my_bench.py"')

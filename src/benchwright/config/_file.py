@@ -10,8 +10,11 @@ from benchwright.config._model import ModelConfig, read_model
 from benchwright.config._tables import sub_table
 from benchwright.core import ConfigError, JsonObject, own_ancestors, suggest
 
-CONFIG_NAMES = ("benchwright.toml", ".benchwright.toml")
+CONFIG_NAMES = ("benchwright.toml", ".benchwright.toml", "quantiles.toml", ".quantiles.toml")
 """Names under which the file is looked for."""
+
+FOREIGN_NAMES = ("quantiles.toml", ".quantiles.toml")
+"""Those that another tool reads too: its own tables are passed over, and built-in evaluations need no type."""
 
 _TABLES = ("benchmarks", "models", "run")
 
@@ -38,7 +41,8 @@ def find_config(start: Path) -> ConfigFile | None:
     for folder in own_ancestors(start):
         found = [folder / name for name in CONFIG_NAMES if (folder / name).is_file()]
         if len(found) > 1:
-            raise ConfigError(f"{folder} has both {CONFIG_NAMES[0]} and {CONFIG_NAMES[1]}; keep one of them")
+            names = " and ".join(path.name for path in found)
+            raise ConfigError(f"{folder} has both {names}; keep one of them")
         if found:
             return read_config(found[0])
     return None
@@ -59,19 +63,25 @@ def read_config(path: Path) -> ConfigFile:
         raise ConfigError(
             f"{path} is not valid TOML: {error}. Texts need quotes, tables look like [run]"
         ) from error
+    foreign = path.name in FOREIGN_NAMES
     for key in document:
-        if key not in _TABLES:
+        if key not in _TABLES and not foreign:
             raise ConfigError(
                 f"{path}: [{key}] is not known.{suggest(key, _TABLES)} Known tables: [run], [models.NAME], "
                 "[benchmarks.NAME]"
             )
-    models = sub_table(path, "models", document.get("models", {}))
-    benchmarks = sub_table(path, "benchmarks", document.get("benchmarks", {}))
+    tables = sub_table(path, "models", document.get("models", {}))
+    models = {n: read_model(path, n, sub_table(path, f"models.{n}", v)) for n, v in tables.items()}
+    tables = sub_table(path, "benchmarks", document.get("benchmarks", {}))
+    benchmarks = {
+        n: read_benchmark(path, n, sub_table(path, f"benchmarks.{n}", v), foreign=foreign)
+        for n, v in tables.items()
+    }
+    # A model that is described where it is used is known by a name of its own, like any other.
+    models |= {b.model: b.own_model for b in benchmarks.values() if b.own_model is not None and b.model}
     return ConfigFile(
         path=path,
-        models={n: read_model(path, n, sub_table(path, f"models.{n}", v)) for n, v in models.items()},
-        benchmarks={
-            n: read_benchmark(path, n, sub_table(path, f"benchmarks.{n}", v)) for n, v in benchmarks.items()
-        },
+        models=models,
+        benchmarks=benchmarks,
         run=read_run_defaults(path, sub_table(path, "run", document.get("run", {}))),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from benchwright.config._headers import check_headers
 from benchwright.config._profiles import DEFAULT_PROFILE_URL, PROFILES, Profile, find_profile
+from benchwright.config._providers import PROVIDERS, RANDOM, RANDOM_NOTE, provider_values
 from benchwright.config._run_settings import MODEL_TYPES
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_values
@@ -25,6 +26,7 @@ _GENERATION = (
     Setting("max_tokens", "int", "longest reply", least=1, aliases=("max_new_tokens",)),
     Setting("stop", "texts", "where replies end"),
     Setting("extra_body", "table", "further fields of each request body"),
+    Setting("system", "text", "system message where the benchmark has none"),
 )
 _HTTP = (
     _TYPE,
@@ -41,7 +43,11 @@ _HTTP = (
     Setting(
         "max_concurrency", "int", "most requests at a time", least=1, aliases=("parallelism", "concurrency")
     ),
+    Setting("requests_per_minute", "number", "most requests sent in a minute", above=0),
     Setting("seed", "int", "sampling seed"),
+    Setting("provider", "text", "whose model it is", choices=tuple(PROVIDERS)),
+    Setting("account_id", "text", "account at the provider"),
+    Setting("gateway_id", "text", "gateway at the provider"),
     Setting("headers", "table", "further request headers"),
     Setting("stream", "bool", "ask for streamed replies"),
     Setting("repeats", "int", "times each row is asked", least=1, aliases=("num_return_sequences",)),
@@ -67,7 +73,17 @@ class ModelConfig:
     type: str | None = None
     """chat, completions, completions_logprob, or demo; None: as the benchmark declares."""
     base_url: str | None = None
-    """URL of the server; set exactly when the model is no demo."""
+    """URL of the server; None for a demo model, and for a provider's until it is used."""
+    provider: str | None = None
+    """Whose model it is; address and key come from there when it is used."""
+    account_id: str | None = None
+    """Account at the provider, where addresses have one."""
+    gateway_id: str | None = None
+    """Gateway at the provider, where addresses have one."""
+    system: str | None = None
+    """System message of benchmarks that have none of their own."""
+    requests_per_minute: float | None = None
+    """Most requests sent in a minute."""
     model: str | None = None
     """The model's name at the server; None: the demo model, or the first that the server lists."""
     profile: str | None = None
@@ -162,7 +178,27 @@ def host_url(host: str | None, port: int | None, *, ssl: bool = False) -> str:
     return f"{'https' if ssl else 'http'}://{host}:{port or 8080}"
 
 
+def read_model_value(where: str, value: object) -> str | ModelConfig:
+    """What `model =` says in a benchmark's table: a name, or a table that describes the model on the spot."""
+    if isinstance(value, str) and value.strip():
+        return value
+    if not isinstance(value, Mapping):
+        raise ConfigError(f'{where} is {value!r}; expected a name, or a table {{ type = "openai:MODEL", … }}')
+    values: dict[str, object] = {str(key): entry for key, entry in value.items()}
+    kind = values.get("type")
+    if isinstance(kind, str) and (":" in kind or kind in RANDOM):
+        return _read(where, str(values.pop("name", kind)), values)
+    return read_model_entry(where, values)
+
+
+def provider_model(value: str) -> ModelConfig:
+    """The model that `openai:gpt-4o-mini` or `random` means. Its environment is looked at when it is used."""
+    return _read(f"model {value}", value, {"type": value})
+
+
 def _read(where: str, name: str, written: Mapping[str, object]) -> ModelConfig:
+    by_chance = written.get("type") in RANDOM
+    written = provider_values(where, written)
     demo = written.get("type") == "demo"
     if name == "demo" and not demo:
         raise ConfigError(
@@ -170,6 +206,8 @@ def _read(where: str, name: str, written: Mapping[str, object]) -> ModelConfig:
             'mistaken for it. Choose another name, or add type = "demo"'
         )
     values, abbr, notes = ({**written}, None, ()) if demo else translate(where, written)
+    if by_chance:
+        notes = (f"{name}: {RANDOM_NOTE}",)
     if demo:
         values.pop("abbr", None)
     elif abbr is not None and abbr != name:
@@ -221,6 +259,19 @@ def _set_address(where: str, checked: dict[str, Any]) -> None:
     host, port, ssl = (checked.pop(key, None) for key in ("host_ip", "host_port", "enable_ssl"))
     url = checked.get("base_url")
     known_kind = "profile" in checked or "api" in checked
+    if "provider" in checked:
+        if parts or known_kind:
+            raise ConfigError(
+                f"{where}: the provider says where its models are; leave host, profile and api out"
+            )
+        if "model" not in checked:
+            raise ConfigError(f'{where} has no model. Write type = "{checked["provider"]}:MODEL"')
+        return
+    for key in ("account_id", "gateway_id"):
+        if key in checked:
+            raise ConfigError(
+                f'{where} {key}: only a provider has this; add type = "cloudflare_ai_gateway:MODEL"'
+            )
     if url is not None:
         if host not in (None, "localhost") or port not in (None, 8080):  # what their templates leave in
             raise ConfigError(f"{where} has base_url and host_ip or host_port; keep one of them")

@@ -28,6 +28,7 @@ RUN_SETTINGS: tuple[Setting, ...] = (
             aliases=("header",), group="model"),
     Setting("demo_skill", "number", "how good the demo model is", least=0, most=1, group="model"),
     Setting("dataset", "text", "use this data instead of the benchmark's own", group="data"),
+    Setting("input", "table", "what the evaluation of a configured name gets, as JSON", group="data"),
     Setting("filters", "texts", "only rows whose column has this value: FIELD=VALUE; may be given again",
             aliases=("filter",), group="data"),
     Setting("limit", "int", "evaluate the first N rows", least=1, aliases=("limit_samples", "num_prompts"),
@@ -99,6 +100,7 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     Setting("max_requests", "int", "stop after N requests, retries included", least=1, group="budget"),
     Setting("max_tokens_total", "int", "stop after N tokens, prompts included", least=1, group="budget"),
     Setting("max_minutes", "number", "stop after this time", above=0, group="budget"),
+    Setting("max_failures", "int", "stop once more than N samples have failed", least=0, group="budget"),
     Setting(
         "failure_threshold", "number", "share of failed samples above which a run is not comparable (default: 0.05)",
         least=0, most=1, group="budget",

@@ -51,7 +51,7 @@ class HttpEndpoint:
         self._timeout_s = min(settings.request_timeout_s, settings.sample_budget_s)
         self._transport = transport
         self._rng = rng or random.Random()  # pauses need not repeat from run to run
-        self._limiter = limiter or Limiter(settings.parallelism)
+        self._limiter = limiter or Limiter(settings.parallelism, settings.requests_per_minute)
         self._shares_limiter = limiter is not None
         self._allowance = Allowance(gate)
         redactor = Redactor([*secrets_of(settings, key), *secrets])

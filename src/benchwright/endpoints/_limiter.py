@@ -22,9 +22,10 @@ _GROWTH = 1 / 16
 class Limiter:
     """Hands out places; belongs to one event loop."""
 
-    __slots__ = ("_cut_at", "_held_until", "_limit", "_timer", "_waiting", "cuts", "in_flight", "parallelism")
+    __slots__ = ("_cut_at", "_held_until", "_interval_s", "_limit", "_next_at", "_timer", "_waiting", "cuts",
+                 "in_flight", "parallelism")  # fmt: skip
 
-    def __init__(self, parallelism: int) -> None:
+    def __init__(self, parallelism: int, per_minute: float | None = None) -> None:
         self.parallelism = parallelism
         """Places at most."""
         self.in_flight = 0
@@ -32,6 +33,8 @@ class Limiter:
         self.cuts = 0
         """How often the limit was cut."""
         self._limit = float(parallelism)
+        self._interval_s = 60.0 / per_minute if per_minute else 0.0
+        self._next_at = float("-inf")
         self._cut_at = float("-inf")
         self._held_until = float("-inf")
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -45,6 +48,8 @@ class Limiter:
     def try_acquire(self) -> bool:
         """Take a place if one is free and nobody waits for it."""
         if self.in_flight + 1 <= self._limit and not self._waiting and self._timer is None:
+            if self._interval_s and not self._in_time():
+                return False
             self.in_flight += 1
             return True
         return False
@@ -129,7 +134,19 @@ class Limiter:
         if self._timer is not None:
             return
         while self._waiting and self.in_flight < int(self._limit):
-            place = self._waiting.popleft()
-            if not place.done():
-                self.in_flight += 1
-                place.set_result(None)
+            if self._waiting[0].done():  # whoever asked has left
+                self._waiting.popleft()
+                continue
+            if self._interval_s and not self._in_time():
+                self._timer = asyncio.get_running_loop().call_later(self._next_at - monotonic(), self._resume)
+                return
+            self.in_flight += 1
+            self._waiting.popleft().set_result(None)
+
+    def _in_time(self) -> bool:
+        """Whether enough time has passed since the last place was handed out; then the next has to wait."""
+        now = monotonic()
+        if now < self._next_at:
+            return False
+        self._next_at = max(now, self._next_at) + self._interval_s
+        return True

@@ -55,6 +55,8 @@ Write http://localhost:8000
     """Upper end of the first random pause; doubles with each attempt."""
     parallelism: int = 16
     """Most requests under way at once."""
+    requests_per_minute: float | None = None
+    """Most requests sent in a minute, retries included, evenly spread; None: as many as there are places for."""
     proxy: str | None = None
     """Proxy URL; None: as HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say. Loopback is never proxied.
     A proxy with a password must be given by the environment: settings are recorded."""
@@ -93,6 +95,8 @@ Write http://localhost:8000
         _positive("request_timeout_s", self.request_timeout_s)
         if self.sample_timeout_s is not None:
             _positive("sample_timeout_s", self.sample_timeout_s)
+        if self.requests_per_minute is not None:
+            _positive("requests_per_minute", self.requests_per_minute)
         _at_least("max_retries", self.max_retries, 0)
         _at_least("retry_backoff_s", self.retry_backoff_s, 0)
         _at_least("parallelism", self.parallelism, 1)

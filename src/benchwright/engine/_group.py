@@ -67,7 +67,8 @@ class RunGroup:
         key = f"{type(settings).__name__} {settings.fingerprint()}"
         limiter = self._limiters.get(key)
         if limiter is None:
-            limiter = self._limiters[key] = Limiter(settings.parallelism)
+            rate = settings.requests_per_minute if isinstance(settings, EndpointSettings) else None
+            limiter = self._limiters[key] = Limiter(settings.parallelism, rate)
         limiter.widen(settings.parallelism)
         return limiter
 

@@ -262,6 +262,6 @@ def _outcome(answer: Answer, scores: Scores | None) -> Outcome:
         return Outcome.REFUSED
     if scores is None:
         return Outcome.SCORER_FAILED
-    if scores.get("parsed") is False:
+    if scores.get("parsed") is False or scores.get("response_parsed") is False:
         return Outcome.UNPARSED
     return Outcome.SCORED

@@ -34,6 +34,7 @@ from benchwright.scorers._numbers_strict import gsm8k_answer_strict
 from benchwright.scorers._qa.names import QA_METRICS, qa_metric_names
 from benchwright.scorers._qa.scorer import qa_answers
 from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
+from benchwright.scorers._similarity import levenshtein_similarity
 from benchwright.scorers._text import contains, exact_match, f1_token, regex_match
 from benchwright.scorers._yesno import boolean_yesno
 from benchwright.scorers._yesno_strict import boolean_yesno_strict
@@ -70,6 +71,7 @@ __all__ = [
     "gsm8k_answer",
     "gsm8k_answer_strict",
     "judge_score",
+    "levenshtein_similarity",
     "mcq_answers",
     "mcq_letter_extract",
     "mcq_letter_strict",

@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from benchwright.benchmarks import installed_benchmarks, is_question_file, load_benchmarks
-from benchwright.config import ConfigFile, find_config
+from benchwright.benchmarks import (
+    BUILTIN_EVALUATIONS,
+    installed_benchmarks,
+    is_question_file,
+    load_benchmarks,
+)
+from benchwright.config import BenchmarkConfig, ConfigFile, find_config
 from benchwright.core import BenchwrightError
 from benchwright.datasets import open_dataset
 
@@ -20,8 +25,8 @@ class Evaluation:
 
     name: str
     """What to type after `benchwright run`."""
-    kind: Literal["config", "installed", "file"]
-    """Where it comes from: benchwright.toml, an installed package, or a file of this folder."""
+    kind: Literal["config", "installed", "file", "builtin"]
+    """Where it comes from: benchwright.toml, an installed package, a file of this folder, or benchwright itself."""
     source: str
     """File or package."""
     description: str
@@ -31,8 +36,8 @@ class Evaluation:
 
 
 def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
-    """Evaluations of the configuration, of installed packages, and of the files of this folder: benchmarks in
-    Python, and data whose first row has a question."""
+    """Evaluations of the configuration, of installed packages, of the files of this folder (benchmarks in Python,
+    and data whose first row has a question), and the built-in ones."""
     cwd = cwd or Path.cwd()
     config = find_config(cwd)
     found = _configured(config) if config is not None else []
@@ -48,6 +53,10 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
     for path in sorted(cwd.iterdir()):
         if is_question_file(path.name) and path.is_file() and (columns := _columns_of(path)):
             found.append(Evaluation(path.name, "file", path.name, f"questions ({', '.join(columns)})"))
+    taken = {evaluation.name for evaluation in found}
+    for name, known in BUILTIN_EVALUATIONS.items():
+        if name not in taken:
+            found.append(Evaluation(name, "builtin", "benchwright", f"{known.description} ({known.dataset})"))
     return found
 
 
@@ -56,6 +65,11 @@ def _configured(config: ConfigFile) -> list[Evaluation]:
     for name, entry in config.benchmarks.items():
         problem = None
         description = entry.file
+        if entry.type != "file":
+            evaluations.append(
+                Evaluation(name, "config", config.path.name, entry.description or _about(entry))
+            )
+            continue
         try:
             if is_question_file(entry.file):
                 shown = entry.description or f"questions ({Path(entry.file).name})"
@@ -68,6 +82,17 @@ def _configured(config: ConfigFile) -> list[Evaluation]:
         shown = entry.description or description
         evaluations.append(Evaluation(name, "config", config.path.name, shown, problem))
     return evaluations
+
+
+def _about(entry: BenchmarkConfig) -> str:
+    """What a table without a file is, in a few words."""
+    if entry.code is not None:
+        return f"program: {' '.join(entry.code.command)}"
+    if entry.nocode is not None:
+        style = "multiple_choice" if entry.nocode.grader is None else entry.nocode.grader.type
+        return f"{style} ({entry.nocode.dataset})"
+    known = BUILTIN_EVALUATIONS.get(entry.builtin.benchmark) if entry.builtin is not None else None
+    return "built-in" if known is None else known.description
 
 
 def _of_file(name: str, cwd: Path) -> list[Evaluation]:

@@ -13,8 +13,11 @@ from benchwright.config import (
     Profile,
     find_profile,
     host_url,
+    is_provider_value,
     profile_model,
+    provider_model,
     resolve_headers,
+    resolve_provider,
 )
 from benchwright.core import Api, UsageError, suggest
 from benchwright.endpoints import (
@@ -50,7 +53,9 @@ class ChosenModel:
     repeats: int | None = None
     """How often it wants to be asked each row; None: as the run says."""
     notes: tuple[str, ...] = ()
-    """What was written about it without effect."""
+    """What must be said about it: what was written without effect, what stands in for what."""
+    system: str | None = None
+    """Its system message, for benchmarks that have none of their own."""
 
     @property
     def demo(self) -> bool:
@@ -73,8 +78,8 @@ def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: 
     address = _address(options)
     name = options.model
     configured = config.models if config is not None else {}
-    if name is not None and name in configured:
-        model = configured[name]
+    if name is not None and (name in configured or is_provider_value(name)):
+        model = configured[name] if name in configured else provider_model(name)
         _refuse_description(options, model, address)
         return _demo(options, model) if model.type == "demo" else _http(options, model, ask_server)
     profile = None if name is None else find_profile(name)
@@ -139,6 +144,7 @@ def _checked(options: RunOptions, model: ModelConfig, profile: Profile) -> Model
 
 
 def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenModel:
+    model = resolve_provider(model)
     parallelism = options.parallelism or model.max_concurrency or DEFAULT_PARALLELISM
     if model.max_concurrency is not None:  # a promise to the server, whatever a run would like
         parallelism = min(parallelism, model.max_concurrency)
@@ -150,6 +156,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
         "max_retries": _first(options.max_retries, model.retries),
         "retry_backoff_s": options.retry_backoff,
         "max_event_bytes": options.max_event_bytes,
+        "requests_per_minute": model.requests_per_minute,
     }
     api: Api = _first(options.api, model.api)
     model_type = _first(options.model_type, model.type)
@@ -176,7 +183,9 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     generation = _generation(options, endpoint.model_id, model)
     if api == "responses" and generation.stop:
         raise UsageError("the responses route knows no stop texts; leave --stop out, or use --api openai")
-    return ChosenModel(endpoint, generation, model_type, parallelism, model.repeats, model.notes)
+    return ChosenModel(
+        endpoint, generation, model_type, parallelism, model.repeats, model.notes, model.system
+    )
 
 
 def _with_model(endpoint: EndpointSettings, ask_server: bool) -> EndpointSettings:
@@ -198,7 +207,9 @@ def _demo(options: RunOptions, model: ModelConfig | None) -> ChosenModel:
     if options.max_retries is not None:
         values["max_retries"] = options.max_retries
     endpoint = DemoSettings(**{**values, "parallelism": parallelism})
-    return ChosenModel(endpoint, _generation(options, "demo", model), options.model_type, parallelism)
+    generation = _generation(options, "demo", model)
+    notes, system = (model.notes, model.system) if model is not None else ((), None)
+    return ChosenModel(endpoint, generation, options.model_type, parallelism, None, notes, system)
 
 
 def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -> Generation:

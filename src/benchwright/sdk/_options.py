@@ -39,6 +39,9 @@ class RunOptions:
     """Skill of the demo model, 0 to 1."""
     dataset: str | None = None
     """Path or URI that replaces the benchmark's dataset."""
+    input: Mapping[str, JsonValue] | None = None
+    """What the evaluation of a configured name gets: for a described one `model`, `limit` and
+    `prompt_template_file`; for a built-in one all of its settings; a program takes anything."""
     filters: tuple[str, ...] | None = None
     """Only rows whose column has a value, each as `FIELD=VALUE`; beside the benchmark's own filters."""
     limit: int | None = None
@@ -83,6 +86,8 @@ class RunOptions:
     """Stop after so many tokens."""
     max_minutes: float | None = None
     """Stop after so many minutes."""
+    max_failures: int | None = None
+    """Stop once more samples than this have failed."""
     failure_threshold: float | None = None
     """Share of failed samples above which a run is not comparable (0.05)."""
     cache: bool | None = None
@@ -163,6 +168,12 @@ class RunOptions:
                 )
         if self.failure_threshold is not None and not 0 <= self.failure_threshold <= 1:
             raise UsageError(f"--failure-threshold is {self.failure_threshold}; expected a share from 0 to 1")
+        if self.max_failures is not None and self.max_failures < 0:
+            raise UsageError(f"--max-failures is {self.max_failures}; expected 0 or more")
+        if self.input is not None and not isinstance(self.input, Mapping):
+            raise UsageError(
+                f"--input is {self.input!r}; expected a JSON object, such as '{{\"limit\": 10}}'"
+            )
         if self.num_fewshot is not None and self.num_fewshot < 0:
             raise UsageError(f"--num-fewshot is {self.num_fewshot}; expected 0 or more")
         if self.max_minutes is not None and not self.max_minutes > 0:

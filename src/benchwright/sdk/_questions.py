@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
-from benchwright.config import RUN_SETTINGS, ConfigFile
+from benchwright.config import RUN_SETTINGS, ConfigFile, resolve_provider
 from benchwright.core import JsonObject, UsageError, suggest
 from benchwright.sdk._options import RunOptions
 
@@ -86,10 +86,17 @@ def _judge(given: Mapping[str, Any], config: ConfigFile | None) -> JsonObject:
         raise UsageError(
             "--judge-model names a configured model and --judge-url describes one; give only one"
         )
+    return named_judge(named, config)
+
+
+def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
+    """The settings of a judge that is known by its name in the configuration."""
     models = config.models if config is not None else {}
     model = models.get(named)
+    if model is not None:
+        model = resolve_provider(model)
     if model is None or model.base_url is None:
-        usable = [name for name, known in models.items() if known.base_url is not None]
+        usable = [name for name, known in models.items() if known.base_url or known.provider]
         raise UsageError(
             f"no model named {named!r} can be asked to judge.{suggest(named, usable)} Known: "
             f"{', '.join(usable) or 'none'}. Describe it in a [models.{named}] table of benchwright.toml, or with "

@@ -150,6 +150,7 @@ def _retargeted(
             target=found[0].reload,
             cwd=str(cwd),
             questions=found[0].questions,
+            nocode=found[0].nocode,
         )
     return spec, replace(settings, benchmark=spec.key, eval_type=spec.eval_type)
 

@@ -15,6 +15,7 @@ from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Budget, InterruptedRunError, Prepared, RunSettings, Watcher, prepare
 from benchwright.sdk._jobs import Job, owned, perform_jobs
+from benchwright.sdk._nocode import again
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._run import find_targets
 from benchwright.store import RunRecord, Store, find_workspace
@@ -103,6 +104,8 @@ def benchmark_again(
     if target is not None:
         (found,) = find_targets(target, None, Path(settings.cwd))
         return found.spec
+    if settings.nocode is not None:
+        return again(settings.nocode)
     if settings.questions is not None:
         asked = QuestionOptions.from_json(settings.questions)
         return load_questions(settings.target, asked, cwd=Path(settings.cwd))

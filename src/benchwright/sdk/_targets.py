@@ -7,9 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.benchmarks import BenchmarkSpec, is_question_file, load_benchmarks, load_questions
-from benchwright.config import ConfigFile
+from benchwright.benchmarks import (
+    BUILTIN_EVALUATIONS,
+    BenchmarkSpec,
+    installed_benchmarks,
+    is_question_file,
+    load_benchmarks,
+    load_nocode,
+    load_questions,
+)
+from benchwright.config import ConfigFile, NoCodeBenchmark
 from benchwright.core import JsonObject, UsageError
+from benchwright.sdk._nocode import built_in_by_name, described, refuse_input
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._questions import given_questions, question_options, refuse_idle, refuse_questions
 
@@ -28,12 +37,15 @@ class Target:
     """Run options that the configuration sets for it."""
     questions: JsonObject | None = None
     """How a file of questions is asked and scored; None for a benchmark in Python."""
+    nocode: JsonObject | None = None
+    """What the configuration describes, frozen; None for any other benchmark."""
 
 
 def resolve_targets(
     target: str, config: ConfigFile | None, cwd: Path, options: RunOptions | None = None
 ) -> list[Target]:
-    """All benchmarks that `target` names. A name of the configuration comes before an installed one.
+    """All benchmarks that `target` names. A name of the configuration comes before an installed one, and that
+    before a built-in one.
 
     A file of questions becomes a benchmark here, as `options` and the configuration say.
     """
@@ -43,10 +55,23 @@ def resolve_targets(
     base, folder = target, cwd
     if config is not None and target in config.benchmarks:
         entry = config.benchmarks[target]
+        if entry.code is not None:
+            raise UsageError(
+                f"{target} is a program ({entry.code.command[0]} …), and this works on benchmarks; start it with: "
+                f"benchwright run {target}"
+            )
+        if entry.type != "file":
+            definition, own = described(target, entry, config, cwd, options)
+            return [_described(target, definition, {**defaults, **own}, options)]
         own = dict(entry.run)
         if entry.model is not None:
             own["model"] = entry.model
         base, folder = entry.file, config.path.parent
+    elif target in BUILTIN_EVALUATIONS and target not in {known.name for known in installed_benchmarks()}:
+        found = built_in_by_name(target, cwd, options, config)
+        if found is not None:
+            return [_described(target, found[0], {**defaults, **found[1]}, options)]
+    refuse_input(options, target)
     defaults.update(own)
     given = [*own, *given_questions(options)]
     if is_question_file(base):
@@ -54,6 +79,13 @@ def resolve_targets(
     refuse_questions(given, target)
     specs = load_benchmarks(base, cwd=folder)
     return [Target(spec, target, _reload(spec, base), defaults) for spec in specs]
+
+
+def _described(
+    target: str, definition: NoCodeBenchmark, defaults: Mapping[str, Any], options: RunOptions
+) -> Target:
+    refuse_questions(given_questions(options), target)
+    return Target(load_nocode(definition), target, target, defaults, nocode=definition.to_json())
 
 
 def _question_file(

@@ -178,7 +178,7 @@ def _questions(
 
 def _named(found: _Dataset, labels: dict[str, bytes], where: str, notes: list[str]) -> _Dataset:
     target = found.target
-    same = canonical_json([target.reload, target.spec.key, target.questions, dict(found.run)])
+    same = canonical_json([target.reload, target.spec.key, target.questions, target.nocode, dict(found.run)])
     return replace(found, label=_unique(found.label, same, labels, where, notes, "dataset"))
 
 

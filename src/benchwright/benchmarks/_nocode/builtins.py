@@ -1,0 +1,92 @@
+"""Evaluations that come along: described as any other, with data from the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchwright.config import BuiltinBenchmark, GraderStyle, NoCodeBenchmark
+from benchwright.core import ConfigError, UsageError, suggest
+
+_ABSTRACT = """\
+{% if row.context is defined %}Context:
+{{ row.context.contexts | join("\\n") if row.context is mapping else row.context }}
+
+{% endif %}Question: {{ row.question }}
+
+Answer with one word: yes, no or maybe."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinEvaluation:
+    """One of them."""
+
+    description: str
+    """One line for listings."""
+    dataset: str
+    """Where its rows are."""
+    prompt: str
+    """Template text."""
+    grader: GraderStyle
+    """How replies are compared."""
+
+
+_LIKENESS = GraderStyle(type="levenshtein", golden_column="answer")
+
+BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
+    "pubmedqa": BuiltinEvaluation(
+        "questions on medical abstracts: yes, no or maybe",
+        "hf://quantiles/PubMedQA?config=pqa_labeled&split=train",
+        _ABSTRACT,
+        GraderStyle(
+            type="leading_label", golden_column="final_decision", labels=("yes", "no", "maybe"), tokens=5
+        ),
+    ),
+    "simpleqa-verified": BuiltinEvaluation(
+        "short questions of fact, by likeness of the answers",
+        "hf://quantiles/simpleqa-verified",
+        "{{ row.problem }}",
+        _LIKENESS,
+    ),
+    "financebench": BuiltinEvaluation(
+        "questions on annual reports, by likeness of the answers",
+        "hf://quantiles/financebench",
+        "{{ row.question }}",
+        _LIKENESS,
+    ),
+}
+"""Every built-in evaluation by name."""
+
+
+def builtin_definition(wanted: BuiltinBenchmark, name: str, folder: Path) -> NoCodeBenchmark:
+    """The evaluation as a definition of its own, under `name`."""
+    found = BUILTIN_EVALUATIONS.get(wanted.benchmark)
+    if found is None:
+        raise UsageError(
+            f"no built-in evaluation {wanted.benchmark!r}.{suggest(wanted.benchmark, BUILTIN_EVALUATIONS)} Known: "
+            f'{", ".join(BUILTIN_EVALUATIONS)}. A table with another name says which: benchmark = "…"'
+        )
+    grader = found.grader
+    if wanted.metric is not None:
+        grader = _compared_by(wanted, grader)
+    return NoCodeBenchmark(
+        name=name,
+        dataset=wanted.dataset or found.dataset,
+        prompt=found.prompt,
+        grader=replace(grader),
+        folder=str(folder),
+    )
+
+
+def _compared_by(wanted: BuiltinBenchmark, grader: GraderStyle) -> GraderStyle:
+    if grader.type != "levenshtein":
+        raise ConfigError(f"metric: {wanted.benchmark} compares labels; leave it out")
+    if wanted.metric == "cosine":
+        raise ConfigError(
+            "metric cosine compares embeddings, and there is no embedding model here (all-MiniLM-L6-v2 would have "
+            "to be installed with its library); take levenshtein, which is what is used without metric"
+        )
+    if wanted.metric != "levenshtein":
+        raise ConfigError(f"metric {wanted.metric!r} is not known; expected levenshtein")
+    return grader

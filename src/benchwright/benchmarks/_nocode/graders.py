@@ -1,0 +1,253 @@
+"""Scorers of described evaluations: what a reply is worth against the right answer."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchwright.benchmarks._importing import import_dotted, import_file
+from benchwright.benchmarks._nocode.choices import ChoiceReader
+from benchwright.benchmarks._nocode.labels import label_of, leading_label
+from benchwright.benchmarks._nocode.values import text_of
+from benchwright.benchmarks._spec import ScorerFunction
+from benchwright.config import GraderStyle
+from benchwright.core import ConfigError, JsonObject, Row
+
+if TYPE_CHECKING:
+    from benchwright.scorers import ScorerInput, Scores
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
+
+
+def choice_scorer(read: ChoiceReader) -> ScorerFunction:
+    """Multiple choice: `accuracy` and `response_parsed`, with both labels beside them."""
+
+    def score(sample: ScorerInput) -> Scores:
+        shown = read(sample.metadata)
+        found = label_of(sample.response or "", shown.labels)
+        return {
+            "accuracy": found == shown.golden,
+            "response_parsed": found is not None,
+            "golden": shown.golden,
+            "parsed_response": found,
+        }
+
+    return score
+
+
+def grader_scorer(style: GraderStyle, question: Callable[[Row], str], cwd: Path) -> ScorerFunction:
+    """Free replies, compared as the style says. `question` is what a judge is told that was asked."""
+    match style.type:
+        case "exact_match":
+            return _exact(style)
+        case "contains":
+            return _contains(style)
+        case "regex":
+            return _regex(style)
+        case "numeric":
+            return _numeric(style)
+        case "levenshtein":
+            return _levenshtein(style)
+        case "leading_label":
+            return _leading(style)
+        case "llm_judge":
+            return _judge(style, question)
+        case "python":
+            return _python(load_function(style.function or "", cwd), style.function or "")
+
+
+def headline_of(style: GraderStyle | None) -> str | None:
+    """The metric that stands for a run; None: whatever a function of the user's gives."""
+    if style is None:
+        return "accuracy"
+    if style.type == "python":
+        return None
+    if style.type == "levenshtein" and style.threshold is None:
+        return "similarity"
+    return "judge_score" if style.type == "llm_judge" else "accuracy"
+
+
+def normalised(text: str, steps: tuple[str, ...]) -> str:
+    """A text without what makes no difference.
+
+    >>> normalised(" The  Cat! ", ("casefold", "punctuation", "space", "articles"))
+    'cat'
+    """
+    if "casefold" in steps:
+        text = text.casefold()
+    if "punctuation" in steps:
+        text = "".join(" " if unicodedata.category(mark).startswith("P") else mark for mark in text)
+    if "articles" in steps:
+        text = _ARTICLES.sub(" ", text)
+    return " ".join(text.split()) if "space" in steps else text.strip()
+
+
+def load_function(place: str, cwd: Path) -> Callable[..., Any]:
+    """The function that `file.py:name` or `package.module:name` means. ConfigError where there is none."""
+    where, _, name = place.rpartition(":")
+    if not where or not name:
+        raise ConfigError(f"function {place!r}: expected file.py:name or package.module:name")
+    if where.endswith(".py"):
+        if not (cwd / where).is_file():
+            raise ConfigError(f"function {place!r}: there is no file {cwd / where}")
+        module = import_file(cwd / where)
+    else:
+        found = import_dotted(where, cwd)
+        if found is None:
+            raise ConfigError(f"function {place!r}: there is no module {where}; is it installed?")
+        module = found
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise ConfigError(f"function {place!r}: {Path(where).name} has no function {name}")
+    if inspect.iscoroutinefunction(function):
+        raise ConfigError(f"function {place!r} is async; expected a plain function")
+    checked: Callable[..., Any] = function
+    return checked
+
+
+def _golden(sample: ScorerInput) -> str:
+    return text_of(sample.target) or ""
+
+
+def _exact(style: GraderStyle) -> ScorerFunction:
+    steps = style.normalize
+
+    def score(sample: ScorerInput) -> Scores:
+        said = sample.response or ""
+        right = normalised(said, steps) == normalised(_golden(sample), steps)
+        return {"accuracy": right, "golden": _golden(sample), "parsed_response": said.strip()}
+
+    return score
+
+
+def _contains(style: GraderStyle) -> ScorerFunction:
+    from benchwright.scorers import ScorerInput as Input
+    from benchwright.scorers import qa_answers
+
+    holds, steps = qa_answers(("contains",)), style.normalize
+
+    def score(sample: ScorerInput) -> Scores:
+        said = normalised(sample.response or "", steps)
+        wanted = normalised(_golden(sample), steps)
+        found = holds(Input(said, wanted, {})).get("contains")
+        return {"accuracy": bool(found), "golden": _golden(sample)}
+
+    return score
+
+
+def _regex(style: GraderStyle) -> ScorerFunction:
+    from benchwright.scorers import qa_answers
+
+    found = qa_answers(("regex",), pattern=style.pattern)
+
+    def score(sample: ScorerInput) -> Scores:
+        pattern = _golden(sample) if style.pattern is None else style.pattern
+        return {"accuracy": bool(found(sample).get("regex")), "golden": pattern}
+
+    return score
+
+
+def _numeric(style: GraderStyle) -> ScorerFunction:
+    from benchwright.scorers import qa_answers
+
+    compared = qa_answers(("numeric",), tolerance=style.tolerance)
+
+    def score(sample: ScorerInput) -> Scores:
+        scores = compared(sample)
+        if "numeric" not in scores:
+            raise ValueError(f"the right answer {_golden(sample)!r} holds no number")
+        read = scores.get("matched")
+        return {
+            "accuracy": bool(scores["numeric"]),
+            "response_parsed": read is not None,
+            "golden": _golden(sample),
+            "parsed_response": read,
+        }
+
+    return score
+
+
+def _levenshtein(style: GraderStyle) -> ScorerFunction:
+    from benchwright.scorers import levenshtein_similarity
+
+    steps, threshold = style.normalize, style.threshold
+
+    def score(sample: ScorerInput) -> Scores:
+        said, wanted = sample.response or "", _golden(sample)
+        if steps:
+            said, wanted = normalised(said, steps), normalised(wanted, steps)
+        likeness = levenshtein_similarity(said, wanted)
+        scores: Scores = {"similarity": likeness, "golden": _golden(sample)}
+        if threshold is not None:
+            scores["accuracy"] = likeness >= threshold
+        return scores
+
+    return score
+
+
+def _leading(style: GraderStyle) -> ScorerFunction:
+    def score(sample: ScorerInput) -> Scores:
+        found = leading_label(sample.response or "", style.labels, style.tokens)
+        golden = _golden(sample).strip()
+        return {
+            "accuracy": found is not None and found.casefold() == golden.casefold(),
+            "response_parsed": found is not None,
+            "golden": golden,
+            "parsed_response": found,
+        }
+
+    return score
+
+
+def _judge(style: GraderStyle, question: Callable[[Row], str]) -> ScorerFunction:
+    from benchwright.scorers import judge_score
+
+    def score(sample: ScorerInput) -> Scores:
+        return judge_score(
+            replace(sample, target=_golden(sample)),
+            template=style.judge_template,
+            criteria=style.criteria,
+            question=question(sample.metadata),
+        )
+
+    return score
+
+
+def _python(function: Callable[..., Any], place: str) -> ScorerFunction:
+    """A function of `(sample)`, `(response, golden)` or `(response, golden, row)` to a bool, a number or scores."""
+    wanted = [
+        parameter
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    if not 1 <= len(wanted) <= 3:
+        raise ConfigError(
+            f"function {place!r} takes {len(wanted)} arguments; expected (sample), (response, golden) or "
+            "(response, golden, row)"
+        )
+
+    def score(sample: ScorerInput) -> Scores:
+        given = (sample,) if len(wanted) == 1 else (sample.response, sample.target, sample.metadata)
+        result: Any = function(*given[: len(wanted)])
+        if isinstance(result, bool):
+            return {"accuracy": result}
+        if isinstance(result, int | float):
+            return {"score": result}
+        scores: Scores = result  # whatever else it is, the engine looks at it as at any scorer's
+        return scores
+
+    return score
+
+
+def judge_config(style: GraderStyle | None) -> dict[str, Any]:
+    """What the scorer sees as `sample.config`: the judge's settings, where there is a judge."""
+    if style is None or style.type != "llm_judge":
+        return {}
+    settings: JsonObject = dict(style.judge)
+    return {"judge": settings}

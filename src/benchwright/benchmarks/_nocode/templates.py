@@ -1,0 +1,127 @@
+"""Templates of described evaluations: Jinja2 with `row`, `choices` and, in examples, `answer`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from benchwright.benchmarks._missing import MissingFieldError, listed, nearest
+from benchwright.core import ConfigError, Row, suggest
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+Values: TypeAlias = Callable[[Row], Mapping[str, Any]]
+"""What a template sees of a row beside `row` itself."""
+
+_NO_ATTRIBUTE = re.compile(r"has no (?:attribute|element) '?(?P<name>[^']+?)'?$")
+
+
+class RowTemplate:
+    """A compiled template. A column is written `{{ row.question }}` or `{{ row["the question"] }}`."""
+
+    engine: Literal["format", "jinja2", "code"] = "jinja2"
+
+    def __init__(
+        self,
+        text: str,
+        what: str,
+        *,
+        values: Values | None = None,
+        names: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
+        """`values` gives what else the template sees, `names` its names and the columns behind each.
+
+        Raises ConfigError, with the line, for text that is no template or reads anything else.
+        """
+        from jinja2 import TemplateSyntaxError, meta
+
+        self.text = text
+        """The template as written."""
+        self.what = what
+        """What messages call it."""
+        self._values = values
+        names = names or {}
+        environment = _environment()
+        try:
+            tree = environment.parse(text)
+            self._render = environment.from_string(text).render
+        except TemplateSyntaxError as error:
+            raise ConfigError(f"{what}, line {error.lineno}: {error.message} (Jinja2)") from None
+        read = meta.find_undeclared_variables(tree) - set(environment.globals)
+        known = ("row", *names)
+        for name in sorted(read.difference(known)):
+            hint = suggest(name, known) or f" Columns are written {{{{ row.{name} }}}}"
+            raise ConfigError(f"{what} reads {name!r}, and templates see only {' and '.join(known)}.{hint}")
+        behind = [columns for name, columns in names.items() if name in read]
+        self.fields = _columns(tree).union(*behind)
+        """Columns that it shows; `row` where it takes the row as a whole."""
+
+    def render(self, row: Row) -> str:
+        """The text for one row. Raises MissingFieldError, also for whatever else a template can fail with."""
+        more = {} if self._values is None else self._values(row)
+        try:
+            return self._render(row=row, **more)
+        except Exception as error:
+            raise self._failure(error, row) from None
+
+    def _failure(self, error: Exception, row: Row) -> MissingFieldError:
+        from jinja2 import UndefinedError
+
+        text = str(error)
+        if not isinstance(error, UndefinedError):
+            return MissingFieldError(
+                self.what, reason=f"{self.what} cannot be rendered: {type(error).__name__}: {text}"
+            )
+        named = _NO_ATTRIBUTE.search(text)
+        if named is None or named["name"] not in self.fields or named["name"] in row:
+            return MissingFieldError(text, reason=f"{self.what}: {text}; the row has: {listed(row)}")
+        field = named["name"]
+        near = nearest(field, row)
+        hint = f'. Did you mean "{near}"? Write {{{{ row.{near} }}}} in it' if near else ""
+        return MissingFieldError(
+            field, reason=f'{self.what}: column "{field}" is missing; the row has: {listed(row)}{hint}'
+        )
+
+
+def _columns(tree: Any) -> frozenset[str]:
+    """Columns that are read by name, and `row` itself where it stands by itself."""
+    from jinja2 import nodes
+
+    found: set[str] = set()
+    by_name: set[int] = set()
+    for node in tree.find_all((nodes.Getattr, nodes.Getitem)):
+        if not isinstance(node.node, nodes.Name) or node.node.name != "row":
+            continue
+        name = node.attr if isinstance(node, nodes.Getattr) else _constant(node.arg)
+        if name is not None:
+            found.add(name)
+            by_name.add(id(node.node))
+    if any(node.name == "row" and id(node) not in by_name for node in tree.find_all(nodes.Name)):
+        found.add("row")
+    return frozenset(found)
+
+
+def _constant(node: Any) -> str | None:
+    from jinja2 import nodes
+
+    return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else None
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class RowEnvironment(ImmutableSandboxedEnvironment):
+        """A column comes before a method of dictionaries: `row.items` is the column, where there is one."""
+
+        def getattr(self, obj: Any, attribute: str) -> Any:
+            if isinstance(obj, dict) and attribute in obj:
+                return obj[attribute]
+            return super().getattr(obj, attribute)
+
+    options: dict[str, Any] = {"undefined": StrictUndefined, "autoescape": False}
+    return RowEnvironment(**options)

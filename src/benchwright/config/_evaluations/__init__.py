@@ -1,0 +1,1 @@
+"""`[benchmarks.NAME]` tables that name no file: programs, evaluations described in the table itself, built-in ones."""
