@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
@@ -24,6 +25,7 @@ def configure(parser: Parser) -> None:
     """Arguments of `check`: those of `run`, so that a command can be checked by changing one word."""
     add_suite_flags(parser)
     add_run_flags(parser)
+    add_code_flags(parser, tags=True)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
     parser.example("benchwright check my_bench.py --num-fewshot 3")
 
@@ -33,6 +35,12 @@ def execute(arguments: Namespace, output: Output) -> int:
     check_target(arguments)
     if arguments.search:
         return search_names(arguments, output)
+    from benchwright.cli import _code
+
+    program = _code.asked_code(arguments)
+    if program is not None:
+        return _code.check_program(program, output)
+    refuse_code_flags(arguments, arguments.target or "what is named")
     options = run_options(arguments)
     suite = asked_suite(arguments)
     if suite is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, given
@@ -18,13 +19,38 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--allow-changed", action="store_true", help="go on although the benchmark file has changed"
     )
+    parser.add_argument(
+        "--use-current-config", action="store_true", help="a program: with today's command and input"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="a program: take the run from the process that executes it"
+    )
     add_run_flags(parser, only=(*_MAY_CHANGE, "workspace"))
+    add_code_flags(parser, tags=False)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
     parser.example("benchwright resume last", "benchwright resume 12 --retry-failed --parallelism 4")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Go on where it stopped."""
+    from benchwright.cli import _code
+    from benchwright.cli._workspace import existing_store
+
+    with existing_store(arguments) as store:
+        found = None if store is None else store.find_run(arguments.run)
+        if store is not None and found is not None and found.kind == "workflow":
+            if arguments.retry_failed or arguments.allow_changed:
+                from benchwright.core import UsageError
+
+                raise UsageError(
+                    "--retry-failed, --allow-changed: only benchmarks take this; a program does its failed steps again anyhow"
+                )
+            return _code.resume_program(store, found, arguments, output)
+    refuse_code_flags(arguments, arguments.run)
+    return _resume_benchmark(arguments, output)
+
+
+def _resume_benchmark(arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
     from benchwright.cli._results import conclude, print_result
     from benchwright.sdk import resume

@@ -1,10 +1,11 @@
-"""`benchwright run TARGET`, and its long form with `--models` and `--custom-dataset-path`."""
+"""`benchwright run TARGET`: benchmarks, suites and programs; and the long form with `--models`."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
 
+from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
@@ -17,6 +18,7 @@ def configure(parser: Parser) -> None:
     add_suite_flags(parser)
     parser.add_argument("--dry-run", action="store_true", help="check only, as `benchwright check` does")
     add_run_flags(parser)
+    add_code_flags(parser, tags=True)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
     parser.common.add_argument(
         "--debug", action="store_true", help="stages and failures as lines, tracebacks of our own errors"
@@ -24,6 +26,7 @@ def configure(parser: Parser) -> None:
     parser.example(
         "benchwright run my_bench.py --limit 20",
         "benchwright run test_mcq.csv --model-url http://localhost:8000/v1 --model-id my-model --api-key-name MY_KEY",
+        "benchwright run my_eval --input '{\"limit\": 10}'",
         "benchwright run --models local demo --custom-dataset-path test_mcq.csv test_qa.jsonl --mode all",
     )
 
@@ -40,6 +43,16 @@ def _execute(arguments: Namespace, output: Output) -> int:
     check_target(arguments)
     if arguments.search:
         return search_names(arguments, output)
+    from benchwright.cli import _code
+
+    program = _code.asked_code(arguments)
+    if program is not None:
+        return (
+            _code.check_program(program, output)
+            if arguments.dry_run
+            else _code.run_program(program, arguments, output)
+        )
+    refuse_code_flags(arguments, arguments.target or "what is named")
     how = suite_options(arguments)  # a wrong mode is told before anything is read
     options = run_options(arguments)
     suite = asked_suite(arguments)

@@ -33,6 +33,7 @@ from benchwright.reports._work_folder.tasks import (
     record_work_tasks,
 )
 from benchwright.reports._work_folder.write import write_work_folder
+from benchwright.reports._workflows import code_result
 
 __all__ = [
     "RUNS_FILE",
@@ -47,6 +48,7 @@ __all__ = [
     "SideRun",
     "WorkRuns",
     "WorkTask",
+    "code_result",
     "compare_runs",
     "comparison_view",
     "duration",

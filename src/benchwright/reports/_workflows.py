@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from benchwright.core import RunSummary
+from benchwright.core import JsonValue, RunSummary
 from benchwright.reports._text import duration, local_time, number, plural, printable
 from benchwright.store import Event, RunRecord
 
@@ -71,6 +71,40 @@ def workflow_overview(run: RunRecord, events: Sequence[Event]) -> Group:
     rows = [(local_time(event.created_at), f"{event.kind}: {printable(event.message)}") for event in shown]
     if rows:
         parts += [Text(), _grid(rows)]
+    return Group(*parts)
+
+
+def code_result(
+    *,
+    run_id: int,
+    name: str,
+    status: str,
+    error: str | None,
+    steps: Mapping[str, int],
+    metrics: Mapping[str, float],
+    output: JsonValue,
+    seconds: float,
+) -> Group:
+    """How a program's run ended, in a few lines; a rich renderable."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    style = {"completed": "bold green", "failed": "bold red"}.get(status, "bold yellow")
+    title = Text.assemble("run ", (str(run_id), "bold"), f" {printable(name)}: ", (status, style))
+    title.append(f" after {duration(seconds)}")
+    parts: list[RenderableType] = [Text(), title]
+    rows = []
+    if steps:
+        rows.append(("steps", ", ".join(f"{count:,} {word}" for word, count in steps.items())))
+    rows += [(printable(metric), number(value)) for metric, value in metrics.items()]
+    if output is not None:
+        rows.append(("output", _short(output)))
+    if error and status != "failed":
+        rows.append(("because", printable(error.strip().rpartition("\n")[2])))
+    parts.append(_grid(rows) if rows else Table.grid())
+    next_step = "show" if status == "completed" else "resume"
+    parts.append(Text(f"next: benchwright {next_step} {run_id}", "dim"))
     return Group(*parts)
 
 

@@ -1,6 +1,13 @@
 """What the commands do, as functions."""
 
 from benchwright.sdk._check import check
+from benchwright.sdk._code.captured import STREAM_FILES
+from benchwright.sdk._code.carry_out import Serve, ServerBeside, resume_code, run_code
+from benchwright.sdk._code.plan import CodePlan, plan_code
+from benchwright.sdk._code.plan import executable as code_executable
+from benchwright.sdk._code.result import CodeResult
+from benchwright.sdk._code.scripts import run_script
+from benchwright.sdk._code.watching import CodeProgress, CodeWatcher
 from benchwright.sdk._compare import compare
 from benchwright.sdk._evaluations import Evaluation, list_evaluations
 from benchwright.sdk._judge import judge_score
@@ -52,10 +59,15 @@ from benchwright.sdk._workflow.sources import DatasetSource
 
 __all__ = [
     "DEFAULT_WORK_DIR",
+    "STREAM_FILES",
     "ApiError",
     "AssistantMessage",
     "BenchwrightClient",
     "BenchwrightRun",
+    "CodePlan",
+    "CodeProgress",
+    "CodeResult",
+    "CodeWatcher",
     "Dataset",
     "DatasetSource",
     "DatasetStats",
@@ -77,6 +89,8 @@ __all__ = [
     "RunOptions",
     "RunRecord",
     "RunResult",
+    "Serve",
+    "ServerBeside",
     "StepParams",
     "StepTimeoutError",
     "SuiteCheck",
@@ -92,6 +106,7 @@ __all__ = [
     "check_suite",
     "child_environment",
     "chosen_models",
+    "code_executable",
     "collect_async_iter",
     "command_suite",
     "compare",
@@ -107,10 +122,14 @@ __all__ = [
     "load_suite",
     "map_dataset",
     "origins",
+    "plan_code",
     "rescore",
     "resume",
+    "resume_code",
     "run",
     "run_all",
+    "run_code",
+    "run_script",
     "run_suite",
     "stable_stringify",
     "step",

@@ -1,0 +1,118 @@
+"""`run` and `resume` of programs: `custom_code` entries, and Python files with workflows."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchwright.cli._code_display import CodeDisplay
+from benchwright.cli._code_flags import refuse_benchmark_flags, run_tags, server_beside
+from benchwright.cli._output import Output
+
+if TYPE_CHECKING:
+    from benchwright.sdk import CodePlan, CodeResult
+    from benchwright.store import RunRecord, Store
+
+
+def asked_code(arguments: Namespace) -> CodePlan | None:
+    """The program that TARGET names; None: a benchmark, data, or a suite."""
+    from benchwright.config import find_config
+    from benchwright.sdk import plan_code
+
+    if arguments.target is None:
+        return None
+    cwd = Path.cwd()
+    plan = plan_code(arguments.target, find_config(cwd), cwd, arguments.input)
+    if plan is not None:
+        refuse_benchmark_flags(arguments, arguments.target)
+    return plan
+
+
+def check_program(plan: CodePlan, output: Output) -> int:
+    """`--dry-run`: whether the program is there; JSON: `{"command", "cwd", "input", "warning", "exit_code"}`."""
+    from benchwright.sdk import code_executable
+
+    code_executable(plan.command, plan.cwd)
+    if output.as_json:
+        told = {"command": [*plan.command], "cwd": str(plan.cwd), "input": plan.input}
+        output.json({**told, "warning": plan.warning, "exit_code": 0})
+        return 0
+    from benchwright.core import canonical_json
+
+    output.line(f"{plan.name} is a program: {' '.join(plan.command)} (in {plan.cwd})")
+    output.line(f"input: {canonical_json(plan.input).decode()}")
+    if plan.warning:
+        output.note(f"warning: {plan.warning}")
+    return 0
+
+
+def run_program(plan: CodePlan, arguments: Namespace, output: Output) -> int:
+    """Run it to its end."""
+    from benchwright.sdk import run_code
+    from benchwright.store import Store, find_workspace
+
+    tags = run_tags(arguments)
+    serve = server_beside(arguments, None if arguments.quiet else output.note)
+    explicit = None if arguments.workspace is None else Path(arguments.workspace)
+    if plan.warning and not output.as_json:
+        output.note(f"warning: {plan.warning}")
+    store = Store(find_workspace(Path.cwd(), explicit))
+    display = CodeDisplay(quiet=arguments.quiet, as_json=output.as_json)
+    try:
+        result = run_code(store, plan, tags=tags, serve=serve, timeout=arguments.timeout, watcher=display)
+    finally:
+        display.close()
+        store.close()
+    return told(result, output)
+
+
+def resume_program(store: Store, run: RunRecord, arguments: Namespace, output: Output) -> int:
+    """Go on with it."""
+    from benchwright.config import find_config
+    from benchwright.sdk import resume_code
+
+    refuse_benchmark_flags(arguments, run.name)
+    serve = server_beside(arguments, None if arguments.quiet else output.note)
+    display = CodeDisplay(quiet=arguments.quiet, as_json=output.as_json)
+    try:
+        result = resume_code(
+            store,
+            run,
+            config=find_config(Path.cwd()) if arguments.use_current_config else None,
+            use_current_config=arguments.use_current_config,
+            force=arguments.force,
+            serve=serve,
+            timeout=arguments.timeout,
+            watcher=display,
+        )
+    finally:
+        display.close()
+    return told(result, output)
+
+
+def told(result: CodeResult, output: Output) -> int:
+    """Print how it ended; the exit code."""
+    if output.as_json:
+        output.json(result.to_json())
+        return result.exit_status
+    from benchwright.reports import code_result
+
+    if result.warning and result.exit_code is None and result.signal is None:
+        output.note(result.warning)
+    if result.error and result.status == "failed":
+        last = result.error.strip().rpartition("\n")[2]
+        output.note(f"error: {result.workflow_name} failed: {last}")
+    output.show(
+        code_result(
+            run_id=result.run_id,
+            name=result.workflow_name,
+            status=result.status,
+            error=result.error,
+            steps=result.steps,
+            metrics=result.metrics,
+            output=result.output,
+            seconds=result.duration_seconds,
+        )
+    )
+    return result.exit_status

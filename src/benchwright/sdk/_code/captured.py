@@ -1,0 +1,87 @@
+"""What a program printed: passed on as it comes, and its last mebibyte kept with the run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+KEPT_BYTES = 1024 * 1024
+"""Kept of each stream."""
+STREAM_FILES = {"stdout": "stdout.txt", "stderr": "stderr.txt"}
+"""Where, in the run's folder."""
+
+
+class Captured:
+    """The end of one stream, in memory and in a file. A resumed run's output follows that of its former starts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._tail = bytearray()
+        self._size = 0
+        self._file: int | None = None
+        with suppress(OSError):  # a full disk is told by the run's records; the output is seen all the same
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._open()
+
+    def add(self, data: bytes) -> None:
+        """Keep what was printed."""
+        self._tail += data
+        if len(self._tail) > 2 * KEPT_BYTES:
+            del self._tail[:-KEPT_BYTES]
+        if self._file is None:
+            return
+        try:
+            os.write(self._file, data)
+            self._size += len(data)
+            if self._size > 2 * KEPT_BYTES:
+                self._shorten()
+        except OSError:
+            self._release()
+
+    def text(self) -> str:
+        """What was printed in this start, or the end of it."""
+        return self._tail[-KEPT_BYTES:].decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Nothing more comes. A file without content goes away."""
+        with suppress(OSError):
+            if self._file is not None and self._size > KEPT_BYTES:
+                self._shorten()
+            if self._size == 0:
+                self._path.unlink()
+        self._release()
+
+    def _open(self) -> None:
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._size = os.fstat(self._file).st_size
+
+    def _shorten(self) -> None:
+        with open(self._path, "rb") as file:
+            file.seek(-KEPT_BYTES, os.SEEK_END)
+            kept = file.read()
+        beside = self._path.with_suffix(".part")
+        beside.write_bytes(kept)
+        os.replace(beside, self._path)
+        self._release()
+        self._open()
+
+    def _release(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def pump(pipe: int, captured: Captured, pass_on: Callable[[bytes], None]) -> None:
+    """Read a stream to its end."""
+    while True:
+        try:
+            data = os.read(pipe, 65536)
+        except OSError:
+            return
+        if not data:
+            return
+        captured.add(data)
+        with suppress(OSError, ValueError):  # nobody reads any more; the run goes on
+            pass_on(data)
