@@ -31,37 +31,39 @@ class SseReader:
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """Data of each event that `piece` completes. Raises EventTooLargeError."""
-        self._size += len(piece)
-        if b"\n" not in piece:
+        if self._pieces or b"\n" not in piece:
             self._pieces.append(piece)
-            self._check_size()
-            return
-        if self._pieces:
-            piece = b"".join([*self._pieces, piece])
+            self._size += len(piece)
+            if b"\n" not in piece:
+                self._check_size()
+                return
+            piece = b"".join(self._pieces)
+            self._pieces.clear()
         lines = piece.split(b"\n")
         rest = lines.pop()
-        self._pieces = [rest] if rest else []
+        data = self._data
         for line in lines:
             if line[-1:] == b"\r":
                 line = line[:-1]
             if line:
                 if line.startswith(b"data:"):
-                    self._data.append(line[6:] if line[5:6] == b" " else line[5:])
-            elif self._data:
-                yield self._take()
-        self._size = len(rest) + sum(map(len, self._data))
-        self._check_size()
+                    data.append(line[6:] if line[5:6] == b" " else line[5:])
+            elif data:
+                event = data[0] if len(data) == 1 else b"\n".join(data)
+                data.clear()
+                if len(event) > self._limit:
+                    raise self._too_large()
+                yield event
+        self._size = 0
+        if rest:
+            self._pieces.append(rest)
+        if rest or data:  # an event that has not ended
+            self._size = len(rest) + sum(map(len, data))
+            self._check_size()
 
     def finish(self) -> Iterator[bytes]:
         """The stream is over: an event whose closing empty line is missing still counts."""
         yield from self.feed(b"\n\n")
-
-    def _take(self) -> bytes:
-        data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-        self._data.clear()
-        if len(data) > self._limit:
-            raise self._too_large()
-        return data
 
     def _check_size(self) -> None:
         if self._size > self._limit:
