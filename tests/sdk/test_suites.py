@@ -500,3 +500,34 @@ def test_unknown_words_are_refused(folder: Path) -> None:
         run_suite("a.jsonl")
     with pytest.raises(ConfigError, match="has no datasets"):
         run_suite(suite_file(folder, "models: [demo]"))
+
+
+def test_rows_are_looked_at_once_for_all_models(
+    folder: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchwright.engine import _prepare
+
+    passes = []
+    whole = _prepare.scan_rows
+    monkeypatch.setattr(
+        _prepare, "scan_rows", lambda *words, **more: passes.append(1) or whole(*words, **more)
+    )
+    models = ", ".join(http(server, name) for name in ("one", "two", "three"))
+    result = run_suite(
+        suite_file(folder, f"models: [{models}]\ndatasets: [a.jsonl, {{path: a.jsonl, limit: 1, name: b}}]"),
+        max_num_workers=3,
+    )
+    assert len(passes) == 2
+    assert [pair.result.summary.evaluated for pair in result if pair.result] == [6, 1, 6, 1, 6, 1]
+    manifests = {run.manifest["endpoint"]["fingerprint"] for run in runs_of(folder)}
+    assert len(manifests) == 3, "each run knows its own model"
+
+
+def test_a_key_that_is_missing_for_one_model_is_told_before_anything_is_sent(
+    folder: Path, server: Server
+) -> None:
+    models = f"{http(server)}, {http(server, 'secret', api_key_name='NO_SUCH_KEY_HERE')}"
+    with pytest.raises(BenchwrightError, match="NO_SUCH_KEY_HERE"):
+        run_suite(suite_file(folder, f"models: [{models}]\ndatasets: [a.jsonl]"))
+    assert server.asked == []
+    assert runs_of(folder) == []

@@ -114,10 +114,7 @@ def _prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     spec = as_asked(spec, settings)
     strategy = strategy_of(spec, model_type_of(spec, settings))
     _check_judges(spec)
-    sends = strategy != "score_only" and settings.rescored_from is None
-    if sends and isinstance(settings.endpoint, EndpointSettings):
-        settings.endpoint.check_secrets()
-        resolve_headers(settings.endpoint.headers)
+    _check_secrets(spec, settings)
     reader = open_dataset(
         spec.dataset,
         base_dir=spec.base_dir,
@@ -161,16 +158,44 @@ def _prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         scan=scan,
         unreadable_reasons=tuple(str(bad) for bad in unreadable),
         manifest=_manifest(spec, settings, reader, fewshot, scan),
-        notes=(
-            *reader.notes(),
-            *_notes(
-                spec,
-                settings,
-                fewshot,
-                (problem, missing_answers(spec, scan), fewshot_problem(fewshot, scan)),
-            ),
-        ),
+        notes=_all_notes(spec, settings, reader, fewshot, scan),
     )
+
+
+def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
+    """The same benchmark, prepared for another model without another pass over its rows. None where the settings
+    ask for other rows, prompts or checks; then it must be prepared anew."""
+    spec = other.spec
+    same = all(getattr(other.settings, name) == getattr(settings, name) for name in _OF_ROWS)
+    if not same or model_type_of(spec, settings) != other.model_type:
+        return None
+    _check_secrets(spec, settings)
+    manifest = _manifest(spec, settings, other.reader, other.fewshot, other.scan)
+    if "hub" in other.manifest:
+        manifest["hub"] = other.manifest["hub"]
+    notes = _all_notes(spec, settings, other.reader, other.fewshot, other.scan)
+    return replace(other, settings=settings, manifest=manifest, notes=notes)
+
+
+_OF_ROWS = (
+    "target", "questions", "dataset", "filters", "limit", "num_fewshot", "fewshot_seed", "fewshot_strict",
+    "skip_bad_rows", "infer_only", "rescored_from", "cwd",
+)  # fmt: skip
+"""Settings that decide which rows there are, and what is made of them before the first request."""
+
+
+def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
+    sends = spec.response_field is None and settings.rescored_from is None
+    if sends and isinstance(settings.endpoint, EndpointSettings):
+        settings.endpoint.check_secrets()
+        resolve_headers(settings.endpoint.headers)
+
+
+def _all_notes(
+    spec: BenchmarkSpec, settings: RunSettings, reader: DatasetReader, fewshot: FewShot | None, scan: RowScan
+) -> tuple[str, ...]:
+    problems = (target_problem(spec, scan), missing_answers(spec, scan), fewshot_problem(fewshot, scan))
+    return (*reader.notes(), *_notes(spec, settings, fewshot, problems))
 
 
 def as_asked(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:

@@ -13,7 +13,7 @@ from benchwright.config import ConfigFile, find_config
 from benchwright.core import BenchwrightError, JsonValue, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
-from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare
+from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
 from benchwright.sdk._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
 from benchwright.sdk._options import RunOptions
@@ -112,11 +112,17 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
 def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
     """Every plan prepared; or one error that tells all that is wrong, each thing once."""
     ready: list[Prepared] = []
+    last: dict[int, Prepared] = {}
     wrong: dict[str, tuple[BenchwrightError, list[str]]] = {}
     for plan in plans:
+        known = last.get(id(plan.spec))  # several models on one benchmark: one pass over its rows
         try:
-            with hub_commits(plan.commits):
-                ready.append(prepare(plan.spec, plan.settings))
+            prepared = None if known is None else prepared_like(known, plan.settings)
+            if prepared is None:
+                with hub_commits(plan.commits):
+                    prepared = prepare(plan.spec, plan.settings)
+            last[id(plan.spec)] = prepared
+            ready.append(prepared)
         except BenchwrightError as error:
             wrong.setdefault(str(error), (error, []))[1].append(plan.label or plan.settings.benchmark)
     if len(wrong) == 1 and not ready:
