@@ -16,7 +16,6 @@ from benchwright.config._file import CONFIG_NAMES, ConfigFile, find_config, read
 from benchwright.config._headers import check_headers, resolve_headers
 from benchwright.config._model import (
     ModelConfig,
-    host_url,
     profile_model,
     provider_model,
     read_model_entry,
@@ -24,6 +23,7 @@ from benchwright.config._model import (
 from benchwright.config._profiles import DEFAULT_PROFILE_URL, PROFILES, Profile, find_profile
 from benchwright.config._providers import PROVIDERS, Provider, is_provider_value, resolve_provider
 from benchwright.config._run_settings import MODEL_TYPES, RUN_SETTINGS
+from benchwright.config._servers import host_url
 from benchwright.config._setting import Setting
 from benchwright.config._suite.datasets import QUESTION_KEYS, SuiteDataset
 from benchwright.config._suite.documents import SUITE_SUFFIXES, read_document

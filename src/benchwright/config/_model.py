@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.config._headers import check_headers
-from benchwright.config._profiles import DEFAULT_PROFILE_URL, PROFILES, Profile, find_profile
+from benchwright.config._profiles import DEFAULT_PROFILE_URL, Profile
 from benchwright.config._providers import PROVIDERS, RANDOM, RANDOM_NOTE, provider_values
 from benchwright.config._run_settings import MODEL_TYPES
+from benchwright.config._servers import apply_profile, set_address
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_values
 from benchwright.config._upstream import FOREIGN_KEYS, translate
-from benchwright.core import APIS, Api, ConfigError, JsonObject, suggest
+from benchwright.core import APIS, Api, ConfigError, JsonObject
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -164,20 +165,6 @@ def profile_model(
     )
 
 
-def host_url(host: str | None, port: int | None, *, ssl: bool = False) -> str:
-    """The URL of a host and a port; an IPv6 address gets its brackets.
-
-    >>> host_url("::1", 8000), host_url(None, 8000, ssl=True)
-    ('http://[::1]:8000', 'https://localhost:8000')
-    """
-    host = (host or "localhost").strip()
-    if "/" in host:
-        raise ConfigError(f"host {host!r} is a URL; give it as base_url, or the bare name of the host here")
-    if host.count(":") > 1 and not host.startswith("["):
-        host = f"[{host}]"
-    return f"{'https' if ssl else 'http'}://{host}:{port or 8080}"
-
-
 def read_model_value(where: str, value: object) -> str | ModelConfig:
     """What `model =` says in a benchmark's table: a name, or a table that describes the model on the spot."""
     if isinstance(value, str) and value.strip():
@@ -217,8 +204,8 @@ def _read(where: str, name: str, written: Mapping[str, object]) -> ModelConfig:
         read_values(where, values, _DEMO if demo else _HTTP, hints=_hints(demo), near=FOREIGN_KEYS)
     )
     if not demo:
-        _apply_profile(where, checked)
-        _set_address(where, checked)
+        apply_profile(where, checked)
+        set_address(where, checked)
     variable = checked.get("api_key_name")
     if variable is not None and _VARIABLE.fullmatch(variable) is None:
         raise ConfigError(  # probably the key itself, so it is not repeated
@@ -233,56 +220,6 @@ def _read(where: str, name: str, written: Mapping[str, object]) -> ModelConfig:
     if "headers" in checked:
         checked["headers"] = check_headers(f"{where} headers", checked["headers"])
     return ModelConfig(name=name, notes=notes, **checked)
-
-
-def _apply_profile(where: str, checked: dict[str, Any]) -> None:
-    """What the profile says, for all that the table does not."""
-    name = checked.get("profile")
-    if name is None:
-        return
-    profile = find_profile(name)
-    if profile is None:
-        raise ConfigError(
-            f"{where} profile: {name!r} is not known.{suggest(name, PROFILES)} Known: {', '.join(PROFILES)}"
-        )
-    if checked.setdefault("api", profile.api) != profile.api:
-        raise ConfigError(
-            f"{where}: profile {name} speaks {profile.api}, and api is {checked['api']!r}; leave api out"
-        )
-    checked.setdefault("type", profile.type)
-    checked.setdefault("stream", profile.stream)
-
-
-def _set_address(where: str, checked: dict[str, Any]) -> None:
-    """One base URL, however the address was written, and the model's name where it cannot be asked for."""
-    parts = [key for key in ("host_ip", "host_port", "enable_ssl") if key in checked]
-    host, port, ssl = (checked.pop(key, None) for key in ("host_ip", "host_port", "enable_ssl"))
-    url = checked.get("base_url")
-    known_kind = "profile" in checked or "api" in checked
-    if "provider" in checked:
-        if parts or known_kind:
-            raise ConfigError(
-                f"{where}: the provider says where its models are; leave host, profile and api out"
-            )
-        if "model" not in checked:
-            raise ConfigError(f'{where} has no model. Write type = "{checked["provider"]}:MODEL"')
-        return
-    for key in ("account_id", "gateway_id"):
-        if key in checked:
-            raise ConfigError(
-                f'{where} {key}: only a provider has this; add type = "cloudflare_ai_gateway:MODEL"'
-            )
-    if url is not None:
-        if host not in (None, "localhost") or port not in (None, 8080):  # what their templates leave in
-            raise ConfigError(f"{where} has base_url and host_ip or host_port; keep one of them")
-        if "://" not in url and "profile" in checked:
-            checked["base_url"] = f"{'https' if ssl else 'http'}://{url}"
-    elif parts or "profile" in checked:
-        checked["base_url"] = host_url(host, port, ssl=bool(ssl))
-    else:
-        raise ConfigError(f'{where} has no base_url. Add, for example: base_url = "http://localhost:8000/v1"')
-    if "model" not in checked and not known_kind:
-        raise ConfigError(f'{where} has no model. Add, for example: model = "my-model"')
 
 
 def _hints(demo: bool) -> dict[str, str]:

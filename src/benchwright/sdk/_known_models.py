@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from benchwright.config import DEFAULT_PROFILE_URL, PROFILES, ModelConfig, find_config
+from benchwright.config import DEFAULT_PROFILE_URL, PROFILES, ModelConfig, Profile, find_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,15 @@ def list_models(cwd: Path | None = None) -> list[KnownModel]:
         found.append(
             KnownModel("demo", "demo", None, None, False, None, "demo", "embedded stand-in, no server")
         )
-    for profile in PROFILES.values():
-        if profile.name not in configured:
-            found.append(
-                KnownModel(
-                    profile.name, "profile", profile.api, profile.type, profile.stream, DEFAULT_PROFILE_URL, None,
-                    profile.description,
-                )
-            )  # fmt: skip
+    found += [_of_profile(profile) for profile in PROFILES.values() if profile.name not in configured]
     return found
+
+
+def _of_profile(profile: Profile) -> KnownModel:
+    return KnownModel(
+        profile.name, "profile", profile.api, profile.type, profile.stream, DEFAULT_PROFILE_URL, None,
+        profile.description,
+    )  # fmt: skip
 
 
 def _configured(model: ModelConfig) -> KnownModel:
@@ -58,6 +58,11 @@ def _configured(model: ModelConfig) -> KnownModel:
             model.name, "config", None, None, False, None, "demo", f"demo model {character}".strip()
         )
     asked = model.model or "first model listed"
+    if model.provider is not None:
+        return KnownModel(
+            model.name, "config", model.api, model.type, bool(model.stream), model.base_url, model.model,
+            f"{asked} of {model.provider}",
+        )  # fmt: skip
     return KnownModel(
         model.name, "config", model.api, model.type, bool(model.stream), model.base_url, model.model,
         f"{asked} at {model.base_url}",

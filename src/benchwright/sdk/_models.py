@@ -10,7 +10,6 @@ from benchwright.config import (
     PROFILES,
     ConfigFile,
     ModelConfig,
-    Profile,
     find_profile,
     host_url,
     is_provider_value,
@@ -84,8 +83,10 @@ def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: 
         return _demo(options, model) if model.type == "demo" else _http(options, model, ask_server)
     profile = None if name is None else find_profile(name)
     if profile is not None:
+        if options.api not in (None, profile.api):
+            raise UsageError(f"profile {profile.name} speaks {profile.api}; leave --api {options.api} out")
         model = profile_model(profile, base_url=address, model=options.model_id)
-        return _http(options, _checked(options, model, profile), ask_server)
+        return _http(options, model, ask_server)
     if name is not None and name != "demo":
         where = config.path.name if config is not None else "no benchwright.toml was found"
         raise UsageError(
@@ -135,12 +136,6 @@ def _refuse_server_flags(options: RunOptions) -> None:
     for flag, value in (("--api", options.api), ("--header", options.headers)):
         if value is not None:
             raise UsageError(f"{flag} is for a model reached by --model-url; the demo model has no server")
-
-
-def _checked(options: RunOptions, model: ModelConfig, profile: Profile) -> ModelConfig:
-    if options.api not in (None, profile.api):
-        raise UsageError(f"profile {profile.name} speaks {profile.api}; leave --api {options.api} out")
-    return model
 
 
 def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenModel:
