@@ -88,6 +88,7 @@ def test_a_plain_script_runs_its_only_workflow_in_the_workspace_above(script: Pa
     assert command[1:] == ["my_eval.py", "--input", '{"steps": 2}', "--unknown-to-us"]
     again = run(script, "--resume", "1")
     assert (again.returncode, again.stdout) == (0, "")
+    assert again.stderr == "run 1 my_eval: complete already. See: benchwright show 1\n"
 
 
 def test_a_failing_script_prints_and_records_the_traceback(script: Path) -> None:
@@ -117,6 +118,13 @@ def test_of_several_workflows_one_is_named(script: Path) -> None:
     assert "Unknown workflow: secnd. Did you mean 'second'?" in wrong.stderr
     assert "Traceback" not in wrong.stderr
     assert store_of(script).run(1).output == "other"
+    assert run(script, "--two", "--name", "my_eval", "--input", '{"fail": true}').returncode == 1
+    resumed = run(script, "--two", "--resume", "2")
+    assert "ValueError: as asked" in resumed.stderr, "the run tells which workflow it is one of"
+    assert store_of(script).run(2).starts == 2
+    store_of(script).create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})
+    assert run(script, "--resume", "last").returncode == 1, "the last run of this script, not of all"
+    assert store_of(script).run(2).starts == 3
 
 
 @pytest.mark.parametrize(
@@ -173,6 +181,7 @@ def test_a_run_of_a_live_script_is_not_resumed_and_of_a_killed_one_is(script: Pa
     child.send_signal(signal.SIGTERM)  # who lost the run cannot mark it
     child.communicate(timeout=30)
     assert store_of(script).run(1).status == "running"
+    assert child.returncode == 143
     forced.kill()
     forced.communicate()
     assert store_of(script).run(1).status == "interrupted"
@@ -247,3 +256,53 @@ def test_older_names_of_the_variables_are_understood(script: Path) -> None:
     renamed = {name.replace("BENCHWRIGHT_", "QUANTILES_"): value for name, value in variables.items()}
     assert run(script, env=environment(**renamed)).returncode == 0
     assert store.run(lease.run_id).output == {"total": 2, "waited": "waited"}
+
+
+def test_a_script_that_lost_its_run_says_so_and_exits_with_5(script: Path) -> None:
+    child = start(script, {"wait": 0.7})
+    store = store_of(script)
+    store.claim_workflow(1, force=True)
+    _, told = child.communicate(timeout=30)
+    assert child.returncode == 5
+    assert f"process {os.getpid()}" in told
+    assert "Traceback" not in told
+    assert store.run(1).status == "running"
+
+
+FILLING = """
+from benchwright import entrypoint, workflow
+
+async def handler(ctx):
+    for number in range(3000):
+        await ctx.step(step_key=f"s{number}", execute=lambda: "x" * 2000)
+    return "done"
+
+if __name__ == "__main__":
+    entrypoint(workflow("filling", handler))
+"""
+
+
+def test_a_full_disk_ends_a_script_cleanly_and_it_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("a small disk cannot be mounted here")
+    try:
+        script = tmp_path / "filling.py"
+        script.write_text(FILLING)
+        done = run(script, "--workspace", str(disk))
+        assert done.returncode == 1
+        assert done.stderr.startswith("error: the disk is full")
+        assert "Everything recorded before is safe" in done.stderr
+        assert "Traceback" not in done.stderr
+        store = Store(Workspace(disk))
+        recorded = store.workflow_step_counts(1)["completed"]
+        assert recorded > 100
+        store.close()
+        subprocess.run(["mount", "-o", "remount,size=40m", str(disk)], check=True)
+        resumed = run(script, "--workspace", str(disk), "--resume", "last")
+        assert resumed.returncode == 0, resumed.stderr
+        assert f"3000 steps, {recorded} of them recorded before" in resumed.stderr
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)

@@ -9,13 +9,16 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
-from benchwright.core import BenchwrightError, JsonValue, UsageError, suggest
+from benchwright.core import BenchwrightError, JsonValue, RunOwnedError, UsageError, suggest
 from benchwright.sdk._workflow.context import WorkflowContext, traceback_text
 from benchwright.sdk._workflow.descriptor import WorkflowDescriptor
 from benchwright.sdk._workflow.environment import parse_input, read_environment
 from benchwright.sdk._workflow.execution import Execution
+from benchwright.sdk._workflow.sessions import find_workflow_run
+from benchwright.store import Store, StoreError, find_workspace
 
 
 def entrypoint(*workflows: WorkflowDescriptor) -> None:
@@ -31,7 +34,11 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
         managed = read_environment()
         wanted = _arguments(sys.argv[1:]) if managed.run_id is None else argparse.Namespace()
         name = managed.workflow_name or getattr(wanted, "name", None)
+        if name is None and len(workflows) > 1 and getattr(wanted, "resume", None):
+            name = _name_of(wanted, workflows)
         job.run(_chosen(workflows, name), wanted)
+    except (StoreError, RunOwnedError) as error:  # nothing in the user's code is to blame
+        _leave(f"error: {error}\n", error.exit_code)
     except BenchwrightError as error:
         if job.ctx is None:  # it never began: the message is all there is to know
             _leave(f"error: {error}\n", error.exit_code)
@@ -51,6 +58,7 @@ class _Job:
     def __init__(self) -> None:
         self.ctx: WorkflowContext | None = None
         self.stopped_by: signal.Signals | None = None
+        self.complete_before = False
         self.output: JsonValue = None
         self._task: asyncio.Task[JsonValue] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -74,8 +82,9 @@ class _Job:
             **keywords,
         )
 
-    def _begun(self, ctx: WorkflowContext) -> None:
+    def _begun(self, ctx: WorkflowContext, complete: bool) -> None:
         self.ctx = ctx
+        self.complete_before = complete
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -107,6 +116,10 @@ class _Job:
         """One line about a run that went well."""
         ctx = self.ctx
         assert ctx is not None
+        if self.complete_before:
+            return (
+                f"run {ctx.run_id} {ctx.workflow_name}: complete already. See: benchwright show {ctx.run_id}"
+            )
         steps = ctx.executed + ctx.replayed
         before = f", {ctx.replayed} of them recorded before" if ctx.replayed else ""
         noun = "step" if steps == 1 else "steps"
@@ -130,6 +143,16 @@ def _chosen(workflows: Sequence[WorkflowDescriptor], name: str | None) -> Workfl
         if workflow.name == name:
             return workflow
     raise UsageError(f"Unknown workflow: {name}.{suggest(name, names)} This script has: {', '.join(names)}")
+
+
+def _name_of(wanted: argparse.Namespace, workflows: Sequence[WorkflowDescriptor]) -> str:
+    """Which workflow the run to be resumed is one of."""
+    place = wanted.workspace or read_environment().workspace
+    store = Store(find_workspace(Path.cwd(), None if place is None else Path(place)))
+    try:
+        return find_workflow_run(store, wanted.resume, [workflow.name for workflow in workflows]).name
+    finally:
+        store.close()
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:

@@ -34,12 +34,13 @@ class Execution:
         resume: int | str | None = None,
         workspace: Path | str | None = None,
         force: bool = False,
-        watch: Callable[[WorkflowContext], None] | None = None,
+        watch: Callable[[WorkflowContext, bool], None] | None = None,
     ) -> JsonValue:
         """Run the workflow to its end and give its output, as JSON types.
 
         Whatever the handler raises is recorded and raised again; a cancelled run is `interrupted` and can be
-        resumed. A run that is complete gives its recorded output without doing anything.
+        resumed. A run that is complete gives its recorded output without doing anything. `watch` is told the
+        context, and whether the run is complete already.
         """
         asked = Asked(
             self.name,
@@ -51,12 +52,12 @@ class Execution:
         )
         session = await open_session(asked)
         try:
+            ctx = WorkflowContext(session.recorder, self.name, session.client)
+            if watch is not None:
+                watch(ctx, session.done is not None)
             if session.done is not None:
                 output: JsonValue = json.loads(session.done)
                 return output
-            ctx = WorkflowContext(session.recorder, self.name, session.client)
-            if watch is not None:
-                watch(ctx)
             return await self._carry_out(session, ctx)
         finally:
             await session.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,7 @@ def _managed(asked: Asked, said: Surroundings, store: Store) -> Session:
 
 
 def _resumed(asked: Asked, store: Store) -> Session:
-    run = store.find_run(str(asked.resume))
+    run = find_workflow_run(store, str(asked.resume), [asked.name])
     if run.kind != "workflow" or run.name != asked.name:
         raise UsageError(
             f"run {run.id} is one of {run.name!r}, not of the workflow {asked.name!r}. See: benchwright list"
@@ -116,6 +116,15 @@ def _resumed(asked: Asked, store: Store) -> Session:
         return _complete(store, run)
     lease = store.claim_workflow(run.id, force=asked.force, data=code_change(run.manifest, asked.handler))
     return _session(store, lease, run.input)
+
+
+def find_workflow_run(store: Store, wanted: str, names: Sequence[str]) -> RunRecord:
+    """A run by number, name or folder; `last` is the newest of these workflows, not of all there is."""
+    if wanted in ("last", "latest"):
+        newest = [store.page_runs(kind="workflow", name=name, limit=1).items for name in names]
+        if found := [run for page in newest for run in page]:
+            return max(found, key=lambda run: run.id)
+    return store.find_run(wanted)
 
 
 def _session(store: Store, lease: Lease, input_value: JsonValue) -> Session:

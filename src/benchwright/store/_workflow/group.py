@@ -54,6 +54,11 @@ class Group:
             leases.add(self.closing.lease)
         return leases
 
+    def pages(self) -> int:
+        """About how many pages of log the group takes."""
+        size = sum(len(step.input or b"") + len(step.output or b"") for step in self.steps.values())
+        return 4 + size // 4_000 + (len(self.steps) + len(self.points) + len(self.events)) // 16
+
     def lone_step(self) -> OpenStep | None:
         """The step that is all there is to write, if it needs no more than its own record."""
         if len(self.steps) != 1 or self.points or self.events or self.closing is not None:

@@ -48,10 +48,10 @@ _IDS_AT_ONCE = 256
 """Step numbers reserved at a time; numbers that are not used are lost, which does not matter."""
 _COMMITS_WITHOUT_TURN = 64
 """So many steps in a row may be recorded before everybody else in the loop gets a turn."""
-_CHECKPOINT_COMMITS = 2_000
-"""Commits between checkpoints, which are made in a thread because they sync."""
-_CHECKPOINT_HERE_PAGES = 16_000
-"""Should the thread not keep up, SQLite checkpoints by itself at 64 MB of log."""
+_CHECKPOINT_PAGES = 1_000
+"""Pages of log between checkpoints, which are made in a thread because they sync; 4 MB."""
+_CHECKPOINT_HERE_PAGES = 4_000
+"""Should the thread not keep up, SQLite checkpoints by itself at 16 MB of log, which is all a disk need have room for."""
 
 
 class WorkflowWriter:
@@ -76,7 +76,7 @@ class WorkflowWriter:
         self._turns = 0
         self._since_turn = 0
         self._next_id = self._end_id = 0
-        self._since_checkpoint = 0
+        self._pages = 0
         self._checkpoint: asyncio.Future[None] | None = None
         self.commits = 0
         """Commits so far."""
@@ -317,7 +317,7 @@ class WorkflowWriter:
         if not written.done():
             written.set_result(None)
         self._written = self._loop.create_future()
-        self._checkpoint_when_due()
+        self._checkpoint_when_due(group.pages())
 
     def _leased(self, lease: Lease) -> bool:
         if lease.token in self._refused:
@@ -344,10 +344,8 @@ class WorkflowWriter:
         self._refused[lease.token] = why
         return why
 
-    def _checkpoint_when_due(self) -> None:
-        self._since_checkpoint += 1
-        if self._since_checkpoint >= _CHECKPOINT_COMMITS and (
-            self._checkpoint is None or self._checkpoint.done()
-        ):
-            self._since_checkpoint = 0
+    def _checkpoint_when_due(self, pages: int) -> None:
+        self._pages += pages
+        if self._pages >= _CHECKPOINT_PAGES and (self._checkpoint is None or self._checkpoint.done()):
+            self._pages = 0
             self._checkpoint = self._loop.run_in_executor(None, checkpoint, self._database)
