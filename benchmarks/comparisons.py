@@ -14,6 +14,7 @@ from benchmarks.processes import stub
 from benchmarks.questions import questions
 from benchmarks.rounds import IN_FLIGHT, Bench, Side
 from benchmarks.speed import speed
+from benchmarks.workflow_batches import workflow_batches
 from benchmarks.workflow_steps import workflow_steps
 
 CHOICE_ROWS = 500
@@ -59,4 +60,5 @@ COMPARISONS: dict[str, Callable[[Bench], list[Figure]]] = {
     "memory": memory,
     "questions": questions,
     "workflow-steps": workflow_steps,
+    "workflow-batches": workflow_batches,
 }
