@@ -90,7 +90,8 @@ def _about(entry: BenchmarkConfig) -> str:
         return f"program: {' '.join(entry.code.command)}"
     if entry.nocode is not None:
         style = "multiple_choice" if entry.nocode.grader is None else entry.nocode.grader.type
-        return f"{style} ({entry.nocode.dataset})"
+        dataset = entry.nocode.dataset
+        return f"{style} ({dataset if '://' in dataset else Path(dataset).name})"
     known = BUILTIN_EVALUATIONS.get(entry.builtin.benchmark) if entry.builtin is not None else None
     return "built-in" if known is None else known.description
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import unicodedata
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -70,6 +71,38 @@ def headline_of(style: GraderStyle | None) -> str | None:
     if style.type == "levenshtein" and style.threshold is None:
         return "similarity"
     return "judge_score" if style.type == "llm_judge" else "accuracy"
+
+
+def golden_check(style: GraderStyle) -> Callable[[str], str | None]:
+    """What is wrong with a right answer, so that no reply could be compared with it; None: nothing."""
+    if style.type == "numeric":
+        from benchwright.scorers import ScorerInput as Input
+        from benchwright.scorers import qa_answers
+
+        compared = qa_answers(("numeric",))
+        return lambda golden: (
+            None if "numeric" in compared(Input(golden, golden, {})) else f"{golden!r} holds no number"
+        )
+    if style.type == "regex" and style.pattern is None:
+        return _pattern_problem
+    if style.type == "leading_label":
+        labels = {label.casefold() for label in style.labels}
+        return lambda golden: (
+            None
+            if golden.strip().casefold() in labels
+            else f"{golden!r} is not one of {', '.join(style.labels)}"
+        )
+    return lambda golden: None
+
+
+def _pattern_problem(golden: str) -> str | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # odd, but a pattern
+            re.compile(golden)
+    except re.error as error:
+        return f"{golden!r} is not a valid regular expression: {error}"
+    return None
 
 
 def normalised(text: str, steps: tuple[str, ...]) -> str:

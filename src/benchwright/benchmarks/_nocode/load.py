@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._nocode.choices import ChoiceReader
 from benchwright.benchmarks._nocode.figures import Counts, LabelFigures, Likenesses
 from benchwright.benchmarks._nocode.graders import (
     choice_scorer,
+    golden_check,
     grader_scorer,
     headline_of,
     judge_config,
@@ -146,12 +148,16 @@ def _golden_reader(column: str) -> Callable[[Row], str]:
 def _row_check(definition: NoCodeBenchmark, read: ChoiceReader | None, history: History | None) -> RowCheck:
     grader = definition.grader
     golden = None if grader is None else _golden_reader(grader.golden_column)
+    problem_of = None if grader is None else golden_check(grader)
 
     def check(row: Row) -> None:
         if read is not None:
             read(row)
-        if golden is not None:
-            golden(row)
+        if golden is not None and problem_of is not None and grader is not None:
+            problem = problem_of(golden(row))
+            if problem is not None:
+                column = grader.golden_column
+                raise MissingFieldError(column, reason=f'golden_column "{column}": {problem}')
         if history is not None:
             history(row)
 
