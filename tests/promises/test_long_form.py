@@ -209,6 +209,22 @@ def test_a_dry_run_lists_tasks_and_sends_nothing(folder: Path) -> None:
     assert "test_mcq.csv:2" in done.stdout
 
 
+def test_a_suite_is_checked_by_changing_one_word(folder: Path) -> None:
+    (folder / "suite.yaml").write_text(
+        "models: [demo]\ndatasets: [{path: xxx/test_mcq.csv}, {path: xxx/test_qa.jsonl}]\n", encoding="utf-8"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "benchwright", "check", "suite.yaml", "--json"],
+        cwd=folder, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert [(c["suite_model"], c["suite_dataset"], c["ok"], c["rows"]) for c in printed(done)["checks"]] == [
+        ("demo", "test_mcq", True, 4),
+        ("demo", "test_qa", True, 4),
+    ]
+    assert not (folder / ".benchwright").exists()
+
+
 def test_names_are_searched_in_their_order(folder: Path) -> None:
     (folder / "configs" / "models").mkdir(parents=True)
     (folder / "configs" / "datasets").mkdir()
@@ -348,3 +364,30 @@ def test_ctrl_c_twice_stops_several_runs_at_once(folder: Path, slow: SlowServer)
     _, err = child.communicate(timeout=10)
     assert child.returncode == 130
     assert "Traceback" not in err
+
+
+def test_a_killed_suite_is_gone_on_with(folder: Path, slow: SlowServer) -> None:
+    words = [
+        "--custom-dataset-path", "xxx/test_mcq.csv", "xxx/test_qa.jsonl",
+        "--model-url", f"http://127.0.0.1:{slow.server_port}/v1", "--model-id", "m",
+        "--max-num-workers", "2", "--parallelism", "2", "--quiet", "--json",
+    ]  # fmt: skip
+    child = subprocess.Popen(
+        [sys.executable, "-m", "benchwright", "run", *words],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 20
+    while len(slow.asked) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    child.kill()
+    child.wait()
+    slow.released.set()
+    done = command(folder, "--reuse", "--json")
+    assert done.returncode == 0, done.stderr
+    shape = printed(done)
+    assert [(r["suite_dataset"], r["summary"]["evaluated"]) for r in shape["results"]] == [
+        ("test_mcq", 4),
+        ("test_qa", 4),
+    ]
+    assert 8 <= len(slow.asked) <= 10, "only what was in flight is asked again"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchwright.core import BenchmarkError, BenchwrightError, ConfigError, NotFoundError, UsageError
-from benchwright.sdk import RunOptions, SuiteOptions, check_suite, load_suite, resume, run_suite
+from benchwright.sdk import RunOptions, SuiteOptions, check_suite, load_suite, resume, run, run_suite
 from benchwright.store import Store, Workspace
 
 BENCH = """
@@ -433,6 +433,8 @@ def test_a_run_is_not_gone_on_with_as_another_experiment(folder: Path, server: S
         run_suite("s.yaml", limit=3, reuse="")
     with pytest.raises(UsageError, match=r"temperature was 0\.0, is 1\.0 now"):
         run_suite("s.yaml", limit=2, temperature=1.0, reuse="")
+    with pytest.raises(UsageError, match=r"qa_metrics was .*numeric.* now.*--mode eval --reuse"):
+        run_suite("s.yaml", limit=2, qa_metrics="numeric", reuse="")
     assert runs_of(folder)[0].status == "completed"
 
 
@@ -498,6 +500,8 @@ def test_unknown_words_are_refused(folder: Path) -> None:
         run_suite("s.yaml", max_num_workers=0)
     with pytest.raises(ConfigError, match="no list of datasets"):
         run_suite("a.jsonl")
+    with pytest.raises(UsageError, match=r"run_suite\('s.yaml'\)"):
+        run("s.yaml")
     with pytest.raises(ConfigError, match="has no datasets"):
         run_suite(suite_file(folder, "models: [demo]"))
 

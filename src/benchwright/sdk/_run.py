@@ -147,6 +147,8 @@ def find_targets(
         return [Target(spec, place, place, dict(config.run) if config is not None else {})]
     if callable(target):
         raise UsageError(f"{target!r} is not decorated with @benchmark")
+    if str(target).endswith((".toml", ".yaml", ".yml")):
+        raise UsageError(f"{target} is a suite of models and datasets: run_suite({str(target)!r})")
     return resolve_targets(os.fspath(target), config, cwd, options)
 
 

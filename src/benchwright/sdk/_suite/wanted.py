@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchwright.core import NotFoundError, UsageError, suggest
+from benchwright.benchmarks import QuestionOptions
+from benchwright.core import JsonObject, NotFoundError, UsageError, suggest
 from benchwright.engine import RunSettings
 from benchwright.reports import WorkRuns
 from benchwright.sdk._models import UNNAMED
@@ -90,7 +91,11 @@ def refuse_other(wanted: Wanted, run: RunRecord, *, scoring: bool) -> None:
         return
     before, now = RunSettings.from_json(run.settings), wanted.plan.settings
     names = (*_ASKED, *_SCORED) if scoring else tuple(n for n in _ASKED if n != "limit")
-    changes = [_change(name, getattr(before, name), getattr(now, name)) for name in names]
+    changes = [
+        _change(name, getattr(before, name), getattr(now, name)) for name in names if name != "questions"
+    ]
+    if scoring:
+        changes += _question_changes(before.questions, now.questions)
     if before.endpoint.fingerprint() != now.endpoint.fingerprint():
         changes.append(_change("model", before.endpoint.fingerprint(), now.endpoint.fingerprint()))
     changes += [_change(n, getattr(before.generation, n), getattr(now.generation, n)) for n in _GENERATION]
@@ -118,6 +123,14 @@ def rescored(plan: Plan, source: RunRecord, label: str) -> Plan:
     """The plan of a run that scores what `source` asked, by the rules of `plan`."""
     settings = replace(plan.settings, rescored_from=source.id, infer_only=False, num_warmups=0)
     return replace(plan, settings=settings, label=label)
+
+
+def _question_changes(before: JsonObject | None, now: JsonObject | None) -> list[str]:
+    """What differs in how a file of questions is asked and scored; settings that came with a newer version have
+    their defaults in older records."""
+    old = QuestionOptions.from_json(before or {}).to_json()
+    new = QuestionOptions.from_json(now or {}).to_json()
+    return [_change(name, old.get(name), new.get(name)) for name in new if name != "name"]
 
 
 def _change(name: str, before: Any, now: Any) -> str:
