@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from benchwright.store._records import RunStatus
 from benchwright.store._workflow.open_steps import OpenStep
@@ -19,6 +19,11 @@ from benchwright.store._workflow.statements import (
     put_points,
     supersede_points,
 )
+from benchwright.store._workflow.steps import ended_message, started_message
+
+HeldEvent: TypeAlias = tuple[Lease, "EventRow | OpenStep", bool]
+"""An event as it is held: its row, or, for a step that begins or (True) ends, the step, which has all there is to
+tell. A plain tuple, because two are made per step."""
 
 
 class Closing(NamedTuple):
@@ -42,14 +47,14 @@ class Group:
     def __init__(self) -> None:
         self.steps: dict[int, OpenStep] = {}
         self.points: list[tuple[Lease, PointRow]] = []
-        self.events: list[tuple[Lease, EventRow]] = []
+        self.events: list[HeldEvent] = []
         self.closing: Closing | None = None
 
     def leases(self) -> set[Lease]:
         """Whose records these are."""
         leases = {step.lease for step in self.steps.values()}
         leases.update(lease for lease, _ in self.points)
-        leases.update(lease for lease, _ in self.events)
+        leases.update(event[0] for event in self.events)
         if self.closing is not None:
             leases.add(self.closing.lease)
         return leases
@@ -60,8 +65,8 @@ class Group:
         return 4 + size // 4_000 + (len(self.steps) + len(self.points) + len(self.events)) // 16
 
     def lone_step(self) -> OpenStep | None:
-        """The step that is all there is to write, if it needs no more than its own record."""
-        if len(self.steps) != 1 or self.points or self.events or self.closing is not None:
+        """The step that is all there is to write beside events, if it needs no more than its own record."""
+        if len(self.steps) != 1 or self.points or self.closing is not None:
             return None
         (step,) = self.steps.values()
         return None if step.replaces else step
@@ -79,7 +84,9 @@ class Group:
                 if step.replaces and step.status == "completed":
                     supersede_points(connection, step.lease.run_id, step.key, step.id, step.attempt)
             if self.events:
-                put_events(connection, [row for lease, row in self.events if lease.token in tokens])
+                put_events(
+                    connection, [event_row(event) for event in self.events if event[0].token in tokens]
+                )
             closing = self.closing
             if closing is not None and closing.lease.token in tokens:
                 close_run(connection, closing.lease.run_id, closing.status, closing.output, closing.error)
@@ -88,6 +95,18 @@ class Group:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+
+
+def event_row(event: HeldEvent) -> EventRow:
+    """An event as it is written."""
+    lease, what, ended = event
+    if isinstance(what, EventRow):
+        return what
+    if not ended:
+        said = started_message(what.key, what.generation, what.attempt)
+        return EventRow(lease.run_id, what.id, "step.started", said, None, what.started_at)
+    said = ended_message(what.key, what.attempt, what.error)
+    return EventRow(lease.run_id, what.id, f"step.{what.status}", said, None, what.finished_at)
 
 
 def write_lone(connection: sqlite3.Connection, step: OpenStep) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 
 from benchwright.store._workflow.decisions import StepState
 from benchwright.store._workflow.open_steps import OpenStep
@@ -68,16 +67,15 @@ class KnownSteps:
         self.running -= step.status == "running"
         step.end(status, output, error)
 
-    def recorded(self, steps: Mapping[int, OpenStep]) -> None:
-        """These are in the database."""
-        for step in steps.values():
-            if step.status == "running":
-                continue
-            if self._open.get(step.id) is step:
-                del self._open[step.id]
-            place = (step.lease.run_id, step.key)
-            if self._by_key.get(place) is step:
-                del self._by_key[place]
+    def recorded(self, step: OpenStep) -> None:
+        """This is in the database."""
+        if step.status == "running":
+            return
+        if self._open.get(step.id) is step:
+            del self._open[step.id]
+        place = (step.lease.run_id, step.key)
+        if self._by_key.get(place) is step:
+            del self._by_key[place]
 
     def forget(self, lease: Lease) -> None:
         """The run is over."""

@@ -29,13 +29,13 @@ from benchwright.store._workflow.decisions import (
     with_inputs,
 )
 from benchwright.store._workflow.errors import InputChangedError, RunClosedError
-from benchwright.store._workflow.group import Closing, Group, write_lone
+from benchwright.store._workflow.group import Closing, Group, HeldEvent, write_lone
 from benchwright.store._workflow.known_steps import KnownSteps
 from benchwright.store._workflow.leases import check_lease, let_go, lost_lease
 from benchwright.store._workflow.open_steps import OpenStep
 from benchwright.store._workflow.records import BeginDecision, Lease, StepStatus
 from benchwright.store._workflow.statements import EventRow, point_row, take_ids
-from benchwright.store._workflow.steps import decision_of, end_step, ended_message, input_of, started_message
+from benchwright.store._workflow.steps import decision_of, end_step, input_of
 from benchwright.store._writer import checkpoint
 
 _GATHER_TURNS = 4
@@ -68,7 +68,7 @@ class WorkflowWriter:
         self._loop = asyncio.get_running_loop()
         self._known = KnownSteps(self._connection)
         self._group = Group()
-        self._written: asyncio.Future[None] = self._loop.create_future()
+        self._written: asyncio.Future[None] | None = None  # made when somebody waits for the next commit
         self._events_due = False
         self._events_timer: asyncio.TimerHandle | None = None
         self._refused: dict[str, BenchwrightError] = {}  # by lease
@@ -107,10 +107,7 @@ class WorkflowWriter:
         step = OpenStep(step_id, lease, request, planned.generation, planned.attempt, owner)
         self._known.begun(step)
         self._group.steps[step_id] = step
-        message = started_message(step.key, step.generation, step.attempt)
-        self._event_later(
-            lease, EventRow(lease.run_id, step_id, "step.started", message, None, step.started_at)
-        )
+        self._event_later((lease, step, False))
         self._commit_soon()
         return BeginDecision("run", step_id, step.attempt, None, step.generation)
 
@@ -158,7 +155,7 @@ class WorkflowWriter:
         self._check(lease)
         told = None if data is None else encode_json(data)
         row = EventRow(lease.run_id, step_id, storable(kind), storable(message), told, time.time())
-        self._group.events.append((lease, row))
+        self._group.events.append((lease, row, False))
         self._events_due = True
         self._commit_soon()
 
@@ -172,6 +169,8 @@ class WorkflowWriter:
                 await asyncio.sleep(0)
         elif self._pending():
             self._commit_soon()
+            if self._written is None:
+                self._written = self._loop.create_future()
             await asyncio.shield(self._written)  # shared: one caller's end must not end it for the others
         self._check(lease)
 
@@ -248,10 +247,7 @@ class WorkflowWriter:
             return
         self._known.ended(step, status, output, storable(error))
         self._group.steps[step_id] = step
-        message = ended_message(step.key, step.attempt, step.error)
-        self._event_later(
-            lease, EventRow(lease.run_id, step_id, f"step.{status}", message, None, step.finished_at)
-        )
+        self._event_later((lease, step, True))
 
     def _known_input(self, lease: Lease, key: str, state: StepState | None) -> bytes | None:
         step = self._known.by_key(lease, key)
@@ -264,9 +260,9 @@ class WorkflowWriter:
         self._next_id += 1
         return self._next_id - 1
 
-    def _event_later(self, lease: Lease, row: EventRow) -> None:
+    def _event_later(self, event: HeldEvent) -> None:
         events = self._group.events
-        events.append((lease, row))
+        events.append(event)
         if len(events) >= _EVENTS_HELD:
             self._events_due = True
         elif self._events_timer is None:
@@ -297,27 +293,33 @@ class WorkflowWriter:
     def _commit(self) -> None:
         if self._closed or not self._pending():
             return
-        group, self._group = self._group, Group()
-        if self._events_due:
-            self._events_due = False
-        else:
-            self._group.events, group.events = group.events, []
+        group = self._group
+        lone = None if self._events_due or self._refused else group.lone_step()
         try:
-            lone = group.lone_step()
-            if lone is None or lone.lease.token in self._refused:
+            if lone is not None:  # the group stays, with the events that wait in it
+                pages = 4 + len(lone.output or b"") // 4_000
+                group.steps = {}
+                if not write_lone(self._connection, lone):
+                    self._refuse(lone.lease, self._lost(lone.lease))
+                self._known.recorded(lone)
+            else:
+                self._group = Group()
+                if not self._events_due:
+                    self._group.events, group.events = group.events, []
+                self._events_due = False
+                pages = group.pages()
                 group.write(self._connection, self._leased)
-            elif not write_lone(self._connection, lone):
-                self._refuse(lone.lease, self._lost(lone.lease))
             self.commits += 1
         except sqlite3.Error as error:
-            for lease in group.leases():
+            for lease in {lone.lease} if lone is not None else group.leases():
                 self._refuse(lease, not_written(self._database, error))
-        self._known.recorded(group.steps)
-        written = self._written
-        if not written.done():
-            written.set_result(None)
-        self._written = self._loop.create_future()
-        self._checkpoint_when_due(group.pages())
+        if lone is None:
+            for step in group.steps.values():
+                self._known.recorded(step)
+        if self._written is not None and not self._written.done():
+            self._written.set_result(None)
+        self._written = None
+        self._checkpoint_when_due(pages)
 
     def _leased(self, lease: Lease) -> bool:
         if lease.token in self._refused:
