@@ -15,7 +15,7 @@ Record = Callable[..., RunRecord]
 def test_a_run_in_a_list(record: Record) -> None:
     shape = orjson.loads(orjson.dumps(run_json(record())))
     assert list(shape) == [
-        "id", "name", "target", "model", "rescored_from", "demo", "status", "error", "folder", "created_at",
+        "id", "kind", "name", "target", "model", "rescored_from", "demo", "status", "error", "folder", "created_at",
         "finished_at", "duration_s", "evaluated", "failed", "comparable", "partial", "metrics",
     ]  # fmt: skip
     assert shape["metrics"] == {"correct": 0.6, "words_[bold]": 1 / 3}

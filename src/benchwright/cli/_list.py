@@ -13,32 +13,68 @@ from benchwright.config import Setting
 _LIMIT = Setting("limit", "int", "show the newest N (default: 30)", least=1)
 
 
+_STATUSES = ("queued", "running", "interrupted", "completed", "failed", "canceled")
+_UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+
+
 def configure(parser: Parser) -> None:
     """Arguments of `list`."""
     parser.add_argument("--limit", type=value_of(_LIMIT), default=30, metavar="N", help=_LIMIT.meaning)
-    parser.add_argument("--name", metavar="BENCHMARK", help="only runs of this benchmark")
     parser.add_argument(
-        "--status", metavar="STATUS", help="only completed, interrupted, failed or running ones"
+        "--name", "--eval", dest="name", metavar="NAME", help="only runs of this benchmark or workflow"
+    )
+    parser.add_argument(
+        "--status", metavar="STATUS", choices=_STATUSES, help=f"only those that are {', '.join(_STATUSES)}"
+    )
+    parser.add_argument(
+        "--kind", choices=("benchmark", "workflow"), help="only runs of this kind: benchmark or workflow"
+    )
+    parser.add_argument(
+        "--since", metavar="TIME", help="only runs started since: 30m, 12h, 7d, or a date such as 2026-03-01"
     )
     add_workspace(parser)
-    parser.example("benchwright list --name my_bench --limit 5")
+    parser.example(
+        "benchwright list --name my_bench --limit 5", "benchwright list --status failed --since 7d"
+    )
+
+
+def since(text: str) -> float:
+    """The moment that `--since` means, in seconds since the epoch. UsageError for what is no time."""
+    import time
+    from datetime import datetime
+
+    from benchwright.core import UsageError
+
+    count, unit = text[:-1], text[-1:]
+    if unit in _UNITS and count.replace(".", "", 1).isdecimal():
+        return time.time() - float(count) * _UNITS[unit]
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"--since {text!r}: expected how long ago (30m, 12h, 7d, 2w) or a date (2026-03-01, 2026-03-01T12:00)"
+        ) from None
 
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Runs, newest first; JSON: `{"runs": […]}`."""
+    earliest = None if arguments.since is None else since(arguments.since)
     with existing_store(arguments) as store:
         runs = [] if store is None else store.runs()
-    if arguments.name is not None:
-        runs = [run for run in runs if run.name == arguments.name]
-    if arguments.status is not None:
-        runs = [run for run in runs if run.status == arguments.status]
+    for field in ("name", "status", "kind"):
+        wanted = getattr(arguments, field)
+        if wanted is not None:
+            runs = [run for run in runs if getattr(run, field) == wanted]
+    if earliest is not None:
+        runs = [run for run in runs if run.created_at >= earliest]
     shown = runs[: arguments.limit]
     if output.as_json:
         from benchwright.reports import run_json
 
         output.json({"runs": [run_json(run) for run in shown]})
     elif not shown:
-        output.line("no runs yet; start one with: benchwright run TARGET")
+        asked = any((arguments.name, arguments.status, arguments.kind, arguments.since))
+        output.line("no such runs" if asked else "no runs yet; start one with: benchwright run TARGET")
     else:
         from benchwright.reports import run_table
 

@@ -14,27 +14,35 @@ from benchwright.config import Setting
 if TYPE_CHECKING:
     from benchwright.store import RunRecord, Store
 
-_LIMIT = Setting("limit", "int", "with --failed, --wrong or --unparsed: at most N (default: 20)", least=1)
+_LIMIT = Setting("limit", "int", "in a list of samples or steps: at most N (default: 20)", least=1)
 
 
 def configure(parser: Parser) -> None:
     """Arguments of `show`."""
     parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
     parser.add_argument(
-        "sample", metavar="SAMPLE", nargs="?", help="row number from 0; 12/1 is its second repeat"
-    )
+        "sample", metavar="SAMPLE", nargs="?",
+        help="row number from 0; 12/1 is its second repeat; of a workflow a step's key",
+    )  # fmt: skip
     parser.add_argument("--failed", action="store_true", help="list samples without a score")
     parser.add_argument("--wrong", action="store_true", help="list samples that were judged wrong")
     parser.add_argument(
         "--unparsed", action="store_true", help="list samples out of whose reply no answer was read"
     )
+    parser.add_argument(
+        "--steps", "--samples", dest="steps", action="store_true", help="list samples, or a workflow's steps"
+    )
+    parser.add_argument(
+        "--failed-only", action="store_true", help="only those that failed, or were interrupted"
+    )
+    parser.add_argument("--events", action="store_true", help="everything that happened, oldest first")
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     add_workspace(parser)
     parser.example("benchwright show last", "benchwright show last --wrong", "benchwright show last 12")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """A run, its failed or wrong samples, or one sample."""
+    """A run, its failed or wrong samples, its steps or events, or one sample or step."""
     from benchwright.core import NotFoundError
 
     with existing_store(arguments) as store:
@@ -43,17 +51,48 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
         run = store.find_run(arguments.run)
-        if arguments.sample is not None:
+        if arguments.events:
+            _show_events(store, run, output)
+        elif run.kind == "workflow":
+            from benchwright.cli._show_workflow import show_workflow
+
+            show_workflow(store, run, arguments, output)
+        elif arguments.sample is not None:
             _show_sample(store, run, arguments.sample, output)
-        elif arguments.failed:
+        elif arguments.failed or arguments.failed_only:
             _show_failed(store, run, arguments.limit, output)
         elif arguments.wrong:
             _show_wrong(store, run, arguments.limit, output)
         elif arguments.unparsed:
             _show_unparsed(store, run, arguments.limit, output)
+        elif arguments.steps:
+            _show_samples(store, run, arguments.limit, output)
         else:
             _show_run(store, run, output)
     return 0
+
+
+def _show_events(store: Store, run: RunRecord, output: Output) -> None:
+    from benchwright.reports import event_json, event_table, step_views
+
+    events = store.events(run.id)
+    if not output.as_json:
+        output.show(event_table(events))
+        return
+    keys = {view.step.id: view.step.key for view in step_views(store, run.id)}
+    output.json({"run_id": run.id, "events": [event_json(event, keys) for event in events]})
+
+
+def _show_samples(store: Store, run: RunRecord, limit: int, output: Output) -> None:
+    from itertools import islice
+
+    from benchwright.reports import listed_samples, sample_json, sample_views
+
+    views = sample_views(store, run.id)
+    if output.as_json:
+        output.json({"run_id": run.id, "samples": [sample_json(view) for view in islice(views, limit)]})
+    else:
+        output.show(listed_samples(views, limit))
 
 
 def _show_run(store: Store, run: RunRecord, output: Output) -> None:

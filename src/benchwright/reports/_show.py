@@ -72,6 +72,11 @@ def wrong_samples(samples: Iterable[SampleView], limit: int) -> Group:
     return _told(filter(is_wrong, samples), limit, "no sample was judged wrong")
 
 
+def listed_samples(samples: Iterable[SampleView], limit: int) -> Group:
+    """The first samples, with what was said and what was expected; a rich renderable."""
+    return _told(samples, limit, "no samples")
+
+
 def unparsed_samples(samples: Iterable[SampleView], limit: int) -> Group:
     """Samples out of whose reply no answer could be read; a rich renderable."""
     return _told(filter(is_unparsed, samples), limit, "an answer was read out of every reply")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +11,16 @@ import orjson
 
 from benchwright.core import JsonValue, RunSummary
 from benchwright.reports._text import duration, local_time, number, plural, printable
-from benchwright.store import Event, RunRecord
+from benchwright.reports._workflow_steps import StepView, step_table
+from benchwright.store import Event, MetricTotals, RunRecord
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
 _LONGEST = 300
 """Characters of an input or output; `--json` has them whole."""
+_STEPS_SHOWN = 10
+_LINES_SHOWN = 10
 
 
 def summary_of(run: RunRecord) -> RunSummary | None:
@@ -46,32 +51,66 @@ def workflow_headline(run: RunRecord) -> str:
     return ", ".join(parts) or "–"
 
 
-def workflow_overview(run: RunRecord, events: Sequence[Event]) -> Group:
-    """A workflow run at a glance: how it ended, its metrics, what it was given and gave; a rich renderable."""
+def workflow_overview(
+    run: RunRecord,
+    events: Sequence[Event],
+    *,
+    steps: Sequence[StepView] = (),
+    totals: Mapping[str, MetricTotals] | None = None,
+    captured: Mapping[str, str] | None = None,
+) -> Group:
+    """A workflow run at a glance: how it ended, its metrics, what it was given and gave; a rich renderable.
+
+    `steps` and `totals` are those of now, for a run that goes on; `captured` is what its program printed, by file.
+    """
     from rich.console import Group
     from rich.text import Text
 
     title = Text.assemble((printable(run.name), "bold"), f" (workflow): {run.status}")
     parts: list[RenderableType] = [Text(), title]
-    counts = steps_of(run)
+    counts = dict(Counter(view.step.status for view in steps)) if steps else steps_of(run)
     if counts:
         told = ", ".join(f"{count} {status}" for status, count in counts.items())
         parts.append(Text(f"{plural(sum(counts.values()), 'step')}: {told}"))
     if run.error:
         parts.append(Text(printable(run.error.rstrip()), "red"))
-    if metrics_of(run):
-        parts.append(_metric_table(run))
-    facts = [("input", _short(run.input)), ("output", _short(run.output))]
-    took = None if run.finished_at is None else run.finished_at - run.created_at
-    facts.append(("started", f"{local_time(run.created_at)}, took {duration(took)}"))
-    if run.starts > 1:
-        facts.append(("resumed", plural(run.starts - 1, "time")))
-    parts += [Text(), _grid(facts)]
+    metrics = metrics_of(run) if totals is None else _of_now(totals)
+    if metrics:
+        parts.append(_metric_table(metrics))
+    if steps:
+        parts.append(step_table(steps, _STEPS_SHOWN))
+    parts += [Text(), _grid(_facts(run))]
     shown = [event for event in events if not event.kind.startswith("step.")]
     rows = [(local_time(event.created_at), f"{event.kind}: {printable(event.message)}") for event in shown]
     if rows:
         parts += [Text(), _grid(rows)]
+    for place, text in (captured or {}).items():
+        lines = printable(text.rstrip("\n")).split("\n")
+        more = f", the last {_LINES_SHOWN} of {len(lines):,} lines" if len(lines) > _LINES_SHOWN else ""
+        parts += [Text(), Text(f"{place}{more}", "dim"), Text("\n".join(lines[-_LINES_SHOWN:]))]
     return Group(*parts)
+
+
+def _facts(run: RunRecord) -> list[tuple[str, str]]:
+    facts = [("input", _short(run.input)), ("output", _short(run.output))]
+    command = run.settings.get("command")
+    if isinstance(command, list):
+        facts.append(("command", printable(shlex.join(str(word) for word in command))))
+        facts.append(("in", printable(str(run.settings.get("cwd")))))
+    if run.tags:
+        facts.append(("tags", printable(", ".join(f"{name}={value}" for name, value in run.tags.items()))))
+    took = None if run.finished_at is None else run.finished_at - run.created_at
+    facts.append(("started", f"{local_time(run.created_at)}, took {duration(took)}"))
+    if run.starts > 1:
+        facts.append(("resumed", plural(run.starts - 1, "time")))
+    return facts
+
+
+def _of_now(totals: Mapping[str, MetricTotals]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"value": t.mean, "count": t.count, "min": t.min, "max": t.max, "unit": t.unit}
+        for name, t in totals.items()
+    }
 
 
 def code_result(
@@ -108,7 +147,7 @@ def code_result(
     return Group(*parts)
 
 
-def _metric_table(run: RunRecord) -> RenderableType:
+def _metric_table(metrics: Mapping[str, Mapping[str, Any]]) -> RenderableType:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -117,7 +156,7 @@ def _metric_table(run: RunRecord) -> RenderableType:
     table.add_column("metric")
     for heading in ("value", "n", "min", "max"):
         table.add_column(heading, justify="right")
-    for name, totals in metrics_of(run).items():
+    for name, totals in metrics.items():
         unit = f" {printable(totals['unit'])}" if totals.get("unit") else ""
         table.add_row(
             Text(printable(name)),

@@ -109,7 +109,8 @@ def frozen_plan(run: RunRecord) -> CodePlan:
     command, cwd = settings.get("command"), settings.get("cwd")
     if not isinstance(command, list) or not command or not isinstance(cwd, str):
         raise UsageError(
-            f"run {run.id} ({run.name}) was not started by a command, so none can go on with it; its own program can"
+            f"run {run.id} ({run.name}) was not started by a command; its own script goes on with it, as in "
+            f"python my_eval.py --resume {run.id}"
         )
     if not Path(cwd).is_dir():
         raise UsageError(f"run {run.id} was started in {cwd}, which is no longer there")
