@@ -492,6 +492,16 @@ def test_checking_sends_nothing_and_looks_at_each_dataset_once(folder: Path, ser
     assert server.asked == []
 
 
+def test_rows_that_a_suite_skips_do_not_keep_it_from_running(folder: Path, server: Server) -> None:
+    (folder / "bad.csv").write_text("question,A,B,answer\n1+1=,2,3,E\n1+2=,3,4,A\n", encoding="utf-8")
+    entry = "{path: bad.csv, skip_bad_rows: true}"
+    suite = load_suite(
+        suite_file(folder, f"models: [{http(server)}]\ndatasets: [{entry}, bad.csv]"), cwd=folder
+    )
+    assert suite is not None
+    assert [pair.ready for pair in check_suite(suite, RunOptions(), SuiteOptions()).pairs] == [True, False]
+
+
 def test_unknown_words_are_refused(folder: Path) -> None:
     suite_file(folder, "models: [demo]\ndatasets: [a.jsonl]")
     with pytest.raises(UsageError, match=r"max_num_wrokers.*max_num_workers"):

@@ -58,6 +58,8 @@ def add_suite_flags(parser: Parser) -> None:
 
 def check_target(arguments: Namespace) -> None:
     """Exactly one of TARGET and the long form must say what is evaluated. UsageError with the cure."""
+    from pathlib import Path
+
     from benchwright.core import UsageError
 
     if arguments.target is None and arguments.reuse and not _TIME.fullmatch(arguments.reuse):
@@ -71,6 +73,12 @@ def check_target(arguments: Namespace) -> None:
         )
     if arguments.target is None and not named and arguments.reuse is None and not arguments.search:
         what = "--models says which models, but not on what" if arguments.models else "nothing to evaluate"
+        taken = [name for name in arguments.models or () if Path(name).is_file()]
+        if taken:
+            raise UsageError(
+                f"{taken[0]} stands behind --models and is taken for a model; write it first: benchwright run "
+                f"{taken[0]} --models …"
+            )
         raise UsageError(
             f"{what}: give a target, as in benchwright run test.csv, or --custom-dataset-path FILE, or --datasets NAME"
         )

@@ -56,17 +56,17 @@ def check_pairs(
     with `suite_model` and `suite_dataset`."""
     from dataclasses import asdict
 
-    from benchwright.cli._check import check_view, is_ready
+    from benchwright.cli._check import check_view
     from benchwright.sdk import check_suite
 
     found = check_suite(suite, options, suite_options(arguments).over(suite.settings))
-    code = 0 if all(is_ready(pair.report, options) for pair in found.pairs) else _NOT_READY
+    code = 0 if all(pair.ready for pair in found.pairs) else _NOT_READY
     if output.as_json:
         checks = [
             {
                 "suite_model": pair.model,
                 "suite_dataset": pair.dataset,
-                "ok": is_ready(pair.report, options),
+                "ok": pair.ready,
                 **asdict(pair.report),
             }
             for pair in found.pairs
@@ -77,12 +77,11 @@ def check_pairs(
         output.note(f"note: {note}")
     seen: set[int] = set()
     for pair in found.pairs:
-        ready = is_ready(pair.report, options)
-        if id(pair.report) not in seen and not (ready and (arguments.quiet or tasks)):
-            output.show(check_view(pair.report, ready=ready))
+        if id(pair.report) not in seen and not (pair.ready and (arguments.quiet or tasks)):
+            output.show(check_view(pair.report, ready=pair.ready))
         seen.add(id(pair.report))
     if tasks:
-        output.show(_task_table(found, options))
+        output.show(_task_table(found))
     return code
 
 
@@ -169,13 +168,12 @@ def _print_end(result: SuiteResult, output: Output) -> None:
             )
 
 
-def _task_table(found: SuiteCheck, options: RunOptions) -> Table:
+def _task_table(found: SuiteCheck) -> Table:
     """What would be run: one line per pair."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    from benchwright.cli._check import is_ready
     from benchwright.reports import printable
 
     table = Table(box=box.SIMPLE_HEAD)
@@ -187,7 +185,7 @@ def _task_table(found: SuiteCheck, options: RunOptions) -> Table:
     table.add_column("")
     for number, pair in enumerate(found.pairs, 1):
         report = pair.report
-        verdict = ("ready", "green") if is_ready(report, options) else ("cannot be run", "red")
+        verdict = ("ready", "green") if pair.ready else ("cannot be run", "red")
         table.add_row(
             str(number), Text(printable(pair.model)), Text(printable(pair.dataset)), f"{report.rows:,}",
             f"{report.requests:,}", f"{report.prompt_tokens_estimate:,}", Text(*verdict),

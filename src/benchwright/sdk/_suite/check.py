@@ -24,6 +24,8 @@ class PairCheck:
     """The dataset's name in tables."""
     report: CheckReport
     """About the dataset; the same object for models that are asked the same."""
+    ready: bool
+    """Whether a run could start: nothing is wrong, or only rows that it was told to go on without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,5 +59,7 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
                 fewshot_strict=settings.fewshot_strict,
                 model_type=model_type,
             )
-        checks.append(PairCheck(pair.model, pair.dataset, reports[key]))
+        report = reports[key]
+        skips = settings.skip_bad_rows and report.rows > 0 and not report.errors
+        checks.append(PairCheck(pair.model, pair.dataset, report, report.ok or skips))
     return SuiteCheck(tuple(checks), () if planned is None else planned.notes)
