@@ -83,7 +83,6 @@ def test_show_as_json_has_input_output_and_figures(place: Path, capsys: pytest.C
 
 
 def test_what_is_only_for_benchmarks_says_so(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "is a workflow" in said(capsys, "compare", "1", "2", code=2)
     assert "--resume 2" in said(capsys, "resume", "2", code=2)
     assert "is a workflow" in said(capsys, "rescore", "1", code=2)
     said(capsys, "show", "1", "--failed")

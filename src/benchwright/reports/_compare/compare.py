@@ -15,6 +15,7 @@ from benchwright.core import (
     UsageError,
     suggest,
 )
+from benchwright.reports._compare.noise import is_time
 from benchwright.reports._compare.pairing import Half, Pair, pairs_by_content, pairs_by_number
 from benchwright.reports._compare.values import (
     ChangedSample,
@@ -27,6 +28,7 @@ from benchwright.reports._compare.values import (
     StepPair,
     field_differences,
 )
+from benchwright.reports._compare.workflows import compare_workflows
 from benchwright.reports._settings import endpoint_of, params_of
 from benchwright.stats import PairedResult, compare_pairs
 from benchwright.store import RunRecord, Store
@@ -73,7 +75,7 @@ def compare_runs(
     force: bool = False,
     listed: int | None = LISTED,
 ) -> Comparison:
-    """Compare two benchmark runs of one workspace.
+    """Compare two runs of one workspace: two benchmark runs by their samples, two workflow runs by their steps.
 
     Args:
         store: The workspace.
@@ -90,6 +92,13 @@ def compare_runs(
     """
     if a.id == b.id:
         raise UsageError(f"run {a.id} is compared with itself; name two runs (see: benchwright list)")
+    if a.kind != b.kind:
+        workflow, other = (a, b) if a.kind == "workflow" else (b, a)
+        raise UsageError(
+            f"run {workflow.id} is a workflow and run {other.id} a benchmark: they have nothing in common to compare"
+        )
+    if a.kind == "workflow":
+        return compare_workflows(store, a, b, metric=metric, tolerance=tolerance, times=times, listed=listed)
     reasons = list(_disagreements(a, b))
     if reasons and not force:
         raise UsageError(
@@ -199,15 +208,6 @@ def _metrics(
     return found
 
 
-def is_time(name: str) -> bool:
-    """Whether a metric measures time, by its name: such numbers differ from run to run.
-
-    >>> is_time("latency_ms"), is_time("accuracy")
-    (True, False)
-    """
-    return any(word in name.lower() for word in ("latency", "duration", "ttft", "seconds", "_ms", "elapsed"))
-
-
 def _ordered(summary: RunSummary) -> list[str]:
     """The headline first, then the others by name."""
     return sorted(summary.metrics, key=lambda name: name != summary.headline)
@@ -237,8 +237,6 @@ def _metric_side(metric: MetricSummary | None) -> MetricSide | None:
 
 
 def _summary(run: RunRecord) -> RunSummary:
-    if run.kind == "workflow":
-        raise UsageError(f"run {run.id} ({run.name}) is a workflow, which has no samples to compare")
     if run.summary is None:
         raise UsageError(
             f"run {run.id} ({run.name}) has no result yet: it is {run.status}. Finish it first: benchwright resume {run.id}"

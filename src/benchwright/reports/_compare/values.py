@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
-from benchwright.core import JsonObject, JsonValue
+from benchwright.core import JsonObject, JsonValue, encode_json
 from benchwright.stats import PairedResult
 
 Direction: TypeAlias = Literal["up", "down", "same", "mixed"]
@@ -125,6 +125,8 @@ class Comparison:
     """What the runs were asked to do, key by key where they differ."""
     outputs: JsonObject
     """`same`, and the runs' own outputs where they have any."""
+    noun: Literal["sample", "step"] = "sample"
+    """What was paired."""
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
@@ -161,8 +163,8 @@ class Comparison:
             "output_differences": [
                 {
                     "step": change.step,
-                    "run_a": {"json": change.run_a},
-                    "run_b": {"json": change.run_b},
+                    "run_a": {"raw": encode_json(change.run_a).decode(), "json": change.run_a},
+                    "run_b": {"raw": encode_json(change.run_b).decode(), "json": change.run_b},
                     "field_differences": field_differences(change.run_a, change.run_b),
                 }
                 for change in self.changed

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import JsonValue
 from benchwright.reports._compare.values import Comparison, MetricComparison, MetricSide
+from benchwright.reports._compare.workflow_view import workflow_parts
 from benchwright.reports._text import duration, printable
 
 if TYPE_CHECKING:
@@ -27,15 +28,23 @@ def comparison_view(comparison: Comparison) -> Group:
     )  # fmt: skip
     parts: list[RenderableType] = [Text(), title]
     parts += [Text(f"warning: {printable(text)}", "yellow") for text in comparison.warnings]
-    parts += [_sides(comparison), _metrics(comparison)]
-    shared = f"{comparison.both:,} samples in both"
+    parts.append(_sides(comparison))
+    if comparison.metrics:
+        parts.append(_metrics(comparison))
+    shared = f"{comparison.both:,} {comparison.noun}s in both"
     if comparison.only_a or comparison.only_b:
         shared += f", {comparison.only_a:,} only in run {a.id}, {comparison.only_b:,} only in run {b.id}"
     parts.append(Text(shared, "dim"))
-    parts += [Text(sentence) for sentence in map(_sentence, comparison.metrics[:1]) if sentence]
-    if comparison.changed:
+    parts += [Text(sentence) for sentence in _sentences(comparison) if sentence]
+    if comparison.noun == "step":
+        parts += workflow_parts(comparison)
+    elif comparison.changed:
         parts += [Text(), Text("changed samples, losses first", "bold"), _changed(comparison)]
     return Group(*parts)
+
+
+def _sentences(comparison: Comparison) -> list[str]:
+    return [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
 
 
 def _sides(comparison: Comparison) -> Table:
@@ -53,7 +62,7 @@ def _sides(comparison: Comparison) -> Table:
         ("status", a.status, b.status),
         ("took", duration(a.duration), duration(b.duration)),
     ):
-        table.add_row(Text(label, "dim"), Text(printable(one)), Text(printable(other)))
+        table.add_row(Text(label, "dim"), Text(printable(one) or "–"), Text(printable(other) or "–"))
     return table
 
 
@@ -89,7 +98,7 @@ def _metrics(comparison: Comparison) -> Table:
     return table
 
 
-def _sentence(metric: MetricComparison) -> str:
+def _sentence(metric: MetricComparison, noun: str) -> str:
     paired = metric.paired
     if paired is None:
         return ""
@@ -97,7 +106,7 @@ def _sentence(metric: MetricComparison) -> str:
     verdict = "more than chance would give" if paired.significant else "within what chance would give"
     how = f", {paired.resamples:,} resamples" if paired.resamples else ""
     return (
-        f"{metric.name}: {paired.difference:+.4f} on {paired.pairs:,} paired samples, {verdict} "
+        f"{metric.name}: {paired.difference:+.4f} on {paired.pairs:,} paired {noun}s, {verdict} "
         f"({test}, p = {paired.p_value:.3g}; {paired.interval} interval{how})"
     )
 

@@ -1,0 +1,114 @@
+"""Two workflow runs side by side: steps by key, metrics by name, pairs of what both measured per step."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchwright.core import NotFoundError, UsageError
+from benchwright.reports import Comparison, compare_runs
+from benchwright.store import StepRequest, Store, Workspace
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(Workspace(tmp_path))
+
+
+def recorded(
+    store: Store,
+    scores: dict[str, float],
+    *,
+    given: object = None,
+    output: object = None,
+    latency: float = 1.0,
+    name: str = "my_eval",
+    finish: bool = True,
+) -> int:
+    lease = store.create_workflow(name, input_json=json.dumps(given or {}).encode())
+    for key, score in scores.items():
+        decision = store.begin_step(lease, StepRequest(key, "0" * 64, b"1"))
+        store.add_metric(lease, "score", score, step_id=decision.step_id, attempt=1)
+        store.add_metric(lease, "answer_time", latency, unit="s", step_id=decision.step_id, attempt=1)
+        store.complete_step(lease, decision.step_id, 1, json.dumps({"score": score, "null": None}).encode())
+    store.add_metric(lease, "accuracy", sum(scores.values()) / max(1, len(scores)))
+    if finish:
+        store.finish_workflow(lease, "completed", output=json.dumps(output or {"done": True}).encode())
+    return lease.run_id
+
+
+def compared(store: Store, a: int, b: int, **options: object) -> Comparison:
+    return compare_runs(store, store.run(a), store.run(b), **options)  # type: ignore[arg-type]
+
+
+def test_runs_that_differ_only_in_time_are_the_same(store: Store) -> None:
+    scores = {f"row-{n}": float(n % 2) for n in range(6)}
+    a, b = recorded(store, scores), recorded(store, scores, latency=2.0)
+    found = compared(store, a, b)
+    assert not found.differs
+    assert {metric.name: metric.noise for metric in found.metrics} == {
+        "accuracy": False,
+        "answer_time": True,
+        "score": False,
+    }
+    assert compared(store, a, b, times=True).differs
+
+
+def test_scores_per_step_are_tested_in_pairs(store: Store) -> None:
+    before = {f"row-{n}": 1.0 for n in range(12)}
+    after = dict.fromkeys(before, 0.0) | {"row-new": 1.0}
+    a = recorded(store, before, given={"model": "small"})
+    b = recorded(store, after, given={"model": "large"}, output={"done": False})
+    found = compared(store, a, b)
+    assert (found.both, found.only_a, found.only_b) == (12, 0, 1)
+    paired = next(metric.paired for metric in found.metrics if metric.name == "score")
+    assert paired is not None
+    assert (paired.pairs, paired.losses, paired.test) == (12, 12, "mcnemar")
+    assert found.regressed
+    told = found.to_json()
+    assert told["run_a"] == {
+        "id": a, "workflow_name": "my_eval", "status": "completed", "model_name": "small",
+        "duration": found.run_a.duration,
+    }  # fmt: skip
+    assert told["input_comparison"] == {
+        "same": False,
+        "differences": [{"path": "$.model", "run_a": "small", "run_b": "large"}],
+    }
+    output = told["output_comparison"]
+    assert isinstance(output, dict)
+    assert (output["run_a"], output["run_b"]) == ({"done": True}, {"done": False})
+    assert told["output_differences"][0] == {  # type: ignore[index]
+        "step": "row-0",
+        "run_a": {"raw": '{"score":1.0,"null":null}', "json": {"score": 1.0, "null": None}},
+        "run_b": {"raw": '{"score":0.0,"null":null}', "json": {"score": 0.0, "null": None}},
+        "field_differences": [{"path": "$.score", "run_a": 1.0, "run_b": 0.0}],
+    }
+    assert len(compared(store, a, b, listed=3).steps) == 3
+    assert [metric.name for metric in compared(store, a, b, metric="score").metrics] == ["score"]
+    assert compared(store, a, b, listed=None).steps[-1].present == "only_b"
+
+
+def test_doubts_are_told_and_nonsense_is_refused(store: Store) -> None:
+    a = recorded(store, {"x": 1.0})
+    b = recorded(store, {"x": 1.0}, name="other", finish=False)
+    warning = compared(store, a, b).to_json()["warning"]
+    assert isinstance(warning, str)
+    assert "run 1 is of my_eval, run 2 of other" in warning
+    assert "not complete" in warning
+    bench = store.create_run(name="b", target="b", model="m", folder=None, settings={}, manifest={})
+    with pytest.raises(UsageError, match="run 1 is a workflow and run 3 a benchmark"):
+        compared(store, bench.id, a)
+    with pytest.raises(UsageError, match="compared with itself"):
+        compared(store, a, a)
+    with pytest.raises(NotFoundError, match="neither run has a metric 'scor'"):
+        compared(store, a, b, metric="scor")
+
+
+def test_runs_without_steps_or_metrics_can_be_compared(store: Store) -> None:
+    leases = [store.create_workflow("empty") for _ in range(2)]
+    for lease in leases:
+        store.finish_workflow(lease, "completed")
+    found = compared(store, 1, 2)
+    assert (found.differs, found.metrics, found.both) == (False, (), 0)
