@@ -12,7 +12,7 @@ from run_page import pattern_of, steady
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LANGUAGES = {"console", "csv", "jinja", "json", "jsonl", "python", "text", "toml", "yaml"}
+LANGUAGES = {"bash", "console", "csv", "jinja", "json", "jsonl", "python", "text", "toml", "yaml"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
