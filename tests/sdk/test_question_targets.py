@@ -87,7 +87,7 @@ def test_recorded_settings_change_only_where_something_is_said() -> None:
 
 
 def test_settings_in_a_benchmarks_table_are_refused_where_they_would_do_nothing(folder: Path) -> None:
-    (folder / "bench.py").write_text(
+    (folder / "in_python.py").write_text(
         "from benchwright import benchmark, scorer\n"
         '@benchmark(name="b", dataset="qa.csv", prompt="{question}", target_field="answer")\n'
         "@scorer\ndef check(sample):\n    return {'correct': True}\n",
@@ -95,8 +95,8 @@ def test_settings_in_a_benchmarks_table_are_refused_where_they_would_do_nothing(
     )
     (folder / "benchwright.toml").write_text(
         '[run]\nprompt_style = "aisbench"\n'
-        '[benchmarks.code]\nfile = "bench.py"\n'
-        '[benchmarks.wrong]\nfile = "bench.py"\nsystem = "Be terse."\n'
+        '[benchmarks.code]\nfile = "in_python.py"\n'
+        '[benchmarks.wrong]\nfile = "in_python.py"\nsystem = "Be terse."\n'
         '[benchmarks.data]\nfile = "qa.csv"\nmcq_fallback = "none"\n',
         encoding="utf-8",
     )
@@ -130,14 +130,14 @@ def test_options_of_wrong_types_are_refused() -> None:
 
 def test_validate_is_for_data_only(folder: Path) -> None:
     assert validate("mcq.csv", limit=2).rows == 2
-    (folder / "bench.py").write_text(
+    (folder / "in_python.py").write_text(
         "from benchwright import benchmark, scorer\n"
         '@benchmark(name="b", dataset="qa.csv", prompt="{question}")\n'
         "@scorer\ndef check(sample):\n    return {'correct': True}\n",
         encoding="utf-8",
     )
-    with pytest.raises(UsageError, match=r"no file of questions; .* benchwright check bench.py"):
-        validate("bench.py")
+    with pytest.raises(UsageError, match=r"no file of questions; .* benchwright check in_python.py"):
+        validate("in_python.py")
 
 
 def test_results_tell_the_command_that_would_do_the_same(folder: Path) -> None:
