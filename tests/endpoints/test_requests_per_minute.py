@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from time import monotonic
 
 import pytest
@@ -26,7 +27,7 @@ def test_places_are_handed_out_one_interval_apart() -> None:
         return times
 
     times = asyncio.run(scenario())
-    pauses = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert min(pauses) > 0.045, "1200 a minute are 50 ms apart"
 
 
