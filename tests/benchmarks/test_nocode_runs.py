@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +338,33 @@ def test_built_in_tables_take_samples_and_other_names(folder: Path) -> None:
         benchwright.run("odd", endpoint=ScriptedEndpoint(echo))
     with pytest.raises(ConfigError, match="no embedding model"):
         benchwright.run("facts", endpoint=ScriptedEndpoint(echo), input={"metric": "cosine"})
+
+
+def test_a_judges_grade_is_the_score(folder: Path) -> None:
+    asked: list[str] = []
+
+    class Judge(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append(body["messages"][-1]["content"])
+            grade = "C" if "3" in asked[-1] else "I"
+            reply = {"choices": [{"message": {"content": f"GRADE: {grade}"}, "finish_reason": "stop"}]}
+            data = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Judge) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+        judge = f'judge = {{ url = "{url}", model_id = "j" }}, criteria = "Be strict."'
+        table(folder, f'type = "llm_judge", golden_column = "a", {judge}')
+        result = answered(echo)
+        server.shutdown()
+    assert (result.summary.headline, result["judge_score"]) == ("judge_score", pytest.approx(1 / 6))
+    assert all("Be strict." in text for text in asked)
+    assert any("3?" in text for text in asked), "the judge sees the prompt"
