@@ -518,3 +518,15 @@ def test_the_client_of_a_workflow_works_without_a_server(flow: Flow) -> None:
 
     assert flow.run(handler) == ["completed", {"v": [1, 2]}, {"n": 1}, "no luck"]
     assert flow.points(2) == [("m", 2.5)]
+
+
+def test_records_on_a_network_file_system_are_warned_about(
+    flow: Flow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def handler(ctx: WorkflowContext) -> Any:
+        return 1
+
+    monkeypatch.setattr(Workspace, "network_filesystem", lambda self: "nfs4")
+    with pytest.warns(RuntimeWarning, match="network file system"):
+        flow.run(handler)
+    assert flow.kinds() == ["run.started", "warning", "run.completed"]

@@ -165,3 +165,21 @@ def test_heartbeat_is_recorded(store: Store) -> None:
     (beat,) = connection.execute("SELECT heartbeat FROM runs WHERE id = ?", (run_id,)).fetchone()
     connection.close()
     assert time.time() - beat < 5
+
+
+def test_a_network_file_system_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = Workspace(tmp_path / "with space" / "work")
+    workspace.create()
+    assert workspace.network_filesystem() is None
+    mounts = tmp_path / "mountinfo"
+    shown = str(workspace.root.parent).replace(" ", "\\040")
+    mounts.write_text(
+        "20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+        f"30 20 0:50 / {shown} rw,relatime shared:2 - nfs4 server:/home rw,vers=4.2\n"
+        "40 20 0:51 / /elsewhere rw - cifs //host/share rw\n"
+    )
+    monkeypatch.setattr("benchwright.store._workspace._MOUNTS", mounts)
+    assert workspace.network_filesystem() == "nfs4"
+    assert Workspace(tmp_path).network_filesystem() is None
+    mounts.unlink()
+    assert workspace.network_filesystem() is None

@@ -53,6 +53,13 @@ def test_what_is_not_a_finite_number_is_refused(side: Side, value: float) -> Non
     assert points(side) == [("loss", 1.0)]
 
 
+def test_numbers_beyond_the_databases_are_refused_where_they_come_in(side: Side) -> None:
+    with pytest.raises(UsageError, match="no such number"):
+        side.emit("m", 1.0, step_id=10**30)
+    side.emit("m", 1.0)
+    assert points(side) == [("m", 1.0)]
+
+
 def test_points_without_a_slot_are_always_new_and_with_one_fill_it(side: Side) -> None:
     for _ in range(2):
         side.emit("free", 1.0)

@@ -13,7 +13,7 @@ class StoreError(BenchwrightError):
     """The workspace database cannot be used."""
 
 
-def not_written(database: Path, error: sqlite3.Error) -> StoreError:
+def not_written(database: Path, error: Exception) -> StoreError:
     """A record could not be written: what is safe, and what to do."""
     if "full" in str(error):
         what = f"the disk is full, so a record could not be written to {database}"
@@ -56,6 +56,8 @@ def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
             _migrate(connection, path)
         return connection
     except sqlite3.DatabaseError as error:
+        if "full" in str(error):
+            raise not_written(path, error) from error
         raise StoreError(
             f"{path}: the workspace database cannot be opened ({error}). "
             "Check that the folder is writable and not on a network file system, or choose another --workspace."

@@ -11,6 +11,12 @@ STATE_FOLDER = ".benchwright"
 _ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
 """What makes a folder a workspace: its records, or a configuration, beside which records belong."""
 
+_MOUNTS = Path("/proc/self/mountinfo")
+_NETWORK = {
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "lustre", "beegfs", "fuse.sshfs", "fuse.s3fs",
+    "fuse.gcsfuse", "fuse.rclone", "fuse.glusterfs",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
@@ -32,6 +38,24 @@ class Workspace:
     def run_folder(self, run_id: int, name: str) -> Path:
         """Default folder of a run's files."""
         return self.state / "runs" / f"{run_id:04d}-{name}"
+
+    def network_filesystem(self) -> str | None:
+        """The kind of network file system that the records are on; None: a disk of this machine, or not known.
+
+        SQLite's locks and its log are not safe there: two machines may believe that each is alone.
+        """
+        try:
+            lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return None
+        place = str(self.state.resolve()) + "/"
+        found = ("", "")
+        for line in lines:  # … mount point, options, -, kind, …; the innermost mount counts
+            head, _, tail = line.partition(" - ")
+            point = head.split()[4].replace("\\040", " ").rstrip("/") + "/"
+            if place.startswith(point) and len(point) >= len(found[0]):
+                found = (point, tail.split()[0])
+        return found[1] if found[1] in _NETWORK else None
 
     def create(self) -> None:
         """Make the state folder; it ignores itself in git."""

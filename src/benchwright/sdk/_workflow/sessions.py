@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,6 +129,10 @@ def find_workflow_run(store: Store, wanted: str, names: Sequence[str]) -> RunRec
 
 
 def _session(store: Store, lease: Lease, input_value: JsonValue) -> Session:
+    if (kind := store.workspace.network_filesystem()) is not None:
+        text = f"{store.workspace.state} is on a network file system ({kind}), where records can get lost or mixed up"
+        store.add_event(lease, "warning", text)
+        warnings.warn(f"{text}; choose a workspace on a disk of this machine", RuntimeWarning, stacklevel=2)
     recorder = LocalRecorder(store, lease)
     client = LocalClient(store, recorder)
 

@@ -39,6 +39,7 @@ _PUT_POINT = (
     " DO UPDATE SET value = excluded.value, unit = excluded.unit, attempt = excluded.attempt, superseded = 0,"
     " created_at = CASE WHEN value = excluded.value THEN created_at ELSE excluded.created_at END"
 )
+_BIGGEST = 2**63
 _PUT_EVENT = "INSERT INTO events (run_id, step_id, kind, message, data, created_at) VALUES (?,?,?,?,?,?)"
 _EVENTS_PER_STATEMENT = 100
 _PUT_EVENTS = _PUT_EVENT + ",(?,?,?,?,?,?)" * (_EVENTS_PER_STATEMENT - 1)
@@ -234,6 +235,10 @@ def point_row(
         raise UsageError(
             f"metric {name!r} is {value!r}; expected a finite number. "
             "Leave the point out, or emit how many values were not finite."
+        )
+    if not all(place is None or -_BIGGEST <= place < _BIGGEST for place in (step_id, attempt, slot)):
+        raise UsageError(
+            f"metric {name!r}: step {step_id}, attempt {attempt} or slot {slot} is no such number"
         )
     labels = None if not tags else canonical_json(tags).decode()
     return PointRow(

@@ -93,16 +93,13 @@ class WorkflowWriter:
         try:
             state = self._known.state(lease, request.key)
             planned = plan_begin(state, request, lease.token)
-            again = planned.kind == "again" and state is not None
-            step_id = state.id if again and state is not None else 0
-            if planned.kind in ("new", "again"):
-                step_id = step_id or self._new_id()
+            if state is not None and planned.kind in ("reuse", "same"):
+                return decision_of(state, reuse=planned.kind == "reuse")
+            step_id = state.id if state is not None and planned.kind == "again" else self._new_id()
         except InputChangedError as error:
             raise with_inputs(error, self._known_input(lease, request.key, state), request.input) from None
         except sqlite3.Error as error:
             raise self._refuse(lease, not_written(self._database, error)) from error
-        if state is not None and planned.kind in ("reuse", "same"):
-            return decision_of(state, reuse=planned.kind == "reuse")
         owner = owner_text(lease.token, request.holder)
         step = OpenStep(step_id, lease, request, planned.generation, planned.attempt, owner)
         self._known.begun(step)
@@ -310,7 +307,7 @@ class WorkflowWriter:
                 pages = group.pages()
                 group.write(self._connection, self._leased)
             self.commits += 1
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OverflowError, ValueError) as error:  # whoever waits must be told
             for lease in {lone.lease} if lone is not None else group.leases():
                 self._refuse(lease, not_written(self._database, error))
         if lone is None:
