@@ -375,3 +375,87 @@ def test_a_quantiles_file_is_read_too(folder: Path) -> None:
     done = benchwright(folder, "run", "my_eval", "--json")
     assert (done.returncode, told(done)["success"]) == (0, True), done.stderr
     assert (folder / ".benchwright").is_dir()
+
+
+@pytest.mark.parametrize("name", ["my_eval", "by_http"])
+def test_a_run_is_canceled_and_deleted(folder: Path, name: str) -> None:
+    command = start(folder, "run", name, "--input", '{"wait": 60}')
+    until_waiting(command)
+    kept = benchwright(folder, "rm", "1")
+    assert kept.returncode == 5
+    assert "End it first: benchwright cancel 1" in kept.stderr
+    done = benchwright(folder, "cancel", "1", "--json")
+    assert (done.returncode, told(done)["status"]) == (0, "canceled"), done.stderr
+    command.communicate(timeout=30)
+    assert command.returncode == 130
+    store = store_of(folder)
+    place = store.run(1).folder
+    assert (store.run(1).status, place.is_dir()) == ("canceled", True)
+    assert "running" not in store.workflow_step_counts(1)
+    store.close()
+    assert benchwright(folder, "cancel", "1").returncode == 2
+    assert benchwright(folder, "rm", "1").returncode == 0
+    assert not place.exists()
+    assert store_of(folder).runs() == []
+    assert benchwright(folder, "rm", "1").returncode == 4
+
+
+def test_lists_and_views_of_workflows(folder: Path) -> None:
+    assert benchwright(folder, "run", "my_eval", "-q").returncode == 0
+    assert benchwright(folder, "run", "my_eval", "-q", "--input", '{"fail": true}').returncode == 1
+    runs = told(
+        benchwright(folder, "list", "--json", "--kind", "workflow", "--eval", "my_eval", "--since", "1h")
+    )
+    assert [run["status"] for run in runs["runs"]] == ["failed", "completed"]
+    assert told(benchwright(folder, "list", "--json", "--status", "failed"))["runs"][0]["id"] == 2
+    assert told(benchwright(folder, "list", "--json", "--kind", "benchmark")) == {"runs": []}
+    assert benchwright(folder, "list", "--since", "soon").returncode == 2
+    shown = told(benchwright(folder, "show", "1", "--json"))
+    assert (shown["run"]["workflow_name"], shown["run"]["model_name"]) == ("my_eval", "small")
+    assert shown["run"]["output"] == {"total": 6, "model": "small"}
+    assert shown["stdout"] == "said on stdout: ü\n"
+    point = {"metric_name": "total", "metric_value": 6.0, "unit": None, "step_id": None, "tags": None}
+    assert {key: shown["metrics"][-1][key] for key in point} == point
+    sample = shown["samples"][2]
+    expected = {
+        "step_key": "s2",
+        "number": 2,
+        "nothing": None,
+        "status": "completed",
+        "attempts": 1,
+        "error": None,
+    }
+    assert {key: sample[key] for key in expected} == expected
+    assert sample["metrics"] == {"square": 4.0}
+    events = told(benchwright(folder, "show", "1", "--events", "--json"))["events"]
+    assert [event["kind"] for event in events[:3]] == ["run.started", "step.started", "step.completed"]
+    assert events[1]["step_key"] == "s0"
+    text = benchwright(folder, "show", "2").stdout
+    for part in ("ValueError: as asked: ü", "s3", "said on stderr", "python my_eval.py"):
+        assert part in text
+    assert '"number": 1' in benchwright(folder, "show", "1", "s1").stdout
+    assert benchwright(folder, "show", "1", "s9").returncode == 4
+    assert benchwright(folder, "show", "1", "--failed-only").stdout == "no steps\n"
+    compared = told(benchwright(folder, "compare", "1", "2", "--json", "--fail-on-diff"))
+    assert (compared["differs"], compared["exit_code"]) == (True, 1)
+
+
+def test_a_benchmark_takes_no_flags_of_programs(folder: Path) -> None:
+    done = benchwright(folder, "run", "test.csv", "--tag", "a=b")
+    assert done.returncode == 2
+    assert "--tag: only programs and workflows take this" in done.stderr
+
+
+def test_only_the_end_of_what_a_program_prints_is_kept(folder: Path) -> None:
+    text = "import sys\nfor n in range(60000):\n    print(f'{n:063d}')\n"
+    (folder / "loud.py").write_text(text)
+    (folder / "benchwright.toml").write_text(
+        '[benchmarks.loud]\ntype = "custom_code"\ncommand = ["python", "loud.py"]\n'
+    )
+    done = benchwright(folder, "run", "loud", "--json")
+    kept = told(done)["stdout"]
+    assert len(kept) == 1024 * 1024
+    assert kept.endswith(f"{59999:063d}\n")
+    file = store_of(folder).run(1).folder / "stdout.txt"
+    assert file.read_text() == kept
+    assert done.stderr.count("\n") >= 60000, "all of it was passed on"

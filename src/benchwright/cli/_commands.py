@@ -42,8 +42,11 @@ COMMANDS: dict[str, Command] = {
     "rescore": Command("rescore RUN", "score a run's recorded replies again; no model is asked", "_rescore"),
     "list": Command("list", "runs of this workspace, newest first", "_list"),
     "show": Command("show RUN [SAMPLE]", "one run at a glance, or one sample in full", "_show"),
+    "cancel": Command("cancel RUN", "end a run for good; its process is told to stop", "_cancel"),
+    "rm": Command("rm RUN…", "delete runs: records and files", "_rm"),
     "export": Command("export RUN", "a run's samples as JSON lines, CSV or Parquet", "_export"),
     "compare": Command("compare A B", "two runs side by side, sample by sample", "_compare"),
+    "cache": Command("cache ACTION", "rows of hub datasets kept here: info, verify, prune, clear", "_cache"),
     "serve": Command("serve", "REST interface of this workspace on loopback", "_serve"),
     "simulate": Command("simulate", "serve the embedded demo model over HTTP", "_simulate"),
 }

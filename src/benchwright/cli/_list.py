@@ -38,8 +38,8 @@ def configure(parser: Parser) -> None:
     )
 
 
-def since(text: str) -> float:
-    """The moment that `--since` means, in seconds since the epoch. UsageError for what is no time."""
+def since(text: str, flag: str = "--since") -> float:
+    """The moment that a flag means, in seconds since the epoch. UsageError for what is no time."""
     import time
     from datetime import datetime
 
@@ -52,7 +52,7 @@ def since(text: str) -> float:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
         raise UsageError(
-            f"--since {text!r}: expected how long ago (30m, 12h, 7d, 2w) or a date (2026-03-01, 2026-03-01T12:00)"
+            f"{flag} {text!r}: expected how long ago (30m, 12h, 7d, 2w) or a date (2026-03-01, 2026-03-01T12:00)"
         ) from None
 
 

@@ -9,6 +9,14 @@ from benchwright.datasets._fetchers import Fetcher, FetchResult, register_fetche
 from benchwright.datasets._hf.complaints import HubError
 from benchwright.datasets._hf.random_access import HubDataset, HubInfo
 from benchwright.datasets._hf.shared import hub_commits
+from benchwright.datasets._hf.upkeep import (
+    CacheEntry,
+    CacheState,
+    cache_state,
+    clear_cache,
+    prune_cache,
+    verify_cache,
+)
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 from benchwright.datasets._media import (
     MediaError,
@@ -31,6 +39,8 @@ from benchwright.datasets._values import Batch, Filter
 __all__ = [
     "MAX_TOKENS_FIELD",
     "Batch",
+    "CacheEntry",
+    "CacheState",
     "DatasetReader",
     "DatasetRef",
     "FetchResult",
@@ -45,7 +55,9 @@ __all__ = [
     "MediaItem",
     "RowRange",
     "Sampling",
+    "cache_state",
     "check_data_url",
+    "clear_cache",
     "hub_commits",
     "is_data_url",
     "load_dataset",
@@ -55,7 +67,9 @@ __all__ = [
     "open_dataset",
     "output_lengths",
     "parse_hf_uri",
+    "prune_cache",
     "read_meta",
     "register_fetcher",
     "sample_indexes",
+    "verify_cache",
 ]

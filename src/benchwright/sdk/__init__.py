@@ -9,6 +9,7 @@ from benchwright.sdk._code.result import CodeResult
 from benchwright.sdk._code.scripts import run_script
 from benchwright.sdk._code.watching import CodeProgress, CodeWatcher
 from benchwright.sdk._compare import compare
+from benchwright.sdk._ending import Canceled, Removed, cancel_run, remove_run
 from benchwright.sdk._evaluations import Evaluation, list_evaluations
 from benchwright.sdk._judge import judge_score
 from benchwright.sdk._known_models import KnownModel, list_models
@@ -64,6 +65,7 @@ __all__ = [
     "AssistantMessage",
     "BenchwrightClient",
     "BenchwrightRun",
+    "Canceled",
     "CodePlan",
     "CodeProgress",
     "CodeResult",
@@ -85,6 +87,7 @@ __all__ = [
     "PairResult",
     "Pairs",
     "Recorder",
+    "Removed",
     "RowError",
     "RunOptions",
     "RunRecord",
@@ -102,6 +105,7 @@ __all__ = [
     "WorkflowDescriptor",
     "WorkflowError",
     "call_llm",
+    "cancel_run",
     "check",
     "check_suite",
     "child_environment",
@@ -123,6 +127,7 @@ __all__ = [
     "map_dataset",
     "origins",
     "plan_code",
+    "remove_run",
     "rescore",
     "resume",
     "resume_code",

@@ -1,0 +1,158 @@
+"""`benchwright cache info|verify|prune|clear`: the rows of hub datasets that are kept on this machine."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser
+
+if TYPE_CHECKING:
+    from benchwright.datasets import CacheEntry
+
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `cache`."""
+    parser.add_argument(
+        "action", metavar="ACTION", choices=("info", "verify", "prune", "clear"),
+        help="info: what is there; verify: check every file; prune: make room; clear: delete all",
+    )  # fmt: skip
+    parser.add_argument("--older-than", metavar="TIME", help="prune: not used since, as in 30d or 12h")
+    parser.add_argument("--max-size", metavar="SIZE", help="prune: down to this size, as in 20GB or 500MB")
+    parser.example("benchwright cache info", "benchwright cache prune --older-than 30d --max-size 20GB")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Look after the cache."""
+    from benchwright.core import UsageError
+
+    if arguments.action != "prune" and (arguments.older_than or arguments.max_size):
+        raise UsageError(f"--older-than, --max-size: only prune takes them, and this is {arguments.action}")
+    return {"info": _info, "verify": _verify, "prune": _prune, "clear": _clear}[arguments.action](
+        arguments, output
+    )
+
+
+def _info(arguments: Namespace, output: Output) -> int:
+    """JSON: `{"folder", "bytes", "entries": [{"dataset", "rows", "bytes", "used", "path"}], "other_bytes",
+    "quarantine_bytes"}`."""
+    from benchwright.datasets import cache_state
+
+    state = cache_state()
+    total = sum(entry.bytes for entry in state.entries)
+    if output.as_json:
+        output.json(
+            {
+                "folder": str(state.folder),
+                "bytes": total + state.other_bytes + state.quarantine_bytes,
+                "entries": _told(state.entries),
+                "other_bytes": state.other_bytes,
+                "quarantine_bytes": state.quarantine_bytes,
+            }
+        )
+        return 0
+    output.line(f"{state.folder}: {size_text(total)} in {len(state.entries)} files of rows")
+    if state.quarantine_bytes:
+        output.line(f"damaged and set aside: {size_text(state.quarantine_bytes)}; prune deletes them")
+    by_dataset: dict[str, list[CacheEntry]] = {}
+    for entry in state.entries:
+        by_dataset.setdefault(entry.dataset, []).append(entry)
+    for name, entries in by_dataset.items():
+        rows = sum(entry.rows or 0 for entry in entries)
+        output.line(f"  {name}: {size_text(sum(entry.bytes for entry in entries))}, {rows:,} rows")
+    return 0
+
+
+def _verify(arguments: Namespace, output: Output) -> int:
+    """JSON: `{"checked", "damaged": [{"dataset", "path", "reason"}]}`; exit 1 when something was damaged."""
+    from benchwright.datasets import cache_state, verify_cache
+
+    checked = len(cache_state().entries)
+    damaged = verify_cache()
+    code = 1 if damaged else 0
+    if output.as_json:
+        told = [{"dataset": e.dataset, "path": str(e.path), "reason": why} for e, why in damaged]
+        output.json({"checked": checked, "damaged": told, "exit_code": code})
+        return code
+    for entry, why in damaged:
+        output.line(
+            f"damaged: {entry.dataset}, {entry.path}: {why}. Set aside; it is fetched again when needed"
+        )
+    output.line(f"{checked - len(damaged):,} of {checked:,} files are whole")
+    return code
+
+
+def _prune(arguments: Namespace, output: Output) -> int:
+    """JSON: `{"deleted": [as in info], "bytes"}`."""
+    from benchwright.cli._list import since
+    from benchwright.core import UsageError
+    from benchwright.datasets import prune_cache
+
+    if not (arguments.older_than or arguments.max_size):
+        raise UsageError("prune: say what may go: --older-than 30d, --max-size 20GB, or both")
+    before = None if arguments.older_than is None else since(arguments.older_than, "--older-than")
+    most = None if arguments.max_size is None else size_of(arguments.max_size)
+    return _gone(prune_cache(before=before, max_bytes=most), output)
+
+
+def _clear(arguments: Namespace, output: Output) -> int:
+    """JSON: `{"deleted": [as in info], "bytes"}`."""
+    from benchwright.datasets import clear_cache
+
+    return _gone(list(clear_cache().entries), output)
+
+
+def _gone(entries: list[CacheEntry], output: Output) -> int:
+    freed = sum(entry.bytes for entry in entries)
+    if output.as_json:
+        output.json({"deleted": _told(entries), "bytes": freed})
+    else:
+        output.line(f"{len(entries):,} files deleted, {size_text(freed)}")
+    return 0
+
+
+def _told(entries: list[CacheEntry] | tuple[CacheEntry, ...]) -> list[dict[str, object]]:
+    from datetime import UTC, datetime
+
+    return [
+        {
+            "dataset": entry.dataset,
+            "rows": entry.rows,
+            "bytes": entry.bytes,
+            "used": datetime.fromtimestamp(entry.used, UTC).isoformat(timespec="seconds"),
+            "path": str(entry.path),
+        }
+        for entry in entries
+    ]
+
+
+def size_of(text: str) -> int:
+    """A size in bytes.
+
+    >>> size_of("20GB"), size_of("1.5 MB"), size_of("800")
+    (20000000000, 1500000, 800)
+    """
+    from benchwright.core import UsageError
+
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", text.strip().lower())
+    if found is None:
+        raise UsageError(f"--max-size {text!r}: expected a size, such as 500MB or 20GB")
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+def size_text(count: int) -> str:
+    """A size for people.
+
+    >>> size_text(999), size_text(1_234_567)
+    ('999 B', '1.2 MB')
+    """
+    value, unit = float(count), "B"
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if value < 1000 or unit == "TB":
+            break
+        value /= 1000
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"

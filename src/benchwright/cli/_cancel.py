@@ -1,0 +1,37 @@
+"""`benchwright cancel RUN`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser
+from benchwright.cli._run_flags import add_workspace
+from benchwright.cli._workspace import existing_store
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `cancel`."""
+    parser.add_argument("run", metavar="RUN", help='number, "last", name, or folder (see: list)')
+    add_workspace(parser)
+    parser.example("benchwright cancel 12")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """End a run; JSON: `{"run_id", "status", "signalled", "note"}`."""
+    from benchwright.core import NotFoundError
+    from benchwright.sdk import cancel_run
+
+    with existing_store(arguments) as store:
+        if store is None:
+            raise NotFoundError(f"no run {arguments.run!r}: there are no runs here yet")
+        done = cancel_run(store, store.find_run(arguments.run))
+    if output.as_json:
+        told = {"run_id": done.run_id, "status": "canceled", "signalled": done.signalled, "note": done.note}
+        output.json(told)
+        return 0
+    stopped = "" if done.signalled is None else f", process {done.signalled} told to stop"
+    output.line(f"run {done.run_id} canceled{stopped}")
+    if done.note:
+        output.note(f"note: {done.note}")
+    return 0

@@ -1,0 +1,58 @@
+"""`benchwright rm RUN…`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser
+from benchwright.cli._run_flags import add_workspace
+from benchwright.cli._workspace import existing_store
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `rm`."""
+    parser.add_argument("run", metavar="RUN", nargs="+", help='number, "last", name, or folder (see: list)')
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    add_workspace(parser)
+    parser.example("benchwright rm 12", "benchwright rm 3 4 --yes")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Delete runs; JSON: `{"removed": [{"run_id", "folder", "kept"}]}`."""
+    from benchwright.core import NotFoundError
+    from benchwright.sdk import remove_run
+
+    removed = []
+    with existing_store(arguments) as store:
+        if store is None:
+            raise NotFoundError(f"no run {arguments.run[0]!r}: there are no runs here yet")
+        found = {run.id: run for run in map(store.find_run, arguments.run)}
+        if not (
+            arguments.yes or output.as_json or _agreed([f"{run.id} {run.name}" for run in found.values()])
+        ):
+            output.line("nothing was deleted")
+            return 0
+        for run in found.values():
+            done = remove_run(store, run)
+            removed.append(done)
+            if not output.as_json:
+                kept = "" if done.kept is None else f"; its files stay in {done.kept}"
+                output.line(f"run {run.id} {run.name} deleted{kept}")
+    if output.as_json:
+        told = [
+            {"run_id": r.run_id, "folder": r.folder and str(r.folder), "kept": r.kept and str(r.kept)}
+            for r in removed
+        ]
+        output.json({"removed": told})
+    return 0
+
+
+def _agreed(names: list[str]) -> bool:
+    """Only people at a terminal are asked."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    sys.stderr.write(f"delete run {', '.join(names)} with its record and files? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,166 @@
+"""Looking after the cache of hub rows: what is in it, whether it is whole, and making room."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.datasets._hf.disk import locked, set_aside, sha256_of
+from benchwright.datasets._hf.row_cache import META, ROWS
+from benchwright.datasets._hf.settings import hub_settings
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """One kept file of rows."""
+
+    dataset: str
+    """`org/name`."""
+    path: Path
+    """Folder of the entry."""
+    rows: int | None
+    """Rows in it; None: its description cannot be read."""
+    bytes: int
+    """Size on disk."""
+    used: float
+    """When it was last read or written, in seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheState:
+    """The whole cache."""
+
+    folder: Path
+    """Where it is."""
+    entries: tuple[CacheEntry, ...]
+    """Kept rows, by dataset."""
+    other_bytes: int
+    """Lists of files, commits, locks."""
+    quarantine_bytes: int
+    """What was found damaged."""
+
+
+def cache_state() -> CacheState:
+    """What is in the cache."""
+    folder = hub_settings().cache / "hf"
+    entries = tuple(_entries(folder))
+    quarantine = _size(folder / "quarantine")
+    other = _size(folder) - quarantine - sum(entry.bytes for entry in entries)
+    return CacheState(folder, entries, max(0, other), quarantine)
+
+
+def verify_cache() -> list[tuple[CacheEntry, str]]:
+    """Check every entry against its checksum; damaged ones go to quarantine, and are fetched again when needed."""
+    state = cache_state()
+    damaged = []
+    for entry in state.entries:
+        with _alone(entry):
+            if not entry.path.is_dir():
+                continue
+            why = _fault(entry.path)
+            if why is not None:
+                set_aside(entry.path, state.folder / "quarantine", why)
+                damaged.append((entry, why))
+    return damaged
+
+
+def prune_cache(*, before: float | None = None, max_bytes: int | None = None) -> list[CacheEntry]:
+    """Delete entries that were not used since a moment, then those not used longest until the rest is small enough.
+
+    What was set aside as damaged goes too.
+    """
+    state = cache_state()
+    by_age = sorted(state.entries, key=lambda entry: entry.used)
+    gone = [entry for entry in by_age if before is not None and entry.used < before]
+    kept = [entry for entry in by_age if entry not in gone]
+    left = sum(entry.bytes for entry in kept)
+    for entry in kept:
+        if max_bytes is None or left <= max_bytes:
+            break
+        gone.append(entry)
+        left -= entry.bytes
+    _delete(gone)
+    shutil.rmtree(state.folder / "quarantine", ignore_errors=True)
+    return gone
+
+
+def clear_cache() -> CacheState:
+    """Delete everything; what it was."""
+    state = cache_state()
+    _delete(state.entries)
+    shutil.rmtree(state.folder, ignore_errors=True)
+    return state
+
+
+def _entries(folder: Path) -> Iterator[CacheEntry]:
+    if not folder.is_dir():
+        return
+    for rows in sorted(folder.glob("*/rows")):
+        for place in sorted(rows.iterdir()):
+            if place.is_dir() and not place.name.startswith("."):
+                yield _entry(place)
+
+
+def _entry(place: Path) -> CacheEntry:
+    meta = _meta(place)
+    count = meta.get("rows")
+    used = 0.0
+    with suppress(OSError):
+        found = (place / ROWS).stat()
+        used = max(found.st_atime, found.st_mtime)
+    dataset = place.parent.parent.name.replace("--", "/", 1)
+    return CacheEntry(dataset, place, count if isinstance(count, int) else None, _size(place), used)
+
+
+def _fault(place: Path) -> str | None:
+    meta = _meta(place)
+    if not meta:
+        return f"{META} cannot be read"
+    try:
+        before = (place / ROWS).stat()
+        if before.st_size != meta.get("bytes"):
+            return f"{ROWS} has another size than was written"
+        if sha256_of(place / ROWS) != meta.get("sha256"):
+            return f"{ROWS} does not match its checksum"
+        with suppress(OSError):  # to check rows is not to use them
+            os.utime(place / ROWS, ns=(before.st_atime_ns, before.st_mtime_ns))
+    except OSError as error:
+        return f"{ROWS} cannot be read: {error.strerror}"
+    return None
+
+
+def _meta(place: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((place / META).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _delete(entries: Iterable[CacheEntry] | Sequence[CacheEntry]) -> None:
+    """Renamed first: whoever opens an entry meanwhile finds it whole or not at all."""
+    for entry in entries:
+        with _alone(entry), suppress(FileNotFoundError):
+            aside = entry.path.with_name(f".{entry.path.name}.gone")
+            shutil.rmtree(aside, ignore_errors=True)
+            entry.path.rename(aside)
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _alone(entry: CacheEntry) -> Any:
+    return locked(entry.path.parent.parent / "locks" / entry.path.name)
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*") if folder.is_dir() else ():
+        with suppress(OSError):
+            if path.is_file() and not path.is_symlink():
+                total += path.stat().st_size
+    return total
