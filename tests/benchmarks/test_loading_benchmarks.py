@@ -235,3 +235,16 @@ def test_installed_benchmarks_are_found_and_broken_ones_named(
         NotFoundError, match=r"Did you mean 'packed'.*Installed benchmarks: lost, packed, single, void"
     ):
         load_benchmarks("paked", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [
+        ("questions.xlsx", "save the sheet as CSV"),
+        ("questions.txt", r"files of questions end in \.csv, \.tsv"),
+    ],
+)
+def test_other_files_are_refused_with_what_to_bring_instead(tmp_path: Path, name: str, cure: str) -> None:
+    write(tmp_path / name, "question,answer\n1+1,2\n")
+    with pytest.raises(BenchmarkError, match=cure):
+        load_benchmarks(name, cwd=tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import sys
 from argparse import Namespace
 from dataclasses import fields
 
@@ -196,3 +197,15 @@ def test_an_interrupt_is_130(capsys: pytest.CaptureFixture[str], monkeypatch: py
 @pytest.mark.parametrize("module", [_main, _exit_codes])
 def test_examples_in_the_documentation_are_true(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
+
+
+def test_serving_without_its_packages_says_how_to_get_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "starlette"]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.startswith("benchwright.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    assert main(["serve"]) == 2
+    assert "pip install 'benchwright[server]'" in capsys.readouterr().err

@@ -94,7 +94,8 @@ def _question_cure(spec: BenchmarkSpec, field: str, near: str | None) -> str:
     question = f' Did you mean "{near}"?' if near else ""
     if spec.template is not None and spec.template.engine != "code":
         return f"{question} Write a column of the rows in the template"
-    return f"{question} Rename the column, or name it: --input-columns {near or 'COLUMN'}"
+    header = "" if near else ". The first line of a CSV or TSV file holds the names of its columns"
+    return f"{question} Rename the column, or name it: --input-columns {near or 'COLUMN'}{header}"
 
 
 def _named(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:

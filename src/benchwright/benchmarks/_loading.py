@@ -12,6 +12,9 @@ from benchwright.benchmarks._registered import attached_to, defined_in
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.core import BenchmarkError, NotFoundError, normalise_name, suggest
 
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
+"""Workbooks: what people have who look for a way to evaluate a table."""
+
 
 def load_benchmarks(target: str, *, cwd: Path) -> list[BenchmarkSpec]:
     """The benchmarks that `target` names, in order of definition.
@@ -63,8 +66,15 @@ def _from_file(path: Path, shown: str) -> list[BenchmarkSpec]:
         files = [file.name for file in path.parent.glob("*.py")] if path.parent.is_dir() else []
         near = suggest(path.name, files)
         raise NotFoundError(f"there is no file {shown}.{near}")
+    if path.suffix.lower() in _SPREADSHEETS:
+        raise BenchmarkError(
+            f"{shown} is a workbook, which is not read; save the sheet as CSV (in Excel: CSV UTF-8) and name that file"
+        )
     if path.suffix != ".py":
-        raise BenchmarkError(f"{shown} is not a Python file; benchmarks are defined in .py files")
+        raise BenchmarkError(
+            f"{shown} is not a Python file; benchmarks are defined in .py files, and files of questions end in "
+            ".csv, .tsv, .jsonl, .json or .parquet"
+        )
     return _of_module(import_file(path))
 
 

@@ -36,7 +36,15 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Serve until Ctrl-C; JSON: `{"url", "token", "workspace"}` once it listens."""
-    from benchwright.server import ServerSettings, serve
+    try:
+        from benchwright.server import ServerSettings, serve
+    except ModuleNotFoundError as error:  # left out of a plain installation
+        from benchwright.core import UsageError
+
+        raise UsageError(
+            f"serving needs the extra `server` ({error.name} is missing): pip install 'benchwright[server]', "
+            "or in a clone: pip install '.[server]'"
+        ) from None
     from benchwright.store import find_workspace
 
     explicit = None if arguments.workspace is None else Path(arguments.workspace)

@@ -140,7 +140,7 @@ def _prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     # A column of nearly that name is there: a slip, which would give every row the empty target and a sure score.
     # Without one the benchmark may do without targets, and a note beside the numbers is enough.
     if problem is not None and suggest(spec.target_field, scan.columns):
-        raise DatasetError(f"{problem} Nothing was sent.")
+        raise DatasetError(f"{problem}\nNothing was sent.")
     if scan.rows == 0:
         raise DatasetError(f"{reader.name}: no usable rows; nothing to evaluate")
     if not scan.bad_total:  # every row was found good: no need to look again when it is asked
