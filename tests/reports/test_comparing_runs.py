@@ -116,6 +116,22 @@ def test_a_run_is_not_compared_with_itself_or_with_nothing(here: Path) -> None:
         compare(a.run_id, b.run_id, metric="corect")
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+def test_numbers_are_not_broken_in_a_narrow_terminal(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    run(every_row, endpoint=answering(12))
+    run(every_row, endpoint=answering(4))
+    assert main(["compare", "1", "2"]) == 0
+    shown = capsys.readouterr().out
+    found = next(metric for metric in compare(1, 2).metrics if metric.name == "correct")
+    assert found.paired is not None
+    assert f"[{found.paired.ci_low:+.3f}, {found.paired.ci_high:+.3f}]" in shown
+    assert max(map(len, shown.splitlines())) <= columns
+    assert "look at one: benchwright show 2 4/0" in shown
+
+
 def test_the_command_fails_only_when_told_to(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(every_row, endpoint=answering(12))
     run(every_row, endpoint=answering(11))

@@ -1,0 +1,108 @@
+"""The metrics of a comparison as a table: one line each where they fit, else intervals below their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from benchwright.reports._compare.values import Comparison, MetricComparison, MetricSide
+from benchwright.reports._text import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
+
+_COLOURS = {"up": "green", "down": "red"}
+_NAME_WIDTH = 12
+"""Of a metric's name in a narrow terminal: what the numbers leave of eighty characters."""
+
+
+class MetricTable:
+    """A rich renderable that suits the width it is given; numbers are never broken."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.measure import Measurement
+
+        table = _table(self._comparison, narrow=False)
+        wide = Measurement.get(console, options.update(max_width=10_000), table).maximum
+        yield table if wide <= options.max_width else _table(self._comparison, narrow=True)
+
+
+def _table(comparison: Comparison, *, narrow: bool) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    break_ = "\n" if narrow else " "
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("metric", overflow="fold")
+    headings = (
+        f"run {comparison.run_a.id}",
+        f"run {comparison.run_b.id}",
+        f"difference{break_}(95 %)",
+        "won/lost\ntied" if narrow else "won/lost/tied",
+        "p",
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for metric in comparison.metrics:
+        name, paired = printable(metric.name), metric.paired
+        style = _COLOURS.get(metric.direction, "") if paired is not None and paired.significant else ""
+        counts = "–"
+        if paired is not None:
+            counts = f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}"
+        table.add_row(
+            Text(_broken(name) if narrow else name),
+            _value(metric.run_a, break_),
+            _value(metric.run_b, break_),
+            Text(_difference(metric, break_), style),
+            counts,
+            "–" if paired is None else f"{paired.p_value:.3g}",
+        )
+    return table
+
+
+def _broken(name: str) -> str:
+    """A long name on several lines, after its underscores.
+
+    >>> _broken("accuracy_with_fallback")
+    'accuracy_\\nwith_\\nfallback'
+    """
+    lines = [""]
+    for part in name.replace("_", "_\0").split("\0"):
+        if len(lines[-1]) + len(part) <= _NAME_WIDTH:
+            lines[-1] += part
+        else:
+            lines.append(part)
+    return "\n".join(filter(None, lines))
+
+
+def _value(side: MetricSide | None, break_: str) -> str:
+    if side is None:
+        return "–"
+    if side.ci_low is None or side.ci_high is None or side.ci_low == side.ci_high:
+        return short_number(side.value)
+    return f"{short_number(side.value)}{break_}[{side.ci_low:.3f}, {side.ci_high:.3f}]"
+
+
+def _difference(metric: MetricComparison, break_: str) -> str:
+    paired = metric.paired
+    if metric.run_a is None or metric.run_b is None:
+        return "–"
+    if paired is None:
+        return f"{metric.run_b.value - metric.run_a.value:+.4g}"
+    if paired.ci_low == paired.ci_high:
+        return f"{paired.difference:+.4f}"
+    return f"{paired.difference:+.4f}{break_}[{paired.ci_low:+.3f}, {paired.ci_high:+.3f}]"
+
+
+def short_number(value: float) -> str:
+    """Four decimals; six below a thousandth.
+
+    >>> short_number(0.5), short_number(0.00012345), short_number(12.0)
+    ('0.5000', '0.000123', '12.0000')
+    """
+    return f"{value:.6f}" if 0 < abs(value) < 0.001 else f"{value:.4f}"
