@@ -115,6 +115,24 @@ def test_a_bar_is_drawn_and_taken_away(monkeypatch: pytest.MonkeyPatch, colour: 
     assert out.getvalue().endswith("\x1b[2K"), "the line is cleared: the result takes its place"
 
 
+def test_why_it_stops_can_be_read_in_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = Terminal()
+    monkeypatch.setattr("sys.stderr", out)
+    watcher = BarWatcher()
+    progress = half_done()
+    progress.failed = 0
+    progress.stopping = "interrupted; Ctrl-C stops at once"
+    watcher.show(progress)
+    watcher.close()
+    drawn = out.getvalue()
+    for part in ("my_qa", "1000/2000", "64 in flight", progress.stopping):
+        assert part in drawn
+    assert "failed" not in drawn, "it is red: said only when something has"
+
+
 def test_several_runs_have_a_bar_each_until_they_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "160")

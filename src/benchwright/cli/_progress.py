@@ -113,15 +113,19 @@ class BarWatcher:
         if id(progress) not in self._tasks:
             fields = dict.fromkeys(("rate", "flight", "failed", "left", "stopping"), "")
             self._tasks[id(progress)] = self._bar.add_task(progress.name, total=None, **fields)
+        # Why it stops needs the room of what is of no use any more: all has to fit into eighty characters.
+        going = progress.phase == "asking" and not progress.stopping
         self._bar.update(
             self._tasks[id(progress)],
             total=progress.total or None,
             completed=progress.done,
             description=progress.name if progress.phase == "asking" else f"{progress.name}: {progress.phase}",
-            rate=f"{progress.rate_per_s():,.1f}/s" if progress.phase == "asking" else "",
+            rate=f"{progress.rate_per_s():,.1f}/s" if going else "",
             flight=f"{progress.in_flight} in flight",
-            failed=f"{progress.failed:,} failed",
-            left=_left(progress),
+            failed=f"{progress.failed:,} failed"
+            if progress.failed
+            else "",  # in red, so only if there are any
+            left=_left(progress) if going else "",
             stopping=progress.stopping,
         )
         self._bar.refresh()

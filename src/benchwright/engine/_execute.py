@@ -151,7 +151,7 @@ async def _attend(machinery: Machinery, store: Store, run_id: int, watcher: Watc
     while True:
         progress.limit = machinery.endpoint.limit
         if machinery.stop.cause is not None:
-            progress.stopping = f"{machinery.stop.reason}; finishing what is in flight (Ctrl-C stops at once)"
+            progress.stopping = f"{machinery.stop.reason}; Ctrl-C stops at once"
         if watcher is not None:
             watcher.show(progress)
         if time.monotonic() >= next_heartbeat:
