@@ -63,10 +63,12 @@ def _status(run: RunRecord, summary: RunSummary | None) -> str:
 
 
 def _headline(summary: RunSummary | None) -> str:
-    """At most two metrics: a list is for finding a run, not for reading it."""
+    """The metric that stands for the run, else at most two: a list is for finding a run, not for reading it."""
     if summary is None or not summary.metrics:
         return "not scored" if summary is not None and summary.unscored else "–"
-    shown = sorted(summary.metrics.items(), key=lambda entry: entry[0] != summary.headline)
+    if summary.headline in summary.metrics:
+        return f"{printable(summary.headline)} {summary.metrics[summary.headline].value:.3f}"
+    shown = list(summary.metrics.items())
     parts = [f"{printable(name)} {metric.value:.3f}" for name, metric in shown[:2]]
     if len(shown) > 2:
         parts.append(f"+{len(shown) - 2} more")
