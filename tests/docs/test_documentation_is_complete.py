@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 EVERYWHERE = [ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.glob("*.md")]
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
-NOT_OURS = {"--write", "--help", "--version"}
+NOT_OURS = {"--write", "--help", "--version", "--resume", "--only"}  # the last two are of scripts
 
 
 def page(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -94,8 +95,10 @@ def workflow_overview(
 def _facts(run: RunRecord) -> list[tuple[str, str]]:
     facts = [("input", _short(run.input)), ("output", _short(run.output))]
     command = run.settings.get("command")
-    if isinstance(command, list):
-        facts.append(("command", printable(shlex.join(str(word) for word in command))))
+    if isinstance(command, list) and command:
+        program = PurePath(str(command[0])).name  # where an interpreter lies does not matter at a glance
+        words = [program, *(str(word) for word in command[1:])]
+        facts.append(("command", printable(shlex.join(words))))
         facts.append(("in", printable(str(run.settings.get("cwd")))))
     if run.tags:
         facts.append(("tags", printable(", ".join(f"{name}={value}" for name, value in run.tags.items()))))
