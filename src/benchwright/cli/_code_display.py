@@ -91,7 +91,8 @@ def progress_text(progress: CodeProgress) -> str:
     from benchwright.reports import duration, printable
 
     steps = progress.steps
-    parts = [f"{progress.name}: {steps.get('completed', 0):,} steps done"]
+    done = steps.get("completed", 0)
+    parts = [f"{progress.name}: {done:,} {'step' if done == 1 else 'steps'} done"]
     parts += [f"{steps[status]:,} {status}" for status in ("running", "failed") if steps.get(status)]
     shown = list(progress.metrics.items())
     parts += [f"{name} {value:.4g}" for name, value in shown[:_METRICS_SHOWN]]

@@ -15,6 +15,7 @@ from benchwright.benchmarks import (
 from benchwright.config import BenchmarkConfig, ConfigFile, find_config
 from benchwright.core import BenchwrightError
 from benchwright.datasets import open_dataset
+from benchwright.sdk._code.scripts import find_script
 
 _MARKS = ("from benchwright", "import benchwright")
 
@@ -36,8 +37,8 @@ class Evaluation:
 
 
 def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
-    """Evaluations of the configuration, of installed packages, of the files of this folder (benchmarks in Python,
-    and data whose first row has a question), and the built-in ones."""
+    """Evaluations of the configuration, of installed packages, of the files of this folder (benchmarks and workflows
+    in Python, and data whose first row has a question), and the built-in ones."""
     cwd = cwd or Path.cwd()
     config = find_config(cwd)
     found = _configured(config) if config is not None else []
@@ -50,6 +51,9 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
     for path in sorted(cwd.glob("*.py")):
         if _mentions_benchmarks(path):
             found += _of_file(path.name, cwd)
+        elif (script := find_script(path.name, cwd)) is not None:
+            names = ", ".join(script[0].names) or path.stem
+            found.append(Evaluation(path.name, "file", path.name, f"workflow {names}"))
     for path in sorted(cwd.iterdir()):
         if is_question_file(path.name) and path.is_file() and (columns := _columns_of(path)):
             found.append(Evaluation(path.name, "file", path.name, f"questions ({', '.join(columns)})"))

@@ -8,7 +8,7 @@ from benchwright.core import JsonValue
 from benchwright.reports._compare.metric_table import MetricTable
 from benchwright.reports._compare.values import Comparison, MetricComparison
 from benchwright.reports._compare.workflow_view import workflow_parts
-from benchwright.reports._text import duration, printable
+from benchwright.reports._text import duration, plural, printable
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -30,7 +30,7 @@ def comparison_view(comparison: Comparison) -> Group:
     parts.append(_sides(comparison))
     if comparison.metrics:
         parts.append(MetricTable(comparison))
-    shared = f"{comparison.both:,} {comparison.noun}s in both"
+    shared = f"{plural(comparison.both, comparison.noun)} in both"
     if comparison.only_a or comparison.only_b:
         shared += f", {comparison.only_a:,} only in run {a.id}, {comparison.only_b:,} only in run {b.id}"
     parts.append(Text(shared, "dim"))

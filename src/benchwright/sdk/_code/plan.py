@@ -118,7 +118,7 @@ def executable(command: Sequence[str], cwd: Path) -> str:
     """
     program = command[0]
     if os.sep in program:
-        path = os.path.join(cwd, os.path.expanduser(program))
+        path = os.path.normpath(os.path.join(cwd, os.path.expanduser(program)))
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
         raise UsageError(f"command: {program} is not a program in {cwd}; expected an executable file")

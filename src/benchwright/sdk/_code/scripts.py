@@ -59,7 +59,7 @@ def find_script(target: str, cwd: Path) -> tuple[Script, str | None] | None:
 def _read(path: Path, tree: ast.Module) -> Script | None:
     ours = _imported(tree)
     called: set[str] = set()
-    names: list[str] = []
+    names: list[tuple[int, int, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             if any(_word(decorator, ours) == "benchmark" for decorator in node.decorator_list):
@@ -68,10 +68,12 @@ def _read(path: Path, tree: ast.Module) -> Script | None:
             word = _word(node, ours)
             called.add(word)
             if word == "workflow" and (first := _first_text(node)) is not None:
-                names.append(first)
+                names.append((node.lineno, node.col_offset, first))
     if not called & {"entrypoint", "workflow"}:
         return None
-    return Script(path.resolve(), tuple(dict.fromkeys(names)), "entrypoint" in called)
+    return Script(
+        path.resolve(), tuple(dict.fromkeys(name for *_, name in sorted(names))), "entrypoint" in called
+    )
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
