@@ -60,18 +60,19 @@ Evaluate language-model endpoints on data and benchmarks you bring yourself.
 commands:
 {commands}
 
-TARGET is a file of questions (test.csv, test.jsonl, …), a Python file (bench.py or bench.py:name), a
-module, an installed name, a name from benchwright.toml, or a suite (suite.toml, .yaml, .json, .py) of
-models and datasets. RUN is a run's number, "last", a benchmark's name (its newest run), or a run folder.
-Without a model, the embedded demo model answers.
+TARGET is a file of questions (test.csv, test.jsonl, …), a Python file of
+benchmarks or a workflow (bench.py, bench.py:name), a module, an installed name,
+a name from benchwright.toml, or a suite of models and datasets (suite.toml,
+.yaml, .json, .py). RUN is a run's number, "last", a benchmark's name (its
+newest run), or a run folder. Without a model, the embedded demo model answers.
 
 options:
   -h, --help     this text; after a command, its options and an example
   --version      the version
 
 Every command takes --json. Long options are written with - or _ alike.
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 finished but not comparable,
-4 not found, 5 another process owns the run, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 finished but not
+comparable, 4 not found, 5 another process owns the run, 130 interrupted.
 
 example:
   benchwright init demo && cd demo && benchwright run my_bench.py

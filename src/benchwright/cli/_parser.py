@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from shutil import get_terminal_size
 from typing import NoReturn
 
 from benchwright.config import Setting
 from benchwright.core import JsonValue, UsageError, suggest
+
+_HELP_WIDTH = 110
+"""Columns of a help text, where the terminal has as many."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,7 +63,8 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     """Options on the left, wide enough that most stand on one line with their meaning."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=34, width=110)
+        width = min(get_terminal_size((_HELP_WIDTH, 24)).columns, _HELP_WIDTH)
+        super().__init__(prog, max_help_position=34, width=width)
 
 
 def value_of(setting: Setting) -> Callable[[str], JsonValue]:

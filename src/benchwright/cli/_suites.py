@@ -159,6 +159,9 @@ def _print_end(result: SuiteResult, output: Output) -> None:
         output.show(SideBySideTable(result.comparison))
     if result.work_folder is not None:
         output.line(f"work folder: {result.work_folder}/")
+        page = max(result.work_folder.glob("summary/summary_*.html"), default=None)
+        if page is not None:
+            output.line(f"in a browser: {page}")
         if any(pair.result is None or pair.result.summary.partial for pair in result.pairs):
             where = (
                 "" if result.work_folder.parent == DEFAULT_WORK_DIR else f" -w {result.work_folder.parent}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, MetricSummary, RunSummary
 from benchwright.reports._files import RUN_FILES
+from benchwright.reports._headline import headline_of
 from benchwright.reports._settings import is_demo
 from benchwright.reports._text import duration, number, plural, printable
 from benchwright.reports._workflows import summary_of
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
-
-"""Stands under every result of the embedded model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +197,14 @@ def _next_step(view: ResultView) -> str:
             f"{view.run_id} {view.status} (benchwright show {view.run_id} --failed, "
             f"benchwright resume {view.run_id} --retry-failed)"
         )
-    return f"{view.run_id} {view.status} (benchwright show {view.run_id})"
+    wrong = f", benchwright show {view.run_id} --wrong" if _some_wrong(view.summary) else ""
+    return f"{view.run_id} {view.status} (benchwright show {view.run_id}{wrong})"
+
+
+def _some_wrong(summary: RunSummary) -> bool:
+    """Whether right-or-wrong answers stand behind the figure of the run, and some are wrong."""
+    name = headline_of(summary)
+    return name is not None and summary.metrics[name].interval == "wilson" and summary.metrics[name].value < 1
 
 
 def _outcome_style(summary: RunSummary, outcome: str) -> str:
