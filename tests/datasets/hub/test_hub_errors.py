@@ -35,6 +35,14 @@ def test_missing_and_private_datasets(hub: LoopbackHub, monkeypatch: pytest.Monk
     assert load_dataset("hf://a/private") == ROWS
 
 
+def test_a_hub_that_speaks_of_passwords_to_everybody_is_not_taken_for_a_bad_token(hub: LoopbackHub) -> None:
+    words = {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Invalid username or password."}
+    hub.fault("/api/", 1, status=401, headers=words)
+    assert "no public dataset 'a/missing'" in refused("hf://a/missing")
+    hub.fault("/api/", 1, status=401, headers={"X-Error-Message": "Invalid username or password."})
+    assert "no public dataset 'a/missing'" in refused("hf://a/missing")
+
+
 def test_gated_datasets(hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.repo("a/gated", gated="manual", readers={SECRET}).commit({"a.jsonl": jsonl(ROWS), "README.md": "x"})
     told = refused("hf://a/gated")

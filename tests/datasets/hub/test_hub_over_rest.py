@@ -86,6 +86,16 @@ def test_a_hub_that_is_down_is_a_bad_gateway(
     assert answer[1]["error"]["retryable"] is True
 
 
+def test_a_hub_that_is_down_is_a_bad_gateway_also_where_other_commits_are_cached(
+    address: ServerAddress, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert post(address, "/dataset/init", {"source": "hf://a/qa"})[0] == 200
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    answer = post(address, "/dataset/init", {"source": "hf://a/qa", "revision": "v2"})
+    assert (answer[0], answer[1]["error"]["code"]) == (502, "hub_unreachable")
+    assert "The cache has these commits" in answer[1]["error"]["message"]
+
+
 def test_two_hundred_clients_read_the_right_rows(address: ServerAddress) -> None:
     def read(number: int) -> bool:
         offset = (number * 7) % 220

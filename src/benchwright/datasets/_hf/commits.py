@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.card import CARD, front_matter
-from benchwright.datasets._hf.complaints import Asked
+from benchwright.datasets._hf.complaints import Asked, HubError
 from benchwright.datasets._hf.download import hasher_for
 from benchwright.datasets._hf.hub import COMMIT, Hub, HubFile
 from benchwright.datasets._hf.records import Records
@@ -162,14 +162,14 @@ def _from_snapshot(hub: Hub, records: Records, pinned: Pinned) -> Listing:
 
 
 def _absent(
-    hub: Hub, records: Records, asked: Asked, commit: str | None, why: DatasetError | None = None
+    hub: Hub, records: Records, asked: Asked, commit: str | None, why: HubError | None = None
 ) -> DatasetError:
     """Nothing that was asked for is here; what is here is named, and not taken in its place."""
     here = sorted({*records.commits(), *snapshot_commits(hub.settings.hub_cache, asked.repo)})
     shown = f"The cache has these commits of it: {', '.join(here)} (choose one with revision=<commit>)"
     present = shown if here else "The cache has no commit of it"
     if why is not None:
-        return DatasetError(f"{why}. {present}") if here else why
+        return HubError(f"{why}. {present}", why.kind) if here else why
     what = f"commit {commit}" if commit else f"what {asked.revision or 'main'} stands for"
     return DatasetError(
         f"{asked.uri}: {hub.settings.offline} is set, and {what} is not in the cache. {present}. "

@@ -44,7 +44,7 @@ def complaint(
     asked: Asked,
     settings: HubSettings,
     known_revisions: Sequence[str] = (),
-) -> DatasetError:
+) -> HubError:
     """An error the user can act on. Never shows the token, also where the hub repeated it."""
     if isinstance(failure, HubUnreachableError):
         text = (
@@ -72,7 +72,8 @@ def _refusal(failure: HubRefusedError, asked: Asked, settings: HubSettings, know
     page = settings.page(asked.repo)
     status, code, message = failure.status, failure.code, failure.message
     lowered = message.lower()
-    if "invalid credentials" in lowered or "invalid username or password" in lowered:
+    # Without a token the same words only mean that the hub does not say whether the dataset exists.
+    if settings.token and ("invalid credentials" in lowered or "invalid username or password" in lowered):
         return (
             f"the hub does not accept the token from {settings.token_source}. Make a new one on {TOKENS_PAGE} and "
             f"put it into HF_TOKEN, or unset it to read public datasets anonymously"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from benchwright.core import DatasetError, JsonObject, JsonValue
-from benchwright.datasets._hf.complaints import Asked, complaint
+from benchwright.datasets._hf.complaints import Asked, HubError, complaint
 from benchwright.datasets._hf.settings import HubSettings
 from benchwright.datasets._hf.transport import Answer, HubRefusedError, HubUnreachableError, Transport
 
@@ -125,7 +125,7 @@ class Hub:
         except HubRefusedError as failure:
             raise self.complaint(failure, asked) from None
 
-    def complaint(self, failure: HubRefusedError | HubUnreachableError, asked: Asked) -> DatasetError:
+    def complaint(self, failure: HubRefusedError | HubUnreachableError, asked: Asked) -> HubError:
         """A failure in words."""
         known: tuple[str, ...] = ()
         if isinstance(failure, HubRefusedError) and failure.code == "RevisionNotFound":
