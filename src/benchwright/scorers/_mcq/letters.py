@@ -6,7 +6,7 @@ Chinese, Japanese and Korean characters are no part of a Latin word: in `选B项
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import NamedTuple
 
@@ -68,12 +68,22 @@ def is_word(text: str, at: int) -> bool:
     return False
 
 
-def joined_to(view: View, at: int, letter: str, options: Collection[str]) -> bool:
-    """Whether another option is joined to the letter at `at`: `B or C`, `A/B`, `B, C`."""
+def joined_to(
+    view: View, at: int, letter: str, options: Collection[str], covered: Callable[[View, int], bool]
+) -> bool:
+    """Whether another option is joined to the letter at `at`: `B or C`, `A/B`, `B, C`.
+
+    Letters that are `covered` by an option's text name none: `C, both A and B` is C.
+    """
     after = _and_more().match(view.text, at + 1)
     if after is not None:
-        other = after["letter"].upper()
-        if other in options and other != letter and not is_word(view.text, after.start("letter")):
+        other, place = after["letter"].upper(), after.start("letter")
+        if (
+            other in options
+            and other != letter
+            and not is_word(view.text, place)
+            and not covered(view, place)
+        ):
             return True
     before = _before().search(view.text, max(0, at - 16), at)
     return before is not None and before["letter"] in options and before["letter"] != letter

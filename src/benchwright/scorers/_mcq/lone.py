@@ -22,6 +22,7 @@ _OPENED = r"\s?[)\]}.:;]|,\s|\s?[–—-]\s|\s?\n|\s(?:because|since|as|due|give
 _NO = r"[)\]}.:,;\s–—-]{1,3}(?:wrong|incorrect|false|not|no)\b"
 _ASKED = r"\s?[)\]]?\s?\?"
 _LINE = r"(?m:^)[ (\[]{0,2}(?P<letter>[A-Za-z])[)\].:][)\].:]?(?=\s|$)"
+_NEXT_ITEM = r"(?<=[.;,!\n])\s?[(\[]?(?P<letter>[A-Z])[)\].:]{1,2}\s"
 _ANYWHERE = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}[)\].:]{{0,2}}\s?[(\[–—-]?\s?"
 
 
@@ -67,7 +68,7 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
         return None
     if is_word(text, at):
         return None
-    if joined_to(view, at, letter, options):
+    if joined_to(view, at, letter, options, texts.covers):
         return Lone(at, None, RULES["opening"])
     after = at + 1 + (text[at + 1 : at + 2] == " ")
     own = texts.own_at(view, after, letter)
@@ -80,7 +81,11 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
 
 
 def _is_list(view: View, letter: str, options: Mapping[str, str], texts: OptionTexts) -> bool:
-    """Whether the letter opens a list of the options: the next one follows on a line of its own."""
+    """Whether the letter opens a list of the options: the next one follows on a line of its own, or with its text."""
+    following = chr(ord(letter) + 1)
+    for found in _compiled(_NEXT_ITEM).finditer(view.text):
+        if found["letter"] == following in options and texts.own_at(view, found.end(), following) is not None:
+            return True
     own: dict[str, bool] = {}
     for line in _compiled(_LINE).finditer(view.text):
         other = line["letter"].upper()
@@ -90,7 +95,7 @@ def _is_list(view: View, letter: str, options: Mapping[str, str], texts: OptionT
     others = {other: has_text for other, has_text in own.items() if other != letter}
     if any(others.values()):
         return True
-    return chr(ord(letter) + 1) in others and not own.get(letter)
+    return following in others and not own.get(letter)
 
 
 def _with_text(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
@@ -130,7 +135,7 @@ def _by_pattern(
                 continue
             if said(view, found.start()):
                 yield at, letter
-                if joined_to(view, at, letter, options):
+                if joined_to(view, at, letter, options, texts.covers):
                     yield at, ""  # another one beside it
 
     return _only_one(places(), stated, rule)

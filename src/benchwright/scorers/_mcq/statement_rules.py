@@ -227,7 +227,8 @@ STATEMENT_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "是 or 为 with the letter at the end of the clause",
         ("应该是B。", "而是 C", "应为B"),
-        r"(?<![不并非可若果])(?:是|应为|應為|即为|則為|则为)\s?(?:选项|答案)?",
+        # Behind a letter it tells what that option is: 因为A是蛋白质.
+        r"(?<![不并非可若果A-Za-z])(?<![A-Za-z]\s)(?<![A-Za-z]项)(?<![A-Za-z]选项)(?:是|应为|應為|即为|則為|则为)\s?(?:选项|答案)?",
         ("是", "为", "為"),
         "stop",
     ),

@@ -39,6 +39,12 @@ _NOT_SAID = (
     r"|conclude|sure|certain|confident|convinced|clear|obvious|true|case|really|actually|necessarily|only|final|correct|right|best"
     r"|option|choice|letter|answer)\s){0,6}$"
 )
+# Before what is chosen: somebody else does, or it is called a mistake.
+_BY_OTHERS = (
+    r"(?<![^\W_])(?:mistakes?|errors?|traps?|tempt(?:ed|ing|ation)|students?|people|readers|candidates|learners|many|some|others"
+    r"|someone|mistakenly|wrongly|incorrectly)\s(?:(?:is|are|was|be|been|to|who|may|might|could|would|will|often|tend|also|just"
+    r"|simply|mistakenly|wrongly|incorrectly)\s){0,5}$"
+)
 # A letter at the head of a clause, with what may stand between it and its verdict.
 _HEAD = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}"
 _AFTER_HEAD = r"[)\]]?[.:]?\s?[(\[–—-]?\s?"
@@ -135,6 +141,8 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
                 continue
             if found.letter is None and rule.ending == "stop":  # a remark about several is no statement
                 continue
+            if rule.name == "chosen" and _by_others(view, cue.start()):
+                continue
             if said(view, cue.start()):
                 yield found
     for ending_rule in (_last_words, _last_line):
@@ -146,6 +154,10 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
 def said(view: View, at: int) -> bool:
     """Whether what begins at `at` is asserted: not denied, supposed or asked."""
     return _compiled(_NOT_SAID).search(view.lower, max(0, at - _REACH), at) is None
+
+
+def _by_others(view: View, at: int) -> bool:
+    return _compiled(_BY_OTHERS).search(view.lower, max(0, at - _REACH), at) is not None
 
 
 def _stated(
@@ -164,7 +176,7 @@ def _stated(
         return Statement(named.start, named.end, None if several else named.letters[0], rule, True)
     if letter is None or texts.covers(view, letter.start):
         return None
-    several = joined_to(view, letter.start, letter.letter, options)
+    several = joined_to(view, letter.start, letter.letter, options, texts.covers)
     return Statement(letter.start, letter.start + 1, None if several else letter.letter, rule, False)
 
 
@@ -208,7 +220,7 @@ def _verdicts(
         if not said(view, head.start()):
             taken_back[letter] = at
             continue
-        several = joined_to(view, at, letter, options) and rule.name == "verdict"
+        several = joined_to(view, at, letter, options, texts.covers) and rule.name == "verdict"
         found.append(Statement(at, at + 1, None if several else letter, rule, False))
     for back in _compiled(_TAKEN_BACK).finditer(text):
         letter = back["letter"].upper()
