@@ -12,12 +12,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchwright.cli import main
 from benchwright.store import Store, Workspace
 
 KILLS = int(os.environ.get("BENCHWRIGHT_KILLS", "6"))
@@ -95,6 +97,13 @@ def benchwright(folder: Path, *words: str, **more: str) -> subprocess.CompletedP
         [sys.executable, "-m", "benchwright", *words],
         cwd=folder, env=environment(**more), capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
+
+
+def look(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command that only reads, in this process."""
+    with chdir(folder), redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        code = main(list(words))
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
@@ -304,6 +313,17 @@ def test_ctrl_c_interrupts_once_and_kills_twice(folder: Path) -> None:
     assert store_of(folder).run(1).status == "interrupted"
 
 
+def test_signals_that_are_ignored_stay_ignored(folder: Path) -> None:
+    words = ["nohup", sys.executable, "-m", "benchwright", "run", "my_eval", "--input", '{"wait": 2}']
+    command = subprocess.Popen(
+        words, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    until_waiting(command)
+    command.send_signal(signal.SIGHUP)
+    command.communicate(timeout=30)
+    assert (command.returncode, store_of(folder).run(1).status) == (0, "completed")
+
+
 def test_a_program_that_takes_too_long_is_stopped(folder: Path) -> None:
     done = benchwright(folder, "run", "my_eval", "--input", '{"wait": 60}', "--timeout", "2", "--json")
     assert (done.returncode, told(done)["status"]) == (1, "failed")
@@ -349,6 +369,7 @@ def kill_at(folder: Path, name: str, whom: str, seconds: float) -> None:
     assert "Traceback" not in err or "my_eval" in err, err + out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["my_eval", "by_http"])
 def test_killed_runs_go_on_to_the_same_results(tmp_path: Path, name: str) -> None:
     undisturbed = tmp_path / "undisturbed"
@@ -403,14 +424,12 @@ def test_a_run_is_canceled_and_deleted(folder: Path, name: str) -> None:
 def test_lists_and_views_of_workflows(folder: Path) -> None:
     assert benchwright(folder, "run", "my_eval", "-q").returncode == 0
     assert benchwright(folder, "run", "my_eval", "-q", "--input", '{"fail": true}').returncode == 1
-    runs = told(
-        benchwright(folder, "list", "--json", "--kind", "workflow", "--eval", "my_eval", "--since", "1h")
-    )
+    runs = told(look(folder, "list", "--json", "--kind", "workflow", "--eval", "my_eval", "--since", "1h"))
     assert [run["status"] for run in runs["runs"]] == ["failed", "completed"]
-    assert told(benchwright(folder, "list", "--json", "--status", "failed"))["runs"][0]["id"] == 2
-    assert told(benchwright(folder, "list", "--json", "--kind", "benchmark")) == {"runs": []}
-    assert benchwright(folder, "list", "--since", "soon").returncode == 2
-    shown = told(benchwright(folder, "show", "1", "--json"))
+    assert told(look(folder, "list", "--json", "--status", "failed"))["runs"][0]["id"] == 2
+    assert told(look(folder, "list", "--json", "--kind", "benchmark")) == {"runs": []}
+    assert look(folder, "list", "--since", "soon").returncode == 2
+    shown = told(look(folder, "show", "1", "--json"))
     assert (shown["run"]["workflow_name"], shown["run"]["model_name"]) == ("my_eval", "small")
     assert shown["run"]["output"] == {"total": 6, "model": "small"}
     assert shown["stdout"] == "said on stdout: ü\n"
@@ -427,16 +446,16 @@ def test_lists_and_views_of_workflows(folder: Path) -> None:
     }
     assert {key: sample[key] for key in expected} == expected
     assert sample["metrics"] == {"square": 4.0}
-    events = told(benchwright(folder, "show", "1", "--events", "--json"))["events"]
+    events = told(look(folder, "show", "1", "--events", "--json"))["events"]
     assert [event["kind"] for event in events[:3]] == ["run.started", "step.started", "step.completed"]
     assert events[1]["step_key"] == "s0"
-    text = benchwright(folder, "show", "2").stdout
+    text = look(folder, "show", "2").stdout
     for part in ("ValueError: as asked: ü", "s3", "said on stderr", "python my_eval.py"):
         assert part in text
-    assert '"number": 1' in benchwright(folder, "show", "1", "s1").stdout
-    assert benchwright(folder, "show", "1", "s9").returncode == 4
-    assert benchwright(folder, "show", "1", "--failed-only").stdout == "no steps\n"
-    compared = told(benchwright(folder, "compare", "1", "2", "--json", "--fail-on-diff"))
+    assert '"number": 1' in look(folder, "show", "1", "s1").stdout
+    assert look(folder, "show", "1", "s9").returncode == 4
+    assert look(folder, "show", "1", "--failed-only").stdout == "no steps\n"
+    compared = told(look(folder, "compare", "1", "2", "--json", "--fail-on-diff"))
     assert (compared["differs"], compared["exit_code"]) == (True, 1)
 
 

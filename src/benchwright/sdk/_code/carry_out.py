@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchwright.config import ConfigFile
+from benchwright.config import ConfigFile, read_config
 from benchwright.core import JsonObject, JsonValue, UsageError, encode_json
 from benchwright.sdk._code.child import Child, PassOn
 from benchwright.sdk._code.plan import CodePlan, entry_file, executable, plan_code
@@ -78,14 +78,16 @@ def resume_code(
 ) -> CodeResult:
     """Go on with a workflow run: the same command, input and folder as at its start.
 
-    `use_current_config` takes command and input from `config` instead, which is recorded. A run that is complete gives
-    its result again. `RunOwnedError` while a live process executes it, unless forced.
+    `use_current_config` takes command and input from the configuration as it is now, else from `config`, and records
+    that. A run that is complete gives its result again. `RunOwnedError` while a live process executes it, unless forced.
     """
     plan = frozen_plan(run)
     if run.status == "completed":
         return _result(run, plan, None, None, warning=f"run {run.id} is complete; nothing was started")
     remarks: JsonObject = {}
     if use_current_config:
+        if plan.config is not None and plan.config.is_file():
+            config = read_config(plan.config)
         plan, remarks = _current(run, plan, config)
     changed = _code_change(run, plan)
     if changed is not None:
@@ -213,7 +215,8 @@ def _conclude(store: Store, lease: Lease, ending: Ending, timeout: float | None)
     """Record how the run ended, where the program has not done so or says otherwise."""
     run = store.run(lease.run_id)
     recorded: RunStatus | None = run.status if run.finished_at is not None else None
-    if recorded == "completed" and (ending.status == 0 or ending.signal is not None):
+    stopped = ending.signal is not None or ending.stopped_by is not None or ending.timed_out
+    if recorded == "completed" and (ending.status == 0 or stopped):
         return  # a signal behind the end of the work is no word about the work
     if ending.stopped_by is not None:
         store.conclude_workflow(lease, "interrupted", error=f"interrupted ({ending.stopped_by.name})")

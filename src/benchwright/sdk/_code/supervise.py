@@ -90,12 +90,14 @@ class Supervisor:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._pass_on) for number in _PASSED_ON}
+        # What is ignored stays ignored: `nohup`, and jobs that a script puts into the background.
+        heeded = [number for number in _PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._pass_on) for number in heeded}
         try:
             yield
         finally:
             for number, handler in before.items():
-                signal.signal(number, handler)
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def _pass_on(self, number: int, frame: object) -> None:
         if self._stopped_by is None:
