@@ -17,7 +17,7 @@ from benchwright.datasets._hf.upkeep import (
     prune_cache,
     verify_cache,
 )
-from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
+from benchwright.datasets._hf_uri import HfUri, parse_hf_uri, with_parameters
 from benchwright.datasets._media import (
     MediaError,
     MediaItem,
@@ -72,4 +72,5 @@ __all__ = [
     "register_fetcher",
     "sample_indexes",
     "verify_cache",
+    "with_parameters",
 ]

@@ -107,6 +107,29 @@ def parse_hf_uri(uri: str) -> HfUri:
     )
 
 
+def with_parameters(
+    uri: str, *, config: str | None = None, split: str | None = None, revision: str | None = None
+) -> str:
+    """The URI with configuration, split and revision filled in. DatasetError where both places disagree.
+
+    >>> with_parameters("hf://org/name?split=test", revision="v1", split="test")
+    'hf://org/name?split=test&revision=v1'
+    """
+    from urllib.parse import quote
+
+    parsed = parse_hf_uri(uri)
+    for name, value in (("config", config), ("split", split), ("revision", revision)):
+        written = getattr(parsed, name)
+        if value is None or written == value:
+            continue
+        if written is not None:
+            raise DatasetError(
+                f"dataset source {uri!r} says {name}={written}, and {name}={value!r} was given beside it"
+            )
+        uri += f"{'&' if '?' in uri else '?'}{name}={quote(value, safe='')}"
+    return uri
+
+
 def _positions(uri: str, parts: list[str]) -> tuple[str, str | None, str | None]:
     if not parts:
         raise DatasetError(f"Invalid HuggingFace URI (empty body): {uri!r}. Expected hf://org/dataset")

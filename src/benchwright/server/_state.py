@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from urllib.parse import quote
 
 from benchwright.core import Row
-from benchwright.datasets import HubDataset, HubInfo, parse_hf_uri
+from benchwright.datasets import HubDataset, HubInfo, with_parameters
 from benchwright.server._refusals import Refusal
 from benchwright.store import Lease, Store
 
@@ -98,17 +97,7 @@ def dataset_uri(source: str, config: str | None, split: str | None, revision: st
             f"dataset source {source[:200]!r} is not supported",
             "write hf://owner/name",
         )
-    parsed = parse_hf_uri(source)
-    for name, value in (("config", config), ("split", split), ("revision", revision)):
-        written = getattr(parsed, name)
-        if value is None or written == value:
-            continue
-        if written is not None:
-            raise Refusal(
-                422, "contradiction", f"the source says {name}={written}, and {name} says {value!r}"
-            )
-        source += f"{'&' if '?' in source else '?'}{name}={quote(value, safe='')}"
-    return source
+    return with_parameters(source, config=config, split=split, revision=revision)
 
 
 def _open(uri: str) -> OpenDataset:

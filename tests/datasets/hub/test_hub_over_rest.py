@@ -66,7 +66,7 @@ def test_a_branch_that_moves_does_not_move_a_server_that_has_resolved_it(
     [
         ({"source": "hf://a/nothing"}, 404, "dataset_not_found"),
         ({"source": "hf://a/qa", "split": "dev"}, 422, "dataset"),
-        ({"source": "hf://a/qa?split=test", "split": "train"}, 422, "contradiction"),
+        ({"source": "hf://a/qa?split=test", "split": "train"}, 422, "dataset"),
         ({"source": "hf://a/qa", "revision": "v9"}, 404, "dataset_not_found"),
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from benchwright.core import DatasetError, JsonObject, JsonValue, Row
-from benchwright.datasets import HubDataset, open_dataset, parse_hf_uri
+from benchwright.datasets import HubDataset, open_dataset, with_parameters
 from benchwright.sdk._workflow.client import BenchwrightClient
 
 WINDOW_ROWS = 2_000
@@ -69,7 +69,7 @@ def choose_source(
     text = str(source)
     scheme = text.partition("://")[0] if "://" in text else ""
     if scheme in _SCHEMES:
-        pinned = _with(text, config=config, split=split, revision=revision)
+        pinned = with_parameters(text, config=config, split=split, revision=revision)
         return ServerRows(client, pinned) if isinstance(client, BenchwrightClient) else HubRows(pinned)
     _refuse_hub_arguments(f"source {text!r} is no hub dataset", config=config, split=split, revision=revision)
     return FileRows(text)
@@ -280,21 +280,3 @@ def _refuse_hub_arguments(why: str, **arguments: str | None) -> None:
     given = [name for name, value in arguments.items() if value is not None]
     if given:
         raise ValueError(f"{', '.join(given)} only apply to hub datasets (hf://owner/name), and {why}")
-
-
-def _with(uri: str, **parameters: str | None) -> str:
-    """The URI with configuration, split and revision filled in; both places may not disagree."""
-    from urllib.parse import quote
-
-    parsed = parse_hf_uri(uri)
-    for name, value in parameters.items():
-        if value is None:
-            continue
-        written = getattr(parsed, name)
-        if written is not None and written != value:
-            raise ValueError(
-                f"dataset source {uri!r} says {name}={written}, and the argument says {name}={value!r}"
-            )
-        if written is None:
-            uri += f"{'&' if '?' in uri else '?'}{name}={quote(value, safe='')}"
-    return uri
