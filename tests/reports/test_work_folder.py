@@ -206,6 +206,22 @@ def test_the_summary_has_a_column_per_model_and_admits_failures(
     assert widths == {7, 11}, "each table has as many cells in every line"
 
 
+def test_a_model_without_figures_stands_in_the_line_of_the_others(
+    store: Store, record: Record, tmp_path: Path
+) -> None:
+    good = summary(metrics={"correct": metric(0.5, 60, 0.38, 0.62)}, failed=0, comparable=True, notes=[])
+    dead = summary(metrics={}, failed=80, comparable=False, notes=[])
+    runs = [record(summary=dead), record(summary=good)]
+    tasks = [WorkTask("dead", "qa", runs[0].id), WorkTask("well", "qa", runs[1].id)]
+    write_work_folder(store, tmp_path / "w", tasks)
+    (path,) = (tmp_path / "w/summary").glob("*.csv")
+    head, only = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
+    line = dict(zip(head, only, strict=True))
+    assert (line["metric"], line["dead"], line["well"]) == ("correct", "", "50.00")
+    assert (line["dead failed"], line["dead run"]) == ("80", str(runs[0].id))
+    assert "no sample gave a score" in path.with_suffix(".txt").read_text(encoding="utf-8")
+
+
 def test_metrics_that_are_no_shares_are_not_made_percentages(
     store: Store, record: Record, tmp_path: Path
 ) -> None:

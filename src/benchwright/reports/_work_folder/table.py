@@ -14,6 +14,8 @@ from benchwright.store import RunRecord
 
 _NAMED = 3
 """Tasks that a note names; of more it says how many."""
+NO_METRIC = "–"
+"""The metric of a run without figures."""
 _MODES = {"generate": "gen", "multi_turn": "multi-turn", "choices": "ranked", "score_only": "ready-made"}
 
 
@@ -96,7 +98,23 @@ def summary_table(tasks: Sequence[tuple[TaskFiles, RunRecord]], notes: Sequence[
             said.setdefault(note, []).append(f"{model} on {dataset}")
     models = dict.fromkeys(files.task.model for files, _ in tasks)
     told = [_told(note, where, len(tasks)) for note, where in said.items()]
-    return SummaryTable(tuple(models), tuple(lines.values()), tuple(runs), (*notes, *told))
+    return SummaryTable(tuple(models), _joined(list(lines.values())), tuple(runs), (*notes, *told))
+
+
+def _joined(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines, with runs that have no figure beside those of other models that have one for the same prompt."""
+    homes: dict[tuple[str, str, str], Line] = {}
+    for line in lines:
+        if line.metric != NO_METRIC:
+            homes.setdefault((line.dataset, line.version, line.mode), line)
+    for line in lines:
+        if line.metric == NO_METRIC and (home := homes.get((line.dataset, line.version, line.mode))):
+            home.cells.update(line.cells)
+    return tuple(
+        line
+        for line in lines
+        if line.metric != NO_METRIC or (line.dataset, line.version, line.mode) not in homes
+    )
 
 
 def _told(note: str, where: Sequence[str], tasks: int) -> str:
@@ -112,7 +130,7 @@ def _cells(run: RunRecord, summary: RunSummary | None) -> Iterator[tuple[str, bo
     if summary is None or name is None:
         why = run.error or run.status if summary is None else summary.unscored or "no sample gave a score"
         counts = (0, 0) if summary is None else (summary.evaluated, summary.failed)
-        yield "–", True, Cell(run.id, "–", samples=counts[0], failed=counts[1], remark=why)
+        yield NO_METRIC, True, Cell(run.id, "–", samples=counts[0], failed=counts[1], remark=why)
         return
     metric = summary.metrics[name]
     share = is_share(metric)
