@@ -112,6 +112,21 @@ def test_free_answers_may_be_texts_numbers_and_lists(tmp_path: Path, answer: Any
     assert validated(tmp_path, "f.jsonl", "\n".join(map(json.dumps, rows))).ok
 
 
+@pytest.mark.parametrize("answer", [None, "", "  ", [], ["", " "]])
+@pytest.mark.parametrize("options", [{}, {"A": "1", "B": "2"}])
+def test_blank_answers_are_none(tmp_path: Path, answer: Any, options: dict[str, str]) -> None:
+    rows = [{"question": "q", **options, "answer": answer}, {"question": "r", **options, "answer": "A"}]
+    report = validated(tmp_path, "f.jsonl", "\n".join(map(json.dumps, rows)))
+    assert (report.ok, report.rows, report.answers) == (True, 2, 1)
+    only = load_questions("g.jsonl", QuestionOptions(), cwd=_written(tmp_path, json.dumps(rows[0])))
+    assert only.unscored
+
+
+def _written(folder: Path, text: str) -> Path:
+    (folder / "g.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
 @pytest.mark.parametrize("answer", [{"text": "x"}, [["x"]], ["x", None]])
 def test_free_answers_of_another_shape_are_bad(tmp_path: Path, answer: Any) -> None:
     report = validated(tmp_path, "f.jsonl", json.dumps({"question": "q", "answer": answer}))
@@ -123,7 +138,7 @@ def test_free_answers_of_another_shape_are_bad(tmp_path: Path, answer: Any) -> N
     [
         (None, 'missing "question": it is null'),
         ("  ", 'missing "question": it is empty'),
-        (["a"], '"question" is a list'),
+        (["a"], '"question" is a list; expected the text'),
         ({"text": "a"}, '"question" is an object'),
     ],
 )

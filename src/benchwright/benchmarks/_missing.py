@@ -35,6 +35,17 @@ class MissingFieldError(BenchwrightError):
         return self.message
 
 
+def is_blank(value: object) -> bool:
+    """Whether a cell says nothing: null, an empty or blank text, or a list of nothing else.
+
+    >>> is_blank(" "), is_blank([]), is_blank(["", None]), is_blank(0)
+    (True, True, True, False)
+    """
+    if isinstance(value, str):
+        return not value or value.isspace()
+    return value is None or (isinstance(value, list) and all(map(is_blank, value)))
+
+
 def describe_missing(field: str, row: Iterable[object], *, of: str = "the row has") -> str:
     """One sentence or two on a field that a row (or a whole dataset) lacks, given the names it has.
 

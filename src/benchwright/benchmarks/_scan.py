@@ -14,7 +14,7 @@ from typing import NamedTuple
 from benchwright.benchmarks._absent import absent_fields
 from benchwright.benchmarks._fields import missing_choices, resolve_choices, response_of
 from benchwright.benchmarks._filters import check_filters
-from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._missing import MissingFieldError, is_blank
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
 from benchwright.benchmarks._spec import BenchmarkSpec, Strategy, strategy_of
 from benchwright.benchmarks._turns import user_turns
@@ -119,7 +119,7 @@ def scan_rows(
     ask = _asker(spec, prompts, strategy)
     shown_fields = _shown_fields(prompts)
     target_field, name = spec.target_field, reader.name
-    check_row = spec.check_row
+    check_row, questions = spec.check_row, bool(spec.family)
     bad: list[BadRow] = []
     lacking: list[BadRow] = []
     unreadable = index = rows = requests = chars = no_target = again = same_id = own = 0
@@ -156,7 +156,8 @@ def scan_rows(
             requests += asked.requests
             chars += asked.chars
             own += prompts.left_out_itself(asked.prompt)
-            if row.get(target_field) in (None, ""):
+            target = row.get(target_field)
+            if target in (None, "") or (questions and is_blank(target)):
                 no_target += 1
             for field in shown_fields:
                 if row.get(field) is None:

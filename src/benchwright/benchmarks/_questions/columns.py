@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from string import ascii_uppercase
 
+from benchwright.benchmarks._missing import is_blank
 from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.core import Row, UsageError
 
@@ -55,8 +56,7 @@ class Columns:
 
     def has_answer(self, row: Row) -> bool:
         """Whether a row says what is right."""
-        value = row.get(self.answer)
-        return value is not None and value != "" and value != []
+        return not is_blank(row.get(self.answer))
 
 
 def _is_letter(name: str) -> bool:

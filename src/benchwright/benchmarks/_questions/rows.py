@@ -150,9 +150,10 @@ def _check_text_answer(answer: Any, field: str) -> None:
     if isinstance(answer, dict) or (
         isinstance(answer, list) and any(isinstance(one, list | dict) or one is None for one in answer)
     ):
+        inside = " with something else than texts and numbers" if isinstance(answer, list) else ""
         raise MissingFieldError(
             field,
-            reason=f"{field} is {_kind(answer)}; expected a text, a number, or a list of them (any of which is right)",
+            reason=f"{field} is {_kind(answer)}{inside}; expected a text, a number, or a list of them (any of which is right)",
         )
 
 
@@ -173,7 +174,7 @@ def _not_there(name: str, row: Row) -> str:
 def _kind(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
-    return "a list with something else than texts and numbers" if isinstance(value, list) else "no text"
+    return "a list" if isinstance(value, list) else "no text"
 
 
 def _shown(value: object) -> str:
