@@ -273,7 +273,7 @@ def _inputs(a: RunRecord, b: RunRecord) -> JsonObject:
 
 def _side(run: RunRecord) -> Side:
     duration = None if run.finished_at is None else round(run.finished_at - run.created_at, 3)
-    return Side(run.id, run.name, run.status, run.model, duration)
+    return Side(run.id, run.name, run.status, run.model, duration, str(endpoint_of(run).get("url") or ""))
 
 
 def _numbers(half: Half) -> dict[str, float]:

@@ -29,6 +29,8 @@ class Side:
     """Model id."""
     duration: float | None
     """Seconds from start to end."""
+    endpoint: str = ""
+    """Where the model is: two servers may know theirs by the same name."""
 
 
 @dataclass(frozen=True, slots=True)

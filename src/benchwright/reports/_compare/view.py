@@ -59,6 +59,7 @@ def _sides(comparison: Comparison) -> Table:
     for label, one, other in (
         ("eval", a.workflow_name, b.workflow_name),
         ("model", a.model_name, b.model_name),
+        *([("at", a.endpoint, b.endpoint)] if a.endpoint != b.endpoint else []),
         ("status", a.status, b.status),
         ("took", duration(a.duration), duration(b.duration)),
     ):
