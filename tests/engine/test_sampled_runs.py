@@ -124,8 +124,12 @@ def test_a_run_goes_on_with_its_plan_and_with_no_other(tmp_path: Path) -> None:
     assert stopped.summary.partial
     other = planned(request_count=9, sampling_mode="random", seed=7)
     with pytest.raises(UsageError, match="the dataset has changed"):
-        benchwright.resume(stopped.run_id, target=other, workspace=tmp_path, endpoint=ScriptedEndpoint(second))
-    done = benchwright.resume(stopped.run_id, target=bench, workspace=tmp_path, endpoint=ScriptedEndpoint(second))
+        benchwright.resume(
+            stopped.run_id, target=other, workspace=tmp_path, endpoint=ScriptedEndpoint(second)
+        )
+    done = benchwright.resume(
+        stopped.run_id, target=bench, workspace=tmp_path, endpoint=ScriptedEndpoint(second)
+    )
     assert done.summary.evaluated == 9
     assert len(first.bodies) + len(second.bodies) == 9
     whole = Script()

@@ -86,9 +86,7 @@ def serve(
                 record.unlink()
 
 
-async def _until_told(
-    listening: _Listening, on_ready: Callable[[ServerAddress], None] | None
-) -> None:
+async def _until_told(listening: _Listening, on_ready: Callable[[ServerAddress], None] | None) -> None:
     """Until a signal. Ours to handle: uvicorn would raise it again, and what has to be put away would stay."""
     server, loop = listening.server, asyncio.get_running_loop()
 
