@@ -67,3 +67,25 @@ def test_telling_what_an_option_is_states_nothing(reply: str, expected: str) -> 
 )
 def test_letters_inside_an_options_text_are_not_joined_to_it(reply: str, expected: str | None) -> None:
     assert extract_choice(reply, BOTH).letter == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("- A) gravity: pulls down\n- B) magnetism: metals only\n- C) friction: correct", "C"),
+        ("A) gravity ❌\nB) magnetism ❌\nC) friction ✅\nD) inertia ❌", "C"),
+        ("**A)** gravity – incorrect.\n**B)** magnetism – incorrect.\n**C)** friction – correct!", "C"),
+        ("Option A: wrong\nOption B: wrong\nOption C: right\nOption D: wrong", "C"),
+        ("A. gravity, correct.\nB. magnetism, correct.\nC. friction, incorrect.\nD. inertia, correct.", None),
+        ("Answer: D, the wrong one.\nA: partly\nB: correct\nC: partly", "D"),
+        ("A: incorrect\nB: incorrect\nC: not correct\nD: incorrect", None),
+        ("A: correct me if I am wrong\nB: right-handed\nC: right side up", None),
+        ("A) gravity ❌\nB) magnetism ❌\nC) friction ✅\nD) inertia ❌\n\nSo the answer is D.", "D"),
+    ],
+)
+def test_the_only_option_that_is_marked_as_right(reply: str, expected: str | None) -> None:
+    assert extract_choice(reply, FORCES).letter == expected
+
+
+def test_of_two_options_a_mark_decides_nothing() -> None:
+    assert extract_choice("A: correct\nB: incorrect", {"A": "5 > 3", "B": "3 > 5"}).letter is None

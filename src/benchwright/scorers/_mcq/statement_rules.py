@@ -243,6 +243,13 @@ STATEMENT_RULES: tuple[ChoiceRule, ...] = (
         ("ponse", "antwort", "respuesta", "risposta", "resposta", "正解", "答え", "解答", "답"),
     ),
     ChoiceRule(
+        "marked",
+        "pattern",
+        "statement",
+        "the only option marked as right in a list of three or more, where nothing else is stated",
+        ("A) 2258 ❌\nB) 2263 ✅\nC) 2281 ❌", "A: too small\nB: correct\nC: too large"),
+    ),
+    ChoiceRule(
         "last_words",
         "pattern",
         "statement",
@@ -258,4 +265,4 @@ STATEMENT_RULES: tuple[ChoiceRule, ...] = (
     ),
 )
 """Patterns give what stands before the letter or text. Two of them, `verdict` and `preferred`, begin with the
-letter and are code, as are `last_words` and `last_line`."""
+letter and are code, as are `marked`, `last_words` and `last_line`."""

@@ -17,6 +17,7 @@ from benchwright.scorers._mcq.letters import (
     joined_to,
     letter_at,
 )
+from benchwright.scorers._mcq.marks import marked_option
 from benchwright.scorers._mcq.rule import ChoiceRule, Ending
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.statement_rules import STATEMENT_RULES
@@ -123,6 +124,9 @@ def statements(view: View, options: Mapping[str, str], texts: OptionTexts) -> St
     for found in verdicts:
         if last is None or found.start > last.start:
             last = found
+    if last is None and (marked := marked_option(view, options, texts)):
+        at, letter, rule = marked
+        last = Statement(at, at + 1, letter, rule, False)
     return Stated(last, taken_back)
 
 
