@@ -201,6 +201,17 @@ def test_spellings_of_other_tools_are_understood(write: Write) -> None:
     assert dataset.questions == {"template": {"round": [{"role": "HUMAN", "prompt": "{question}"}]}}
 
 
+def test_repeats_of_other_tools_are_understood(write: Write) -> None:
+    table = '{"path": "qa.jsonl", "n": 4, "k": 2}'
+    (dataset,) = read(write("suite.json", f'{{"datasets": [{table}]}}')).datasets
+    assert dataset.run == {"repeats": 4, "pass_k": 2}
+    both = '{"path": "qa.jsonl", "n": 4, "repeats": 2}'
+    with pytest.raises(ConfigError, match="n is not known"):
+        read(write("both.json", f'{{"datasets": [{both}]}}'))
+    with pytest.raises(ConfigError, match="repeats"):
+        read(write("none.json", '{"datasets": [{"path": "qa.jsonl", "n": 0}]}'))
+
+
 def test_combinations_say_who_meets_whom(write: Write) -> None:
     text = """
 models: [demo, {name: other, type: demo, skill: 0.2}]

@@ -44,6 +44,8 @@ _ELSEWHERE = {
     "output_dir",
 }
 _SETTINGS = known_settings(s for s in RUN_SETTINGS if s.name not in _ELSEWHERE)
+_REPEATS = {"n": "repeats", "k": "pass_k"}
+"""How files for AISBench write how often rows are asked, and the k of pass@k."""
 _UPSTREAM = ("type", "reader_cfg", "infer_cfg", "eval_cfg")
 
 
@@ -127,6 +129,9 @@ def _spelled(values: dict[str, object]) -> dict[str, object]:
         spelled["compat"] = "aisbench" if compat else None
     if isinstance(evaluator, Mapping) and set(evaluator) == {"type"} and isinstance(evaluator["type"], str):
         spelled["evaluator"] = evaluator["type"]
+    for theirs, ours in _REPEATS.items():
+        if theirs in spelled and ours not in spelled:
+            spelled[ours] = spelled.pop(theirs)
     return {key: value for key, value in spelled.items() if value is not None}
 
 
