@@ -27,7 +27,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reports": BASE | {"plugins", "config", "store", "stats"},
     "sdk": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports"},
     "server": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports", "sdk"},
-    "cli": {"server"} | BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports", "sdk"},
+    "cli": {"server"}
+    | BELOW_BENCHMARKS
+    | {"store", "endpoints", "stats", "benchmarks", "engine", "reports", "sdk"},
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
 
