@@ -227,9 +227,15 @@ def test_server_that_does_not_tell_is_a_clear_error(lists: Any, answer: tuple[in
     url, handler = lists
     handler.answers["/v1/models"] = answer
     with pytest.raises(ConfigError) as caught:
-        model_id_of(model="mindie_stream_api_general", model_url=url)
+        model_id_of(model="vllm_api_general", model_url=url)
     assert words in str(caught.value)
     assert "--model-id NAME" in str(caught.value)
+
+
+@pytest.mark.parametrize("profile", ["mindie_stream_api_general", "tgi_api_general", "tgi_stream_api_general"])
+def test_formats_that_send_no_name_need_none(lists: Any, profile: str) -> None:
+    url, _ = lists
+    assert model_id_of(model=profile, model_url=url) == profile
 
 
 def test_server_that_is_not_there_is_a_clear_error_and_check_asks_nothing(lists: Any) -> None:

@@ -18,7 +18,7 @@ from benchwright.config import (
     resolve_headers,
     resolve_provider,
 )
-from benchwright.core import Api, UsageError, suggest
+from benchwright.core import Api, ConfigError, UsageError, suggest
 from benchwright.endpoints import (
     DemoSettings,
     EndpointSettings,
@@ -174,7 +174,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     if model_type is not None:
         endpoint.type_for(model_type)  # what the wire format cannot do is refused here
     if model_id is None:
-        endpoint = _with_model(endpoint, ask_server)
+        endpoint = _with_model(endpoint, ask_server, model.name)
     generation = _generation(options, endpoint.model_id, model)
     if api == "responses" and generation.stop:
         raise UsageError("the responses route knows no stop texts; leave --stop out, or use --api openai")
@@ -183,14 +183,22 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     )
 
 
-def _with_model(endpoint: EndpointSettings, ask_server: bool) -> EndpointSettings:
-    """The endpoint with the model that the server has. Asked once; the run keeps the answer."""
+def _with_model(endpoint: EndpointSettings, ask_server: bool, written: str) -> EndpointSettings:
+    """The endpoint with the model that the server has. Asked once; the run keeps the answer.
+
+    Formats whose requests name no model do without: a server that cannot tell is called what the user called it.
+    """
     if endpoint.api == "triton":
         raise UsageError("Triton has the model's name in its URLs: give it with --model-id NAME")
     if not ask_server:
         return endpoint
     asked = replace(endpoint, headers=resolve_headers(endpoint.headers))
-    name: str = in_event_loop(first_model(asked))
+    try:
+        name: str = in_event_loop(first_model(asked))
+    except ConfigError:
+        if endpoint.api not in ("tgi", "mindie"):
+            raise
+        name = written
     return replace(endpoint, model_id=name)
 
 
