@@ -121,6 +121,23 @@ def test_a_replayed_value_equals_the_first(flow: Flow) -> None:
     assert seen[0][4] == {"left": 1, "right": None}
 
 
+def test_a_resumed_run_is_given_every_digit_of_its_input_and_gives_those_of_its_output(flow: Flow) -> None:
+    given, fails = {"seed": 10**30, "low": -(2**70)}, True
+
+    async def handler(value: Any, ctx: WorkflowContext) -> Any:
+        assert value == given
+        if fails:
+            raise RuntimeError("stop")
+        return value
+
+    flow.fails(handler, RuntimeError, given)
+    fails = False
+    assert flow.run(handler, resume=1) == given
+    again = flow.run(handler, resume=1)  # complete: as recorded
+    assert again == given
+    assert type(again["seed"]) is int
+
+
 def test_a_resumed_run_does_completed_steps_no_more(flow: Flow) -> None:
     calls: list[str] = []
     broken = True

@@ -317,3 +317,23 @@ def test_schemathesis_finds_no_server_error(tmp_path: Path, monkeypatch: pytest.
     assert done.returncode == 0, (
         f"{done.stdout[-6000:]}\n{done.stderr[-500:]} ({time.monotonic() - started:.0f} s)"
     )
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-1e999"])
+def test_numbers_that_are_not_finite_are_refused_with_their_place(client: Client, number: str) -> None:
+    run = client("POST", "/runs", {"workflow_name": "wf"})[1]["run_id"]
+    point = f'{{"metric_name": "m", "metric_value": {number}}}'.encode()
+    answer = client("POST", f"/runs/{run}/metrics", point)
+    assert code_of(answer) == (422, "invalid")
+    assert "$.metric_value" in answer[1]["error"]["message"]
+    event = f'{{"type": "t", "data": {{"x": [{number}]}}}}'.encode()
+    assert code_of(client("POST", f"/runs/{run}/events", event)) == (422, "invalid")
+
+
+def test_long_numbers_and_half_characters_are_told_as_recorded(client: Client) -> None:
+    text = '{"n":1000000000000000000000000000000}'
+    run = client("POST", "/runs", {"workflow_name": "wf", "input": text})[1]["run_id"]
+    client("POST", f"/runs/{run}/events", {"type": "t", "data": {"n": "10"}})
+    client("POST", f"/runs/{run}/complete", {"output": text})
+    told = client("GET", f"/runs/{run}")[1]
+    assert (told["input"], told["output"]) == (text, text)

@@ -51,12 +51,9 @@ class Output:
 
     def json(self, value: Any) -> None:
         """The result as JSON."""
-        import orjson
+        from benchwright.core import exact_json
 
-        from benchwright.core import encode_json
-
-        text = orjson.dumps(orjson.loads(encode_json(value)), option=orjson.OPT_INDENT_2).decode()
-        self._write(sys.stdout, text + "\n")
+        self._write(sys.stdout, exact_json(value, indent=True).decode() + "\n")
 
     def stream(self, texts: Iterable[str]) -> None:
         """A long result, as it comes; the rest is not made when nobody reads any more."""

@@ -11,6 +11,7 @@ from benchwright.core._errors import (
     RunOwnedError,
     UsageError,
 )
+from benchwright.core._exact import exact_json, load_exact_json
 from benchwright.core._exit_codes import WORST_FIRST, worst_exit_code
 from benchwright.core._folders import own_ancestors
 from benchwright.core._hashing import canonical_json, content_hash, encode_json
@@ -71,7 +72,9 @@ __all__ = [
     "canonical_json",
     "content_hash",
     "encode_json",
+    "exact_json",
     "json_differences",
+    "load_exact_json",
     "normalise_name",
     "own_ancestors",
     "reply_from_json",

@@ -7,8 +7,10 @@ from typing import Any
 
 import orjson
 
-_ENCODE = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-_CANONICAL = _ENCODE | orjson.OPT_SORT_KEYS
+ENCODE = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+"""How values of any kind are written."""
+
+_CANONICAL = ENCODE | orjson.OPT_SORT_KEYS
 
 
 def encode_json(value: Any) -> bytes:
@@ -18,9 +20,9 @@ def encode_json(value: Any) -> bytes:
     b'{"b":1,"a":null}'
     """
     try:
-        return orjson.dumps(value, default=_as_text, option=_ENCODE)
+        return orjson.dumps(value, default=as_text, option=ENCODE)
     except TypeError:  # orjson.JSONEncodeError
-        return orjson.dumps(_holdable(value), default=_as_text, option=_ENCODE)
+        return orjson.dumps(_holdable(value), default=as_text, option=ENCODE)
 
 
 def canonical_json(value: Any) -> bytes:
@@ -30,9 +32,9 @@ def canonical_json(value: Any) -> bytes:
     b'{"a":null,"b":1}'
     """
     try:
-        return orjson.dumps(value, default=_as_text, option=_CANONICAL)
+        return orjson.dumps(value, default=as_text, option=_CANONICAL)
     except TypeError:
-        return orjson.dumps(_holdable(value), default=_as_text, option=_CANONICAL)
+        return orjson.dumps(_holdable(value), default=as_text, option=_CANONICAL)
 
 
 def content_hash(value: Any) -> str:
@@ -40,7 +42,8 @@ def content_hash(value: Any) -> str:
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
-def _as_text(value: Any) -> Any:
+def as_text(value: Any) -> Any:
+    """What stands for a value that JSON cannot hold."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, set | frozenset):

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from benchwright.core import JsonObject, JsonValue, NotFoundError, suggest
+from benchwright.core import JsonObject, JsonValue, NotFoundError, load_exact_json, suggest
 from benchwright.reports._files import iso_time
 from benchwright.reports._text import duration, number, printable
 from benchwright.store import Event, MetricPoint, Store, WorkflowStep
@@ -204,15 +202,7 @@ def step_in_full(view: StepView, events: Sequence[Event]) -> Group:
 
 
 def _json(text: bytes | None) -> JsonValue:
-    import json
-
-    if text is None:
-        return None
-    try:
-        found: JsonValue = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        found = json.loads(text)
-    return found
+    return None if text is None else load_exact_json(text)
 
 
 def _text(value: Any) -> str:

@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from benchwright.core import JsonValue, RunSummary
+from benchwright.core import JsonValue, RunSummary, exact_json
 from benchwright.reports._text import duration, local_time, number, plural, printable
 from benchwright.reports._workflow_steps import StepView, step_table
 from benchwright.store import Event, MetricTotals, RunRecord
@@ -184,8 +182,5 @@ def _grid(rows: Sequence[tuple[str, str]]) -> RenderableType:
 
 
 def _short(value: Any) -> str:
-    try:
-        text = orjson.dumps(value).decode()
-    except TypeError:  # an integer beyond 64 bits
-        text = str(value)
+    text = exact_json(value).decode()
     return printable(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,12 +10,15 @@ from typing import Any
 
 import orjson
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as Mounted
 
+from benchwright.core import JsonObject, exact_json
+from benchwright.sdk import stable_stringify
 from benchwright.server._guard import MAX_BODY_BYTES, Guard
 from benchwright.server._handlers import Call
 from benchwright.server._openapi import openapi_document
@@ -73,13 +77,13 @@ def _endpoint(route: Route, state: ServerState) -> Callable[[Request], Awaitable
     async def answer(request: Request) -> Response:
         try:
             call = Call(_path(request), _query(route, request), _body(route, await request.body()))
-            told = await route.handler(state, call)
+            told = _encoded(await route.handler(state, call))
         except Exception as error:
             refusal = refusal_of(error)
             if refusal.status == 500:
                 _LOG.exception("%s %s", request.method, request.url.path)
             return _refused(refusal)
-        return _json(told.model_dump_json().encode() if isinstance(told, BaseModel) else orjson.dumps(told))
+        return _json(told)
 
     return answer
 
@@ -125,11 +129,30 @@ def _body(route: Route, raw: bytes) -> BaseModel | None:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
+        _refuse_odd_numbers(raw)
         raise Refusal(400, "malformed", f"the body is not JSON: {error}") from None
     try:
         return route.body.model_validate(value)
     except ValidationError as error:
         raise Refusal(422, "invalid", _problems(error)) from None
+
+
+def _refuse_odd_numbers(raw: bytes) -> None:
+    """A body that is JSON but for NaN or infinite numbers: many clients write them. UsageError says where one is."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return
+    stable_stringify(value)
+
+
+def _encoded(told: BaseModel | JsonObject) -> bytes:
+    if not isinstance(told, BaseModel):
+        return exact_json(told)
+    try:
+        return told.model_dump_json().encode()
+    except PydanticSerializationError:  # half a character
+        return exact_json(told.model_dump(mode="python"))
 
 
 def _problems(error: ValidationError) -> str:

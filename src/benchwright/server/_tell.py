@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from benchwright.core import JsonValue, encode_json
+from benchwright.core import JsonValue, exact_json
 from benchwright.server._models import Decision, EventTold, MetricTold, RunTold, StepTold
 from benchwright.store import BeginDecision, Event, MetricPoint, RunRecord, WorkflowStep
 
@@ -88,4 +88,4 @@ def decision_told(decision: BeginDecision) -> Decision:
 
 
 def _text(value: JsonValue) -> str | None:
-    return None if value is None else encode_json(value).decode()
+    return None if value is None else exact_json(value).decode()

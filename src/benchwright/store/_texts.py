@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import overload
 
-import orjson
-
-from benchwright.core import JsonValue
+from benchwright.core import JsonValue, load_exact_json
 
 
 @overload
@@ -25,13 +23,7 @@ def load_json(text: bytes) -> JsonValue: ...
 @overload
 def load_json(text: bytes | None) -> JsonValue: ...
 def load_json(text: bytes | None) -> JsonValue:
-    """A stored JSON value; None for none."""
+    """A stored JSON value with every digit; None for none."""
     if text is None:
         return None
-    try:
-        value: JsonValue = orjson.loads(text)
-    except orjson.JSONDecodeError:  # half characters and the like, which the standard library reads
-        import json
-
-        value = json.loads(text)
-    return value
+    return load_exact_json(text)

@@ -52,6 +52,15 @@ def test_a_dataset_is_resolved_and_read_by_number(address: ServerAddress) -> Non
     assert post(address, "/datasets/batch", {**batch, "offset": 225, "limit": 100})[1]["rows"] == ROWS[225:]
 
 
+def test_values_that_the_quick_library_cannot_write_are_told_as_they_are(
+    address: ServerAddress, hub: LoopbackHub
+) -> None:
+    rows = [{"big": 10**30, "none": None}, {"big": 1, "unicode é": "é"}]
+    hub.repo("a/odd").commit({"test.jsonl": "".join(json.dumps(row) + "\n" for row in rows)})
+    batch = {"source": "hf://a/odd", "offset": 0, "limit": 10}
+    assert post(address, "/datasets/batch", batch) == (200, {"rows": rows})
+
+
 def test_a_branch_that_moves_does_not_move_a_server_that_has_resolved_it(
     address: ServerAddress, hub: LoopbackHub
 ) -> None:

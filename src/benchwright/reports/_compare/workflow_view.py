@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
-from benchwright.core import JsonValue
+from benchwright.core import JsonValue, exact_json
 from benchwright.reports._compare.values import Comparison, field_differences
 from benchwright.reports._text import printable
 
@@ -63,8 +61,5 @@ def _table(comparison: Comparison, rows: list[tuple[str, list[JsonValue]]]) -> T
 
 
 def _short(value: JsonValue) -> str:
-    try:
-        text = orjson.dumps(value).decode()
-    except TypeError:  # an integer beyond 64 bits
-        text = str(value)
+    text = exact_json(value).decode()
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
