@@ -12,6 +12,8 @@ import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.core import ConfigError, RequestFailure, UsageError
 from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.sdk import RunOptions
+from benchwright.sdk._models import choose_model
 from benchwright.store import Store, Workspace
 
 BENCH = """
@@ -130,3 +132,16 @@ def test_ready_made_responses_are_no_models_and_may_be_empty(folder: Path) -> No
 def test_check_takes_the_keywords_of_run(folder: Path) -> None:
     (report,) = benchwright.check(write(folder), limit=4)
     assert report.rows == 4
+
+
+@pytest.mark.parametrize("body", [{"api_key": "sk-1"}, {"auth": {"Access-Token": "x"}}, {"PASSWORD": "y"}])
+def test_a_secret_in_the_body_is_refused_because_bodies_are_recorded(body: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="looks like a secret") as caught:
+        choose_model(RunOptions(model_url="http://h/v1", model_id="m", extra_body=body), None)
+    assert "sk-1" not in str(caught.value)
+
+
+def test_fields_that_only_sound_like_secrets_pass() -> None:
+    body = {"max_tokens": 3, "tokenizer": "t", "return_token_ids": True, "keyword": "k"}
+    chosen = choose_model(RunOptions(model_url="http://h/v1", model_id="m", extra_body=body), None)
+    assert chosen.generation.extra_body == body

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +35,10 @@ from benchwright.sdk._options import RunOptions
 UNNAMED = "?"
 """Stands for a model that only its server could name, where the server was not asked."""
 
+_SECRET_FIELD = re.compile(
+    r"(x[-_])?(api[-_]?key|authorization|(auth|access|bearer)[-_]?token|password|passwd|(client[-_])?secret|credentials?)",
+    re.IGNORECASE,
+)
 DEFAULT_PARALLELISM = 16
 """Samples in flight when nobody says otherwise: polite to a small server, enough for a laptop."""
 
@@ -225,7 +231,21 @@ def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -
         "stream": _first(options.stream, model and model.stream),
         "extra_body": {**(model.extra_body if model else {}), **(options.extra_body or {})} or None,
     }
+    _refuse_secrets(said["extra_body"])
     return Generation(model=model_id, **{name: value for name, value in said.items() if value is not None})
+
+
+def _refuse_secrets(body: Any) -> None:
+    """Bodies are recorded as they are sent: a key in one would stand in the run's files."""
+    if not isinstance(body, Mapping):
+        return
+    for name, value in body.items():
+        if _SECRET_FIELD.fullmatch(str(name)):
+            raise UsageError(
+                f"extra_body: {name} looks like a secret, and request bodies are recorded. Export it and send it as a "
+                "header: --api-key-name MY_KEY, or --header 'X-Api-Key=${MY_KEY}'"
+            )
+        _refuse_secrets(value)
 
 
 def _first(*values: Any) -> Any:
