@@ -70,7 +70,7 @@ def test_scores_per_step_are_tested_in_pairs(store: Store) -> None:
     told = found.to_json()
     assert told["run_a"] == {
         "id": a, "workflow_name": "my_eval", "status": "completed", "model_name": "small",
-        "duration": found.run_a.duration,
+        "duration": found.run_a.duration, "endpoint": "",
     }  # fmt: skip
     assert told["input_comparison"] == {
         "same": False,
