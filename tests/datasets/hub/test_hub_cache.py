@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import multiprocessing
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -139,8 +141,40 @@ def test_a_cache_that_cannot_be_written(
 ) -> None:
     (cache.parent / "file").write_text("x")
     monkeypatch.setenv("BENCHWRIGHT_CACHE", str(cache.parent / "file"))
-    with pytest.raises(DatasetError, match=r"the rows cannot be kept in .*Not a directory"):
-        load_dataset("hf://a/data")
+    (cache.parent / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(cache.parent / "temporary"))
+    reader = open_dataset("hf://a/data")
+    assert [row for batch in reader.batches() for row in batch.rows] == ROWS
+    (note,) = reader.notes()
+    assert "the rows cannot be kept in" in note
+    assert "Not a directory" in note
+    requests = len(hub.paths("resolve/"))
+    assert [row for batch in reader.batches() for row in batch.rows] == ROWS
+    assert len(hub.paths("resolve/")) == requests, "fetched once for one reader"
+    del reader
+    gc.collect()
+    assert not list((cache.parent / "temporary").iterdir())
+
+
+def test_a_disk_that_is_full_fails_no_run_while_there_is_room_elsewhere(
+    hub: LoopbackHub, repo: Repo, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchwright.datasets._hf import download
+
+    whole = download._append
+
+    def full_there(*args: Any) -> None:
+        if args[-1].is_relative_to(cache):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        whole(*args)
+
+    monkeypatch.setattr(download, "_append", full_there)
+    assert load_dataset("hf://a/data") == ROWS
+    assert not list(cache.rglob("rows.parquet"))
+    dataset = HubDataset("hf://a/data")
+    assert dataset.init().rows == 50
+    assert dataset.batch(40, 20) == ROWS[40:]
+    assert [note for note in dataset.notes if "the disk is full" in note]
 
 
 def test_a_dataset_without_rows_is_kept_as_such(hub: LoopbackHub, cache: Path) -> None:

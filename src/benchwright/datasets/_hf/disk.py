@@ -73,16 +73,19 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def what_failed(exc: OSError) -> str:
+    """Why a folder could not be written, in words."""
+    return "the disk is full" if exc.errno in (errno.ENOSPC, errno.EDQUOT) else exc.strerror or str(exc)
+
+
 @contextmanager
 def cache_errors(uri: str, cache: Path) -> Iterator[None]:
     """Trouble with the cache folder in words. What was half written is removed by those who wrote it."""
     try:
         yield
     except OSError as exc:
-        full = exc.errno in (errno.ENOSPC, errno.EDQUOT)
-        what = "the disk is full" if full else exc.strerror or str(exc)
         raise DatasetError(
-            f"{uri}: the rows cannot be kept in {cache}: {what}. Make room, or name another folder with "
+            f"{uri}: the rows cannot be kept in {cache}: {what_failed(exc)}. Make room, or name another folder with "
             "BENCHWRIGHT_CACHE. Nothing half-written was left there"
         ) from exc
 

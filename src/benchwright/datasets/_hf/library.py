@@ -102,7 +102,7 @@ class LibraryPart:
         """Never."""
         return False
 
-    def fill(self, rows: Path) -> Filled:
+    def fill(self, rows: Path, partial: Path) -> Filled:
         """Has the library write the split."""
         told = _child(
             self.place, {"do": "load", "config": self.config, "split": self.split, "target": str(rows)}

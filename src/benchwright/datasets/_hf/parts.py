@@ -34,8 +34,6 @@ class Origin:
     """What the user asked for, with the repository's own name."""
     commit: str
     """The commit the files are read at."""
-    partial: Path
-    """Folder for downloads that are not complete yet."""
     snapshot: Path | None = None
     """The same commit in the cache of the `huggingface_hub` library, if it is there."""
 
@@ -78,9 +76,9 @@ class FilePart:
         """Whether the hub's own library has all the files."""
         return all(self._local(file) for file in self.files)
 
-    def fill(self, rows: Path) -> Filled:
+    def fill(self, rows: Path, partial: Path) -> Filled:
         """Downloads the files, then takes them over or converts them."""
-        folder = self.origin.partial / content_hash(self.identity())[:16]
+        folder = partial / content_hash(self.identity())[:16]
         places = [self._local(file) or folder / file.digest.replace(":", "-") for file in self.files]
         missing = {
             place: file for file, place in zip(self.files, places, strict=True) if place.parent == folder

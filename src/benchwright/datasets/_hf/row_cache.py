@@ -14,6 +14,8 @@ import json
 import os
 import secrets
 import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,6 +30,7 @@ from benchwright.datasets._hf.disk import (
     locked,
     set_aside,
     sha256_of,
+    what_failed,
     write_whole,
 )
 from benchwright.datasets._values import Trouble
@@ -82,8 +85,9 @@ class Part(Protocol):
     def is_local(self) -> bool:
         """Whether the rows can be had without network."""
 
-    def fill(self, rows: Path) -> Filled:
-        """Writes the rows to a new Parquet file. Raises DatasetError when they cannot be had."""
+    def fill(self, rows: Path, partial: Path) -> Filled:
+        """Writes the rows to a new Parquet file; `partial` is the folder for downloads that are not complete yet.
+        Raises DatasetError when they cannot be had, OSError when they cannot be written."""
 
 
 class RowCache:
@@ -97,18 +101,43 @@ class RowCache:
         self._quarantine = quarantine
         self._offline = offline
         self._tell = tell
+        self._spare: RowCache | None = None
 
     def peek(self, part: Part) -> Entry | None:
         """A good entry if there is one; nothing is fetched."""
         place = self._place(part)
-        return self._good(place, part) if place.is_dir() else None
+        found = self._good(place, part) if place.is_dir() else None
+        return self._spare.peek(part) if found is None and self._spare is not None else found
 
     def open(self, part: Part) -> Entry:
-        """A verified entry, fetched if it is not there. Raises DatasetError when that fails."""
-        place = self._place(part)
-        if place.is_dir() and (entry := self._good(place, part)):
+        """A verified entry, fetched if it is not there. Raises DatasetError when that fails.
+
+        A folder that cannot be written, or a full disk, is no reason to fail: the rows are then kept in a temporary
+        folder for as long as somebody reads them.
+        """
+        if entry := self.peek(part):
             return entry
-        with cache_errors(self._uri, self._folder), locked(self._folder / "locks" / place.name):
+        with cache_errors(self._uri, self._folder):
+            if self._spare is None:
+                try:
+                    return self._fetched(part)
+                except OSError as exc:
+                    self._spare = self._temporary(exc)
+            return self._spare._fetched(part)
+
+    def _temporary(self, why: OSError) -> RowCache:
+        folder = Path(tempfile.mkdtemp(prefix="benchwright-rows-"))
+        spare = RowCache(self._uri, folder, self._quarantine, self._offline, self._tell)
+        weakref.finalize(spare, shutil.rmtree, folder, ignore_errors=True)
+        self._tell(
+            f"the rows cannot be kept in {self._folder} ({what_failed(why)}): they are in a temporary folder for "
+            "now, and will be fetched again next time"
+        )
+        return spare
+
+    def _fetched(self, part: Part) -> Entry:
+        place = self._place(part)
+        with locked(self._folder / "locks" / place.name):
             if place.is_dir():  # somebody else was quicker, or it is damaged
                 if entry := self._good(place, part):
                     return entry
@@ -132,7 +161,7 @@ class RowCache:
         aside = place.parent / f".{place.name}.{os.getpid()}.{secrets.token_hex(4)}"
         aside.mkdir()
         try:
-            filled = part.fill(aside / ROWS)
+            filled = part.fill(aside / ROWS, self._folder / "partial")
             flush_file(aside / ROWS)
             meta: JsonObject = {
                 "format": FORMAT,

@@ -138,7 +138,7 @@ class ViewerPart:
         """Never."""
         return False
 
-    def fill(self, rows: Path) -> Filled:
+    def fill(self, rows: Path, partial: Path) -> Filled:
         """Asks page by page."""
         out = RowWriter(rows)
         try:

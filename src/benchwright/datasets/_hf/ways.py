@@ -148,7 +148,7 @@ class Place:
         asked = replace(self.pinned.asked, repo=self.listing.repo)
         at = commit or self.pinned.commit
         theirs = snapshot(self.hub.settings.hub_cache, self.listing.repo, at)
-        return Origin(self.hub, asked, at, self.records.folder / "partial", theirs)
+        return Origin(self.hub, asked, at, theirs)
 
 
 def files_way(place: Place) -> FilesWay:
