@@ -52,6 +52,10 @@ def scores_of(result: object) -> Scores | InvalidScores:
         return InvalidScores(f"the scorer returned {_shown(result)}; {_CONTRACT}")
     scores: Scores = {}
     for key, value in result.items():
+        kind = type(value)
+        if type(key) is str and (kind is bool or kind is str or value is None):  # nothing to look at twice
+            scores[key] = value
+            continue
         if not isinstance(key, str):
             return InvalidScores(f"the scorer returned the key {key!r}, which is not text; {_CONTRACT}")
         plain = _plain(value)
