@@ -14,7 +14,7 @@ from benchwright.server import _models as m
 from benchwright.server._refusals import Refusal
 from benchwright.server._state import ServerState
 from benchwright.server._tell import decision_told, event_told, metric_told, run_told, step_told
-from benchwright.store import RunStatus, StepRequest
+from benchwright.store import Owner, RunStatus, StepRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,14 @@ async def list_runs(state: ServerState, call: Call) -> m.RunPage:
 async def get_run(state: ServerState, call: Call) -> m.RunTold:
     """One run."""
     return run_told(state.store.run(call.run_id))
+
+
+async def resume_run(state: ServerState, call: Call) -> m.Empty:
+    """Go on with a run whose process is gone, or tell who executes a new one; open steps of the former are interrupted."""
+    body: m.ResumeRun = call.body
+    state.store.run(call.run_id)
+    state.resume(call.run_id, Owner(body.host, body.pid, body.started))
+    return m.Empty()
 
 
 async def complete_run(state: ServerState, call: Call) -> m.Empty:

@@ -26,6 +26,15 @@ class CreateRun(Body):
     tags: dict[str, JsonValue] | None = None
 
 
+class ResumeRun(Body):
+    """The process that executes a run from now on."""
+
+    host: Name
+    pid: Number
+    started: Name
+    """When the process started, as no other process of that number did."""
+
+
 class RunOutput(Body):
     """What a run gave."""
 

@@ -80,6 +80,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/runs", h.create_run, m.RunCreated, m.CreateRun, writes=True, refusals=(503,)),
     Route("GET", "/runs", h.list_runs, m.RunPage, query=(_AFTER, _LIMIT, _KIND, _NAME)),
     Route("GET", _RUN, h.get_run, m.RunTold, refusals=(404,)),
+    Route("POST", f"{_RUN}/resume", h.resume_run, m.Empty, m.ResumeRun, writes=True, refusals=(404, 409, 503)),
     Route("POST", f"{_RUN}/complete", h.complete_run, m.Empty, m.CompleteRun, body_optional=True, writes=True,
           refusals=(404, 409, 503)),
     Route("POST", f"{_RUN}/fail", h.fail_run, m.Empty, m.FailRun, writes=True, refusals=(404, 409, 503)),

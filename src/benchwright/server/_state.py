@@ -8,8 +8,9 @@ from collections import OrderedDict
 
 from benchwright.core import Row
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
+from benchwright.server._clients import Clients
 from benchwright.server._refusals import Refusal
-from benchwright.store import Lease, Store
+from benchwright.store import Lease, Owner, Store
 
 MOST_DATASETS = 64
 """Resolved datasets that are kept; the one not asked for longest goes first."""
@@ -38,6 +39,8 @@ class ServerState:
         """The workspace."""
         self.workspace_id = hashlib.sha256(str(store.workspace.root).encode()).hexdigest()[:16]
         """Tells servers of different workspaces apart."""
+        self.clients = Clients()
+        """Who executes the runs."""
         self._leases: dict[int, Lease] = {}
         self._datasets: OrderedDict[str, OpenDataset] = OrderedDict()
         self._opening: dict[str, asyncio.Lock] = {}
@@ -54,7 +57,18 @@ class ServerState:
         known = self._leases.get(run_id)
         if known is None:
             known = self._leases[run_id] = self.store.claim_workflow(run_id)
+        self.clients.heard_of(run_id)
         return known
+
+    def resume(self, run_id: int, process: Owner) -> None:
+        """Let a process go on with a run: steps that a dead one left open are handed out again.
+
+        `RunOwnedError` while another process executes it, `RunClosedError` when it is complete.
+        """
+        if self.clients.gone(run_id, process) and (known := self._leases.pop(run_id, None)):
+            self.store.release_workflow(known)
+        self.lease(run_id)
+        self.clients.remember(run_id, process)
 
     def lease_of_step(self, step_id: int) -> Lease:
         """The right to write to the run of a step."""
@@ -63,6 +77,7 @@ class ServerState:
     def drop(self, run_id: int) -> None:
         """The run has ended."""
         self._leases.pop(run_id, None)
+        self.clients.forget(run_id)
 
     async def dataset(
         self, source: str, config: str | None, split: str | None, revision: str | None

@@ -8,17 +8,20 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from benchwright.core import JsonValue, UsageError
+from benchwright.core import JsonObject, JsonValue, NotFoundError, RunOwnedError, UsageError
 from benchwright.sdk._workflow.canonical import stable_stringify
 from benchwright.sdk._workflow.client import BenchwrightClient, WorkflowClient
+from benchwright.sdk._workflow.client import RunRecord as ServerRun
 from benchwright.sdk._workflow.environment import DEFAULT_BASE_URL, Surroundings, read_environment
+from benchwright.sdk._workflow.errors import ApiError
 from benchwright.sdk._workflow.frozen import code_change, frozen_manifest, frozen_settings
 from benchwright.sdk._workflow.http import HttpRecorder
 from benchwright.sdk._workflow.local import LocalRecorder
 from benchwright.sdk._workflow.local_client import LocalClient
 from benchwright.sdk._workflow.recorder import Recorder
-from benchwright.store import Lease, RunRecord, Store, find_workspace
+from benchwright.store import Lease, RunRecord, Store, find_workspace, this_process
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,6 @@ async def open_session(asked: Asked) -> Session:
     said = read_environment()
     managed = said.run_id is not None and asked.resume is None
     if asked.workspace is None and said.workspace is None and (managed or said.base_url is not None):
-        if asked.resume is not None:
-            raise UsageError(
-                "a run on a server cannot be resumed from here: BENCHWRIGHT_BASE_URL is set. Unset it, or give the "
-                "workspace's folder"
-            )
         return await _on_server(asked, said)
     store = Store(find_workspace(Path.cwd(), asked.workspace or said.workspace))
     try:
@@ -105,18 +103,25 @@ def _managed(asked: Asked, said: Surroundings, store: Store) -> Session:
 
 def _resumed(asked: Asked, store: Store) -> Session:
     run = find_workflow_run(store, str(asked.resume), [asked.name])
-    if run.kind != "workflow" or run.name != asked.name:
-        raise UsageError(
-            f"run {run.id} is one of {run.name!r}, not of the workflow {asked.name!r}. See: benchwright list"
-        )
-    if asked.input is not None and stable_stringify(asked.input) != stable_stringify(run.input):
-        raise UsageError(
-            f"run {run.id} was started with another input, which it keeps. Resume it without one, or start a new run"
-        )
+    _check_asked(
+        asked, run.id, run.name if run.kind == "workflow" else f"the benchmark {run.name}", run.input
+    )
     if run.status == "completed":
         return _complete(store, run)
     lease = store.claim_workflow(run.id, force=asked.force, data=code_change(run.manifest, asked.handler))
     return _session(store, lease, run.input)
+
+
+def _check_asked(asked: Asked, run_id: int, name: str, given: JsonValue) -> None:
+    """Refuse to resume a run of another workflow, or with another input than its own."""
+    if name != asked.name:
+        raise UsageError(
+            f"run {run_id} is one of {name!r}, not of the workflow {asked.name!r}. See: benchwright list"
+        )
+    if asked.input is not None and stable_stringify(asked.input) != stable_stringify(given):
+        raise UsageError(
+            f"run {run_id} was started with another input, which it keeps. Resume it without one, or start a new run"
+        )
 
 
 def find_workflow_run(store: Store, wanted: str, names: Sequence[str]) -> RunRecord:
@@ -161,14 +166,60 @@ def _complete(store: Store, run: RunRecord) -> Session:
 
 async def _on_server(asked: Asked, said: Surroundings) -> Session:
     client = BenchwrightClient(base_url=said.base_url or DEFAULT_BASE_URL, token=said.token)
+    managed = said.run_id is not None and asked.resume is None
+    done: bytes | None = None
     try:
         await client.health()
-        if said.run_id is not None:
+        if managed and said.run_id is not None:
             input_value, run_id = said.input, said.run_id
+        elif asked.resume is not None:
+            run = await _run_on_server(asked, client)
+            input_value, run_id = run.input, run.id
+            done = stable_stringify(run.output).encode() if run.status == "completed" else None
         else:
             input_value = json.loads(stable_stringify(asked.input))
             run_id = (await client.create_run(asked.name, input_value)).id
+        if done is None:
+            await _take_up(client, run_id)
     except BaseException:
         await client.close()
         raise
-    return Session(HttpRecorder(client, run_id), client, input_value, said.run_id is None, client.close)
+    return Session(HttpRecorder(client, run_id), client, input_value, not managed, client.close, done=done)
+
+
+async def _run_on_server(asked: Asked, client: BenchwrightClient) -> ServerRun:
+    """The run to be resumed: by its number, or the newest of the workflow (`last`, or its name)."""
+    wanted = str(asked.resume)
+    if not wanted.isdecimal():
+        if wanted not in ("last", "latest", asked.name):
+            raise UsageError(f"no run {wanted!r} on {client.base_url}; give its number, or last")
+        path = f"/runs?kind=workflow&limit=1&name={quote(asked.name, safe='')}"
+        found = (await client.call("GET", path)).get("runs")
+        newest = (
+            found[0].get("id") if isinstance(found, list) and found and isinstance(found[0], dict) else None
+        )
+        if newest is None:
+            raise NotFoundError(f"no run of {asked.name!r} on {client.base_url} yet")
+        wanted = str(newest)
+    try:
+        run = await client.get_run(int(wanted))
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        raise NotFoundError(str(error)) from None
+    _check_asked(asked, run.id, run.workflow_name, run.input)
+    return run
+
+
+async def _take_up(client: BenchwrightClient, run_id: int) -> None:
+    """Tell the server who executes the run. It then hands out again what a dead process left open, and refuses, with
+    `RunOwnedError`, while another one lives; a server that knows no such question is not asked again."""
+    process = this_process()
+    body: JsonObject = {"host": process.host, "pid": process.pid, "started": process.started}
+    try:
+        await client.call("POST", f"/runs/{run_id}/resume", body)
+    except ApiError as error:
+        if error.code == "run_owned":
+            raise RunOwnedError(str(error)) from None
+        if error.status not in (404, 405, 501):
+            raise
