@@ -232,7 +232,9 @@ def test_server_that_does_not_tell_is_a_clear_error(lists: Any, answer: tuple[in
     assert "--model-id NAME" in str(caught.value)
 
 
-@pytest.mark.parametrize("profile", ["mindie_stream_api_general", "tgi_api_general", "tgi_stream_api_general"])
+@pytest.mark.parametrize(
+    "profile", ["mindie_stream_api_general", "tgi_api_general", "tgi_stream_api_general"]
+)
 def test_formats_that_send_no_name_need_none(lists: Any, profile: str) -> None:
     url, _ = lists
     assert model_id_of(model=profile, model_url=url) == profile
