@@ -74,14 +74,18 @@ def test_a_cached_row_costs_no_more_than_twice_a_bare_read(hub: LoopbackHub) -> 
     def ours(name: str) -> Callable[[], int]:
         return lambda: sum(len(batch.rows) for batch in open_dataset(f"hf://a/{name}").batches())
 
-    def least(work: Callable[[], int]) -> float:
-        times = []
-        for _ in range(4):  # the first fetches and verifies
-            start = time.process_time()
-            assert work() == 200_000
-            times.append(time.process_time() - start)
-        return min(times)
+    def cost(work: Callable[[], int]) -> float:
+        start = time.process_time()
+        assert work() == 200_000
+        return time.process_time() - start
 
-    floor = least(bare)
     for name in ("pq", "lines"):
-        assert least(ours(name)) < 2 * floor
+        cost(ours(name))  # fetches and verifies
+        # In turn, and the best of each: what else the machine does must not decide.
+        floors, costs = [], []
+        for _ in range(8):
+            floors.append(cost(bare))
+            costs.append(cost(ours(name)))
+            if len(costs) > 2 and min(costs) < 2 * min(floors):
+                break
+        assert min(costs) < 2 * min(floors), (name, costs, floors)
