@@ -292,8 +292,8 @@ def test_all_results_in_input_order() -> None:
         ({"max_rows": -1}, ValueError, "max_rows is -1"),
         ({"on_error": "ignore"}, ValueError, "on_error is 'ignore'"),
         ({"transform": "x"}, TypeError, "transform is str"),
-        ({"split": "test"}, ValueError, "split only apply to hub datasets"),
-        ({"config": "a", "revision": "b"}, ValueError, "config, revision only apply"),
+        ({"split": "test"}, ValueError, "split applies to hub datasets only"),
+        ({"config": "a", "revision": "b"}, ValueError, "config, revision apply to hub"),
         ({"source": object()}, TypeError, "lacks source_id, initialize, load_batch"),
     ],
 )

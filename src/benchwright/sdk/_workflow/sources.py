@@ -279,4 +279,5 @@ def _object_source(source: object, **hub_arguments: str | None) -> RowSource:
 def _refuse_hub_arguments(why: str, **arguments: str | None) -> None:
     given = [name for name, value in arguments.items() if value is not None]
     if given:
-        raise ValueError(f"{', '.join(given)} only apply to hub datasets (hf://owner/name), and {why}")
+        verb = "applies" if len(given) == 1 else "apply"
+        raise ValueError(f"{', '.join(given)} {verb} to hub datasets only (hf://owner/name), and {why}")
