@@ -33,6 +33,7 @@ class Child:
         folder: Path,
         pass_on: PassOn,
     ) -> None:
+        _settle_fork_hooks()
         try:
             self._process = subprocess.Popen(
                 list(command),
@@ -88,6 +89,16 @@ class Child:
         )
         thread.start()
         return thread
+
+
+def _settle_fork_hooks() -> None:
+    """Modules that look after their locks when a process forks are loaded before it does: the server beside us, in
+    its thread, would otherwise load one between the two halves of a fork, and its lock be released unlocked."""
+    import concurrent.futures.thread
+    import logging
+    import random
+
+    del concurrent, logging, random
 
 
 def _die_with_parent() -> Callable[[], None] | None:
