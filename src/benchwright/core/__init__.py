@@ -35,6 +35,7 @@ from benchwright.core._requests import (
 )
 from benchwright.core._rows import BadRow
 from benchwright.core._summary import MetricSummary, RunSummary
+from benchwright.core._times import rfc3339
 from benchwright.core._version import VERSION
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "own_ancestors",
     "reply_from_json",
     "reply_to_json",
+    "rfc3339",
     "suggest",
     "worst_exit_code",
 ]

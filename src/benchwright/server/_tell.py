@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from benchwright.core import JsonValue, exact_json
+from benchwright.core import JsonValue, exact_json, rfc3339
 from benchwright.server._models import Decision, EventTold, MetricTold, RunTold, StepTold
 from benchwright.store import BeginDecision, Event, MetricPoint, RunRecord, WorkflowStep
 
 
 def time_told(seconds: float | None) -> str | None:
-    """A wall-clock time in UTC, with microseconds and `Z`."""
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    """A wall-clock time, where there is one."""
+    return None if seconds is None else rfc3339(seconds)
 
 
 def run_told(run: RunRecord) -> RunTold:

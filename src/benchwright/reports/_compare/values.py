@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
-from benchwright.core import JsonObject, JsonValue, encode_json
+from benchwright.core import JsonObject, JsonValue, encode_json, json_differences
 from benchwright.stats import PairedResult
 
 Direction: TypeAlias = Literal["up", "down", "same", "mixed"]
@@ -176,16 +176,9 @@ class Comparison:
 
 
 def field_differences(a: JsonValue, b: JsonValue, path: str = "$") -> list[JsonValue]:
-    """Where two JSON values differ, as paths with both values; lists and equal parts are not looked into.
+    """Where two JSON values differ, as paths with both values.
 
     >>> field_differences({"x": 1, "y": {"z": 2}}, {"x": 1, "y": {"z": 3}})
     [{'path': '$.y.z', 'run_a': 2, 'run_b': 3}]
     """
-    if a == b and type(a) is type(b):
-        return []
-    if isinstance(a, dict) and isinstance(b, dict):
-        found: list[JsonValue] = []
-        for key in dict.fromkeys([*a, *b]):
-            found += field_differences(a.get(key), b.get(key), f"{path}.{key}")
-        return found
-    return [{"path": path, "run_a": a, "run_b": b}]
+    return [{"path": d.path, "run_a": d.old, "run_b": d.new} for d in json_differences(a, b, path)]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Any
 
-from benchwright.core import VERSION, JsonObject
+from benchwright.core import VERSION, JsonObject, rfc3339
 from benchwright.sdk._workflow.canonical import stable_stringify
 from benchwright.sdk._workflow.client import BenchwrightRun, RunRecord
 from benchwright.sdk._workflow.local import LocalRecorder
@@ -84,9 +83,3 @@ class LocalClient:
         if run_id not in self._recorders:
             self._recorders[run_id] = LocalRecorder(self._store, self._store.claim_workflow(run_id))
         return self._recorders[run_id]
-
-
-def rfc3339(seconds: float) -> str:
-    """A wall-clock time in UTC, with microseconds and `Z`."""
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
