@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
+from benchwright.cli._loading import load
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
@@ -35,6 +36,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     check_target(arguments)
     if arguments.search:
         return search_names(arguments, output)
+    load("sdk")
     from benchwright.cli import _code
 
     program = _code.asked_code(arguments)

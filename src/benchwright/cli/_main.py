@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import cast
 
 from benchwright import __version__
 from benchwright.cli._commands import COMMANDS, CommandModule, help_text
+from benchwright.cli._loading import begin, end
 from benchwright.cli._output import Output
 
 INTERRUPTED = 130
@@ -17,10 +17,7 @@ INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    # Arrow's own allocator keeps what it once had: 30 MB more at the end of a run than the system's.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    # A sample makes hundreds of objects and no cycles; looking for some after every 700 took 8 % of a run.
-    gc.set_threshold(50_000, 20, 50)
+    begin(ours=argv is None)
     words = normalise(sys.argv[1:] if argv is None else argv)
     output = Output(json="--json" in words)
     if not words or words[0] in ("-h", "--help") or words == ["help"]:
@@ -38,6 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except Exception as error:
         return _report(error, output)
+    finally:
+        end()
 
 
 def normalise(words: Sequence[str]) -> list[str]:

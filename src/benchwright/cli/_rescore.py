@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from benchwright.cli._loading import load
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
@@ -34,6 +35,7 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Score recorded replies again; JSON as of `run`."""
+    load("sdk")
     from benchwright.cli._progress import watching
     from benchwright.cli._results import conclude, print_result
     from benchwright.sdk import rescore

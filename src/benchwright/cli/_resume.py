@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
+from benchwright.cli._loading import load
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, given
@@ -33,6 +34,7 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Go on where it stopped."""
+    load("sdk")
     from benchwright.cli import _code
     from benchwright.cli._workspace import existing_store
 

@@ -6,6 +6,7 @@ from argparse import Namespace
 from dataclasses import replace
 
 from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
+from benchwright.cli._loading import load
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
@@ -43,6 +44,7 @@ def _execute(arguments: Namespace, output: Output) -> int:
     check_target(arguments)
     if arguments.search:
         return search_names(arguments, output)
+    load("sdk")
     from benchwright.cli import _code
 
     program = _code.asked_code(arguments)
