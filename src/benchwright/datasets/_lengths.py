@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from random import Random
-from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 LengthOrder: TypeAlias = Literal["shuffled", "blocked"]
@@ -177,6 +176,8 @@ def _cut_normal(
 ) -> list[float]:
     """Values of a normal law (of logarithms, with `log`) between two ends, by its inverse: the shape between the
     ends is kept, and no value is drawn in vain."""
+    from statistics import NormalDist
+
     # Half a token beyond each end, so that the end itself is as likely as its neighbours once rounded.
     start, end = low - 0.5, math.inf if high is None else high + 0.5
     if log:

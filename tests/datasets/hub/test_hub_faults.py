@@ -13,8 +13,9 @@ from hub_server import LoopbackHub
 from benchwright.core import DatasetError
 from benchwright.datasets import load_dataset
 from benchwright.datasets._hf import transport
+from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import hub_settings
-from benchwright.datasets._hf.transport import HubRefusedError, HubUnreachableError, Transport
+from benchwright.datasets._hf.transport import Transport
 
 ROWS = numbered(200)
 

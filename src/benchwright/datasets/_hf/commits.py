@@ -8,11 +8,11 @@ from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.card import CARD, front_matter
 from benchwright.datasets._hf.complaints import Asked, HubError
 from benchwright.datasets._hf.download import hasher_for
+from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.hub import COMMIT, Hub, HubFile
 from benchwright.datasets._hf.records import Records
 from benchwright.datasets._hf.shared import looked_up
 from benchwright.datasets._hf.snapshots import snapshot, snapshot_commits, snapshot_files, snapshot_ref
-from benchwright.datasets._hf.transport import HubRefusedError, HubUnreachableError
 
 
 @dataclass(frozen=True, slots=True)

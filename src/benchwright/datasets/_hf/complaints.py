@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from benchwright.core import DatasetError, suggest
+from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import HubSettings
-from benchwright.datasets._hf.transport import HubRefusedError, HubUnreachableError
 
 TOKENS_PAGE = "https://huggingface.co/settings/tokens"
 """Where tokens are made."""

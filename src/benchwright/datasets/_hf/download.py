@@ -10,8 +10,8 @@ from typing import Protocol
 
 from benchwright.core import DatasetError
 from benchwright.datasets._hf.complaints import Asked
+from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.hub import Hub, HubFile
-from benchwright.datasets._hf.transport import HubRefusedError, HubUnreachableError
 
 AT_ONCE = 8
 """Small files fetched side by side."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.complaints import Asked
+from benchwright.datasets._hf.failures import HubUnreachableError
 from benchwright.datasets._hf.hub import Hub, HubFile
 from benchwright.datasets._hf.layout import Config, exported_configs
 from benchwright.datasets._hf.records import Records
-from benchwright.datasets._hf.transport import HubUnreachableError
 from benchwright.datasets._hf.viewer import Viewer
 
 BRANCH = "refs/convert/parquet"

@@ -9,8 +9,9 @@ from urllib.parse import quote, urlsplit
 
 from benchwright.core import DatasetError, JsonObject, JsonValue
 from benchwright.datasets._hf.complaints import Asked, HubError, complaint
+from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import HubSettings
-from benchwright.datasets._hf.transport import Answer, HubRefusedError, HubUnreachableError, Transport
+from benchwright.datasets._hf.transport import Answer, Transport
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 """A full commit id."""

@@ -10,11 +10,11 @@ from pathlib import Path
 from benchwright.core import DatasetError, JsonObject, content_hash
 from benchwright.datasets._hf.complaints import Asked
 from benchwright.datasets._hf.download import download_all, holds
+from benchwright.datasets._hf.failures import HubUnreachableError
 from benchwright.datasets._hf.hub import Hub, HubFile
 from benchwright.datasets._hf.layout import format_of
 from benchwright.datasets._hf.parsers import Reading, convert
 from benchwright.datasets._hf.row_cache import Filled
-from benchwright.datasets._hf.transport import HubUnreachableError
 
 PART_BYTES = 16 * 1024 * 1024
 """Small files are put together up to this size: thousands of them would cost a lock and four flushes each."""

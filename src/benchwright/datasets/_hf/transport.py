@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import http.client
 import random
-import re
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import IO, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from benchwright.core import VERSION
+from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import HubSettings
 
 ATTEMPTS = 5
@@ -36,10 +35,6 @@ MOST_REDIRECTS = 5
 _REPEATABLE = {408, 429, 500, 502, 503, 504}
 _REDIRECTS = {301, 302, 303, 307, 308}
 _NETWORK_ERRORS = (OSError, http.client.HTTPException)
-
-_WINDOW = re.compile(
-    r";\s*r=0\b.*;\s*t=(\d{1,9})"
-)  # of a used-up `RateLimit`: seconds until it is filled again
 
 T = TypeVar("T")
 
@@ -71,22 +66,6 @@ class Answer:
     """Headers by lower-case name, those of the redirects included where the answer itself has none such."""
     body: Body
     """The body."""
-
-
-class HubRefusedError(Exception):
-    """The hub answered with an error status."""
-
-    def __init__(self, url: str, status: int, headers: Mapping[str, str], text: str) -> None:
-        super().__init__(f"{status} for {url}")
-        self.url = url
-        self.status = status
-        self.code = headers.get("x-error-code", "")
-        self.message = headers.get("x-error-message", "") or text
-        self.wait_s = _asked_to_wait(headers)
-
-
-class HubUnreachableError(Exception):
-    """No answer, or one that broke off."""
 
 
 class Patience:
@@ -234,19 +213,3 @@ def _error_text(error: urllib.error.HTTPError) -> str:
         return "" if text.lstrip().startswith("<") else " ".join(text.split())[:300]
     found = body.get("error") if isinstance(body, dict) else None
     return found if isinstance(found, str) else ""
-
-
-def _asked_to_wait(headers: Mapping[str, str]) -> float:
-    """Seconds the hub asks for, as a number or as a date; 0 when it does not."""
-    text = headers.get("retry-after", "").strip()
-    if not text:
-        reset = _WINDOW.search(headers.get("ratelimit", ""))
-        return float(reset[1]) if reset else 0.0
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return 0.0

@@ -15,10 +15,10 @@ from urllib.parse import urlencode
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.complaints import Asked, complaint
+from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.hub import Hub
 from benchwright.datasets._hf.row_cache import Filled
 from benchwright.datasets._hf.row_files import RowWriter
-from benchwright.datasets._hf.transport import HubRefusedError, HubUnreachableError
 
 ROWS_PER_CALL = 100
 """The viewer gives no more."""
