@@ -9,11 +9,10 @@ from benchwright.endpoints._demo.arithmetic import calculate
 from benchwright.endpoints._demo.chance import Chance, limit_of
 from benchwright.endpoints._demo.facts import recall
 from benchwright.endpoints._demo.guesses import chatter, guess, is_open_task
-from benchwright.endpoints._demo.judge import grade, is_judge_prompt
 from benchwright.endpoints._demo.numbers import Worked, show_number
 from benchwright.endpoints._demo.options import choose, find_options
 from benchwright.endpoints._demo.phrases import combine
-from benchwright.endpoints._demo.prompts import Question, last_question
+from benchwright.endpoints._demo.prompts import Question, is_judge_prompt, last_question
 from benchwright.endpoints._demo.solved import Solved
 from benchwright.endpoints._demo.text_tasks import rewrite
 from benchwright.endpoints._demo.word_problems import solve_word_problem
@@ -108,6 +107,8 @@ def solve(question: Question, bits: int) -> Solved:
     """The right answer to a question, as far as the demo model can tell."""
     block = question.block
     if is_judge_prompt(question.full):
+        from benchwright.endpoints._demo.judge import grade
+
         return grade(question.full)
     if "A)" in block or "A." in block or "A:" in block or "a)" in block:
         options = find_options(block)

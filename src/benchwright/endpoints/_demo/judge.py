@@ -32,11 +32,6 @@ _UNSAFE = re.compile(
 )
 
 
-def is_judge_prompt(text: str) -> bool:
-    """Whether a prompt demands a `GRADE:` line."""
-    return "GRADE:" in text
-
-
 def grade(text: str) -> Solved:
     """The grade of the response in a judge prompt."""
     grades = _grades_of(text)

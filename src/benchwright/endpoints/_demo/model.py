@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from benchwright.core import EchoedTokens, JsonObject, Route, encode_json
 from benchwright.endpoints._demo.answers import Answer, Answerer, on_one_line
-from benchwright.endpoints._demo.arguments import Filler
 from benchwright.endpoints._demo.bodies import (
     Conversation,
     DemoRefusalError,
@@ -33,7 +32,6 @@ from benchwright.endpoints._demo.guesses import chatter
 from benchwright.endpoints._demo.logprobs import END, Reader
 from benchwright.endpoints._demo.settings import DemoSettings
 from benchwright.endpoints._demo.tokens import count_tokens, split_tokens, token_offsets
-from benchwright.endpoints._demo.tools import call_tools, offered_tools, spoil_call, wire_calls
 
 _MESSAGE_TOKENS = 3
 """Tokens that a chat message costs beyond its text."""
@@ -104,6 +102,8 @@ class DemoModel:
         return choice
 
     def _tool_choice(self, body: JsonObject, talk: Conversation, variation: str) -> DemoChoice | None:
+        from benchwright.endpoints._demo.tools import call_tools, offered_tools, spoil_call, wire_calls
+
         functions = offered_tools(body)
         if not functions:
             return None
@@ -127,6 +127,8 @@ class DemoModel:
         schema = named.get("schema") if isinstance(named, dict) else None
         if not isinstance(schema, dict):
             return answer.text
+        from benchwright.endpoints._demo.arguments import Filler
+
         filled = Filler(talk.user).fill(schema)
         for name in ("answer", "grade", "result", "final_answer", "verdict"):
             if name in filled and isinstance(filled[name], str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from benchwright.endpoints._demo.numbers import (
     MAX_FIGURE_CHARS,
@@ -35,22 +36,6 @@ def _root(value: Number) -> Number:
     return int(root) if root == int(root) else root
 
 
-_PHRASES: list[tuple[re.Pattern[str], str, Callable[..., Number]]] = [
-    (_phrase(rf"{_N} ?(?:%|percent) of {_N}"), "{0}% of {1}", lambda a, b: divide(a * b, 100)),
-    (_phrase(rf"\bsubtract {_N} from {_N}"), "{1} - {0}", lambda a, b: b - a),
-    (_phrase(rf"\b(?:sum of|add) {_N}{_AND}{_N}(?!\d|, *\d| and)"), "{0} + {1}", _add),
-    (_phrase(rf"\b(?:difference (?:between|of)) {_N}{_AND}{_N}"), "{0} - {1}", lambda a, b: abs(a - b)),
-    (_phrase(rf"\b(?:product of|multiply) {_N}{_AND}{_N}"), "{0} * {1}", lambda a, b: a * b),
-    (_phrase(rf"\b(?:quotient of|divide) {_N}{_AND}{_N}"), "{0} / {1}", divide),
-    (_phrase(rf"\bremainder (?:when|of|if) {_N} (?:is )?divided by {_N}"), "{0} mod {1}", lambda a, b: a % b),
-    (_phrase(rf"\bsquare root of {_N}"), "sqrt({0})", lambda a: _root(a)),
-    (_phrase(rf"\b(?:square of {_N}|{_N} squared)"), "{0} * {0}", lambda a: a * a),
-    (_phrase(rf"\b(?:cube of {_N}|{_N} cubed)"), "{0} * {0} * {0}", lambda a: a * a * a),
-    (_phrase(rf"\bhalf of {_N}"), "{0} / 2", lambda a: divide(a, 2)),
-    (_phrase(rf"\b(?:double|twice) (?:of )?{_N}"), "2 * {0}", lambda a: 2 * a),
-    (_phrase(rf"{_N} (?:more|greater|larger) than {_N}"), "{1} + {0}", _add),
-    (_phrase(rf"{_N} less than {_N}"), "{1} - {0}", lambda a, b: b - a),
-]
 _PHRASE_HINT = re.compile(
     r"(?i)\b(?:sum|add|subtract|difference|product|multiply|quotient|divide|remainder|root|squared?|cubed?|half"
     r"|double|twice|percent|more than|less than|greater than|larger than)\b|% of"
@@ -67,12 +52,37 @@ _LARGEST = frozenset(
 )
 
 
+@cache
+def _phrases() -> list[tuple[re.Pattern[str], str, Callable[..., Number]]]:
+    """Each phrase, how its steps are written, and what it comes to. Compiled for the first text with a hint."""
+    return [
+        (_phrase(rf"{_N} ?(?:%|percent) of {_N}"), "{0}% of {1}", lambda a, b: divide(a * b, 100)),
+        (_phrase(rf"\bsubtract {_N} from {_N}"), "{1} - {0}", lambda a, b: b - a),
+        (_phrase(rf"\b(?:sum of|add) {_N}{_AND}{_N}(?!\d|, *\d| and)"), "{0} + {1}", _add),
+        (_phrase(rf"\b(?:difference (?:between|of)) {_N}{_AND}{_N}"), "{0} - {1}", lambda a, b: abs(a - b)),
+        (_phrase(rf"\b(?:product of|multiply) {_N}{_AND}{_N}"), "{0} * {1}", lambda a, b: a * b),
+        (_phrase(rf"\b(?:quotient of|divide) {_N}{_AND}{_N}"), "{0} / {1}", divide),
+        (
+            _phrase(rf"\bremainder (?:when|of|if) {_N} (?:is )?divided by {_N}"),
+            "{0} mod {1}",
+            lambda a, b: a % b,
+        ),
+        (_phrase(rf"\bsquare root of {_N}"), "sqrt({0})", lambda a: _root(a)),
+        (_phrase(rf"\b(?:square of {_N}|{_N} squared)"), "{0} * {0}", lambda a: a * a),
+        (_phrase(rf"\b(?:cube of {_N}|{_N} cubed)"), "{0} * {0} * {0}", lambda a: a * a * a),
+        (_phrase(rf"\bhalf of {_N}"), "{0} / 2", lambda a: divide(a, 2)),
+        (_phrase(rf"\b(?:double|twice) (?:of )?{_N}"), "2 * {0}", lambda a: 2 * a),
+        (_phrase(rf"{_N} (?:more|greater|larger) than {_N}"), "{1} + {0}", _add),
+        (_phrase(rf"{_N} less than {_N}"), "{1} - {0}", lambda a, b: b - a),
+    ]
+
+
 def calculate_phrase(text: str) -> Worked | None:
     """The first arithmetic phrase of a text, worked out."""
     if _PHRASE_HINT.search(text) is None:
         return None
     for candidate in (text, with_figures(text)):
-        for pattern, steps, compute in _PHRASES:
+        for pattern, steps, compute in _phrases():
             match = pattern.search(candidate)
             if match is None:
                 continue

@@ -37,6 +37,11 @@ class Question(NamedTuple):
     """Whether the prompt ends in an open answer line such as `Answer:`."""
 
 
+def is_judge_prompt(text: str) -> bool:
+    """Whether a prompt demands a `GRADE:` line."""
+    return "GRADE:" in text
+
+
 def ends_in_cue(text: str) -> bool:
     """Whether a text ends in an open answer line, blanks after it allowed."""
     text = text.rstrip(_BLANKS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from benchwright.endpoints._demo.facts import DICTIONARY, LANGUAGES
@@ -36,29 +37,37 @@ def _translate(text: str, language: str) -> str:
     return _WORD.sub(one, text)
 
 
-_TASKS: list[tuple[re.Pattern[str], Callable[[str], Rewritten]]] = [
-    (re.compile(r"(?i)\breverse[ds]?\b|\bbackwards?\b"), lambda text: Rewritten(text[::-1])),
-    (
-        re.compile(r"(?i)\bupper-?\s?case\b|\ball caps\b|\bcapital letters\b"),
-        lambda text: Rewritten(text.upper()),
-    ),
-    (re.compile(r"(?i)\blower-?\s?case\b"), lambda text: Rewritten(text.lower())),
-    (re.compile(r"(?i)\bhow many (?:letters|characters)\b"), lambda text: Rewritten(str(len(text)), True)),
-    (re.compile(r"(?i)\bhow many words\b"), lambda text: Rewritten(str(len(text.split())), True)),
-    (re.compile(r"(?i)\bfirst letter\b"), lambda text: Rewritten(text[:1])),
-    (re.compile(r"(?i)\blast letter\b"), lambda text: Rewritten(text[-1:])),
-    (re.compile(r"(?i)\bspell\b"), lambda text: Rewritten("-".join(text))),
-    (
-        re.compile(
-            r"(?i)^\W*(?:please )?(?:repeat|copy|echo|say|print|output|write)\b(?!.{0,20}\b(?:story|poem|essay))"
-        ),
-        lambda text: Rewritten(text),
-    ),
-]
 _HINT = re.compile(
     r"(?i)\b(?:reverse|backward|upper-? ?case|lower-? ?case|all caps|capital letters|how many (?:letters|characters"
     r"|words)|first letter|last letter|spell|translat)|^\W*(?:please )?(?:repeat|copy|echo|say|print|output|write)\b"
 )
+
+
+@cache
+def _tasks() -> list[tuple[re.Pattern[str], Callable[[str], Rewritten]]]:
+    """Each instruction and what it does. Compiled for the first text with a hint."""
+    return [
+        (re.compile(r"(?i)\breverse[ds]?\b|\bbackwards?\b"), lambda text: Rewritten(text[::-1])),
+        (
+            re.compile(r"(?i)\bupper-?\s?case\b|\ball caps\b|\bcapital letters\b"),
+            lambda text: Rewritten(text.upper()),
+        ),
+        (re.compile(r"(?i)\blower-?\s?case\b"), lambda text: Rewritten(text.lower())),
+        (
+            re.compile(r"(?i)\bhow many (?:letters|characters)\b"),
+            lambda text: Rewritten(str(len(text)), True),
+        ),
+        (re.compile(r"(?i)\bhow many words\b"), lambda text: Rewritten(str(len(text.split())), True)),
+        (re.compile(r"(?i)\bfirst letter\b"), lambda text: Rewritten(text[:1])),
+        (re.compile(r"(?i)\blast letter\b"), lambda text: Rewritten(text[-1:])),
+        (re.compile(r"(?i)\bspell\b"), lambda text: Rewritten("-".join(text))),
+        (
+            re.compile(
+                r"(?i)^\W*(?:please )?(?:repeat|copy|echo|say|print|output|write)\b(?!.{0,20}\b(?:story|poem|essay))"
+            ),
+            lambda text: Rewritten(text),
+        ),
+    ]
 
 
 def rewrite(block: str, preface: str) -> Rewritten | None:
@@ -72,7 +81,7 @@ def rewrite(block: str, preface: str) -> Rewritten | None:
     translation = _TRANSLATE.search(instruction)
     if translation is not None:
         return Rewritten(_translate(text, translation.group(1).lower()))
-    for pattern, task in _TASKS:
+    for pattern, task in _tasks():
         if pattern.search(instruction) is not None:
             return task(text)
     return None
