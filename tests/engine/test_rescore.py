@@ -63,7 +63,7 @@ def no_requests(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def begin() -> None:
         monkeypatch.setattr(_perform, "open_endpoint", refuse)
-        monkeypatch.setattr(_perform, "learn_echo", refuse)
+        monkeypatch.setattr("benchwright.endpoints.learn_echo", refuse)
 
     return begin
 

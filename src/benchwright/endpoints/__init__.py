@@ -5,28 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchwright.endpoints._addresses import model_in_url
-from benchwright.endpoints._captured import captured_bodies
-from benchwright.endpoints._demo.server import DemoServer, demo_server, serve_demo, start_demo
 from benchwright.endpoints._demo.settings import DemoSettings, FaultMix
-from benchwright.endpoints._echo import EchoProfile, learn_echo
-from benchwright.endpoints._echo_verdict import EchoRefusedError
 from benchwright.endpoints._endpoint import Endpoint, OpenEndpoint
 from benchwright.endpoints._gate import SendGate
-from benchwright.endpoints._likelihood import (
-    ChoiceLikelihood,
-    EmptyContinuationError,
-    continuation_likelihood,
-)
-from benchwright.endpoints._model_list import first_model
 from benchwright.endpoints._open import open_endpoint
-from benchwright.endpoints._reasoning import SplitText, split_reasoning
-from benchwright.endpoints._scripted import Script, ScriptedAnswer, ScriptedEndpoint, ScriptedSettings
-from benchwright.endpoints._settings import MODEL_TYPES, EndpointSettings, ModelType
+from benchwright.endpoints._settings import MODEL_TYPES, EndpointSettings, ModelType, ScriptedSettings
 
 if TYPE_CHECKING:
+    from benchwright.endpoints._captured import captured_bodies
     from benchwright.endpoints._demo.endpoint import DemoEndpoint
     from benchwright.endpoints._demo.model import DemoModel
+    from benchwright.endpoints._demo.server import DemoServer, demo_server, serve_demo, start_demo
+    from benchwright.endpoints._echo import EchoProfile, learn_echo
+    from benchwright.endpoints._echo_verdict import EchoRefusedError
+    from benchwright.endpoints._likelihood import (
+        ChoiceLikelihood,
+        EmptyContinuationError,
+        continuation_likelihood,
+    )
     from benchwright.endpoints._limiter import Limiter
+    from benchwright.endpoints._model_list import first_model
+    from benchwright.endpoints._reasoning import SplitText, split_reasoning
+    from benchwright.endpoints._scripted import Script, ScriptedAnswer, ScriptedEndpoint
 
 __all__ = [
     "MODEL_TYPES",
@@ -62,9 +62,30 @@ __all__ = [
     "start_demo",
 ]
 
-# Loaded on first use: the demo model compiles many expressions (30 ms), which an HTTP run does not need, and a
-# limiter needs an event loop, which `--help` does not.
-_LAZY = {"DemoEndpoint": "_demo.endpoint", "DemoModel": "_demo.model", "Limiter": "_limiter"}
+# Loaded on first use: the demo model compiles many expressions (20 ms), which an HTTP run does not need, a limiter
+# needs an event loop, which `--help` does not, and only ranking reads echoes and likelihoods.
+_LAZY = {
+    "ChoiceLikelihood": "_likelihood",
+    "DemoEndpoint": "_demo.endpoint",
+    "DemoModel": "_demo.model",
+    "DemoServer": "_demo.server",
+    "EchoProfile": "_echo",
+    "EchoRefusedError": "_echo_verdict",
+    "EmptyContinuationError": "_likelihood",
+    "Limiter": "_limiter",
+    "Script": "_scripted",
+    "ScriptedAnswer": "_scripted",
+    "ScriptedEndpoint": "_scripted",
+    "SplitText": "_reasoning",
+    "captured_bodies": "_captured",
+    "continuation_likelihood": "_likelihood",
+    "demo_server": "_demo.server",
+    "first_model": "_model_list",
+    "learn_echo": "_echo",
+    "serve_demo": "_demo.server",
+    "split_reasoning": "_reasoning",
+    "start_demo": "_demo.server",
+}
 
 
 def __getattr__(name: str) -> Any:

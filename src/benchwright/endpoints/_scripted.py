@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass
 from time import monotonic, time
 from typing import TypeAlias
 
@@ -19,20 +18,6 @@ Script: TypeAlias = (
     "str | Iterable[ScriptedAnswer] | Callable[[ModelRequest], ScriptedAnswer | Awaitable[ScriptedAnswer]]"
 )
 """One answer for all requests; answers in order (list, generator); or a function of the request."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptedSettings:
-    """What a run records of a script: that there was one. The answers themselves are recorded as replies."""
-
-    model_id: str = "scripted"
-    """Name in listings and files."""
-    parallelism: int = 16
-    """Requests at a time."""
-
-    def fingerprint(self) -> str:
-        """All scripts look alike, which is why their replies are never offered to other runs."""
-        return f"scripted://{self.model_id}"
 
 
 class ScriptedEndpoint:

@@ -1,4 +1,5 @@
-"""What a user says about an HTTP endpoint. Checked on creation, before anything is sent."""
+"""What a user says about an HTTP endpoint, checked on creation, before anything is sent; and what a run records of a
+script in its place."""
 
 from __future__ import annotations
 
@@ -183,3 +184,17 @@ def _check_headers(headers: Mapping[str, str]) -> None:
             raise ConfigError(f"header name {name!r} cannot be sent; use letters, digits and '-'")
         if any(c in value for c in "\r\n\0") or not value.isascii():
             raise ConfigError(f"the value of header {name!r} has a line break or a character outside ASCII")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedSettings:
+    """What a run records of a script: that there was one. The answers themselves are recorded as replies."""
+
+    model_id: str = "scripted"
+    """Name in listings and files."""
+    parallelism: int = 16
+    """Requests at a time."""
+
+    def fingerprint(self) -> str:
+        """All scripts look alike, which is why their replies are never offered to other runs."""
+        return f"scripted://{self.model_id}"

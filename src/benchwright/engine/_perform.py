@@ -7,18 +7,11 @@ import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchwright.config import resolve_headers
 from benchwright.core import JsonObject, Outcome, Route, RunSummary, UsageError, encode_json
-from benchwright.endpoints import (
-    EchoProfile,
-    EndpointSettings,
-    OpenEndpoint,
-    ScriptedSettings,
-    learn_echo,
-    open_endpoint,
-)
+from benchwright.endpoints import EndpointSettings, OpenEndpoint, ScriptedSettings, open_endpoint
 from benchwright.engine._answers import (
     Calls,
     Generate,
@@ -42,6 +35,9 @@ from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
 from benchwright.engine._warmup import UnrecordedCalls, warm_up
 from benchwright.store import RunRecord, StepRow, StepWriter, Store, score_key
+
+if TYPE_CHECKING:
+    from benchwright.endpoints import EchoProfile
 
 _SCORER_THREADS = 32
 
@@ -257,6 +253,8 @@ async def _echo_profile(
     None where no choices are ranked."""
     if not prepared.asks_a_model or prepared.model_type != "completions_logprob":
         return None
+    from benchwright.endpoints import EchoProfile, learn_echo
+
     known = _known_echo(run)
     if known is not None:
         return known
@@ -276,6 +274,8 @@ def _known_echo(run: RunRecord) -> EchoProfile | None:
     known = run.manifest.get("echo")
     if not isinstance(known, dict):
         return None
+    from benchwright.endpoints import EchoProfile
+
     return EchoProfile(**{**known, "notes": tuple(known.get("notes") or ())})  # type: ignore[arg-type]  # our own record
 
 

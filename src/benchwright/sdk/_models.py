@@ -25,7 +25,6 @@ from benchwright.endpoints import (
     DemoSettings,
     EndpointSettings,
     ScriptedSettings,
-    first_model,
     model_in_url,
 )
 from benchwright.engine import ModelSettings
@@ -198,6 +197,8 @@ def _with_model(endpoint: EndpointSettings, ask_server: bool, written: str) -> E
         raise UsageError("Triton has the model's name in its URLs: give it with --model-id NAME")
     if not ask_server:
         return endpoint
+    from benchwright.endpoints import first_model
+
     asked = replace(endpoint, headers=resolve_headers(endpoint.headers))
     try:
         name: str = in_event_loop(first_model(asked))
