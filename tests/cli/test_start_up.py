@@ -1,19 +1,56 @@
-"""--help is quick: it imports nothing that only a run needs."""
+"""--help is quick: it imports nothing that only a run needs. So is a short run: nothing that only other runs need."""
 
 from __future__ import annotations
 
+import gc
+import json
+import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from benchwright.cli import main
 from benchwright.cli._commands import COMMANDS
+from benchwright.endpoints import DemoSettings, demo_server
 
 HEAVY = (
     "numpy", "pandas", "pyarrow", "pyreqwest", "httpx", "requests", "aiohttp", "fastapi", "starlette", "uvicorn",
     "rich", "asyncio", "jinja2", "yaml", "sqlite3", "uvloop", "zstandard", "rapidfuzz",
 )  # fmt: skip
+
+OF_OTHER_RUNS = (
+    "pandas", "pyarrow.compute", "pyarrow.dataset", "jinja2", "rich", "pydantic", "rapidfuzz", "zstandard", "pyreqwest",
+    "huggingface_hub", "datasets", "fsspec", "httpx", "requests", "aiohttp", "starlette", "uvicorn", "multiprocessing",
+    "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.datasets._hf.transport",
+    "benchwright.endpoints._scripted", "benchwright.endpoints._demo.judge", "benchwright.endpoints._demo.tools",
+)  # fmt: skip
+"""What a run of plain rows on one model has no use for."""
+OF_FILES = ("numpy", "pyarrow", "pandas")
+"""What only writing a run's files needs: not there while the model is asked."""
+
+BENCH = """
+import sys
+from benchwright import ScorerInput, benchmark, scorer
+
+@benchmark(name="short", dataset="rows.jsonl", prompt="Q: {question}", target_field="answer")
+@scorer
+def score(sample: ScorerInput) -> dict:
+    print("scoring", *sorted(sys.modules), file=sys.stderr)
+    return {"right": float(sample.response == sample.target)}
+"""
+
+
+@pytest.fixture
+def short_run(tmp_path: Path) -> list[str]:
+    """A benchmark of one row, and the words that run it."""
+    (tmp_path / "bench.py").write_text(BENCH, encoding="utf-8")
+    row = {"question": "2 + 2?", "answer": "4"}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    where = ["--workspace", str(tmp_path / "space"), "--output-dir", str(tmp_path / "out")]
+    return ["run", str(tmp_path / "bench.py"), *where, "--json"]
 
 
 def loaded_by(words: list[str]) -> list[str]:
@@ -41,3 +78,61 @@ def test_help_takes_less_than_a_fifth_of_a_second_of_cpu() -> None:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     assert sorted(spent)[2] < 0.2, spent
+
+
+def loaded_by_run(words: list[str]) -> tuple[list[str], list[str]]:
+    """Modules of a command that has the process to itself: while the row is scored, and at the end."""
+    program = (
+        "import gc, sys; from benchwright.cli import main; code = main(); "
+        "print('ended', code, gc.isenabled(), gc.get_freeze_count() > 10_000, *sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    lines = [line.split() for line in done.stderr.splitlines() if line.startswith(("scoring ", "ended "))]
+    (_, *scoring), (_, code, enabled, frozen, *ended) = lines
+    assert (code, enabled, frozen) == ("0", "True", "True"), done.stdout
+    return scoring, ended
+
+
+def test_a_short_run_imports_nothing_that_only_others_need(short_run: list[str]) -> None:
+    scoring, ended = loaded_by_run([*short_run, "--model", "demo"])
+    assert [name for name in OF_FILES if name in scoring] == []
+    assert [name for name in OF_OTHER_RUNS if name in ended] == []
+    assert "pyarrow" in ended, "the run wrote no files: this test looks at the wrong thing"
+
+
+def test_a_short_run_on_a_server_does_not_import_the_demo_model(short_run: list[str]) -> None:
+    with demo_server(DemoSettings()) as server:
+        url = ["--model-url", server.url, "--model-id", "demo"]
+        scoring, ended = loaded_by_run([*short_run, *url])
+    assert [name for name in OF_FILES if name in scoring] == []
+    assert [name for name in (*OF_OTHER_RUNS, "benchwright.endpoints._demo.model") if name in ended] == []
+
+
+def test_a_short_run_takes_less_than_three_quarters_of_a_second_of_cpu(short_run: list[str]) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    spent = []
+    for _ in range(4):  # the first may have to compile
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        words = [sys.executable, "-m", "benchwright", *short_run, "--model", "demo"]
+        subprocess.run(words, capture_output=True, check=True, env=environment)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(spent) < 0.75, spent
+
+
+def test_a_command_in_a_callers_process_leaves_the_callers_objects_to_the_collector(
+    short_run: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = gc.get_freeze_count()
+    assert main([*short_run, "--model", "demo"]) == 0
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == before
+    assert json.loads(capsys.readouterr().out)
+
+
+def test_what_the_user_says_about_threads_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "26")
+    monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", "mimalloc")
+    assert main(["--version"]) == 0
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "26"
+    assert os.environ["ARROW_DEFAULT_MEMORY_POOL"] == "mimalloc"
