@@ -12,7 +12,7 @@ from recorded_runs import SETTINGS, SUMMARY, chat_call, score
 
 from benchwright.core import ModelReply, encode_json
 from benchwright.reports import _parquet as parquet
-from benchwright.reports import sample_views, write_run_files
+from benchwright.reports import write_run_files
 from benchwright.store import RunRecord, StepRow, Store, call_key
 
 Record = Callable[..., RunRecord]
@@ -121,7 +121,7 @@ def test_rows_are_written_in_groups_bounded_by_count_and_size(
     monkeypatch.setattr(parquet, "GROUP_BYTES", size)
     steps = [score(i, 0, {"o": "scored", "s": {}, "t": 1, "r": "x" * 220}) for i in range(10)]
     path = tmp_path / "samples.parquet"
-    assert parquet.write_samples(path, sample_views(store, record(steps).id), []) == 10
+    assert parquet.write_samples(path, store.samples(record(steps).id), []) == 10
     file = pq.ParquetFile(path)
     assert file.metadata.num_row_groups == groups
     assert file.read().column("sample_id").to_pylist() == list(range(10))

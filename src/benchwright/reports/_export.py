@@ -11,7 +11,6 @@ import orjson
 
 from benchwright.reports._atomic import replacing
 from benchwright.reports._parquet import write_samples
-from benchwright.reports._samples import sample_views
 from benchwright.reports._settings import endpoint_of
 from benchwright.reports._work_folder.predictions import (
     prediction_line,
@@ -26,7 +25,7 @@ def export_samples(store: Store, run: RunRecord, path: Path, kind: str) -> int:
     """Write the samples of a run and return how many they are. The file is there whole or not at all."""
     if kind == "parquet":
         choices = endpoint_of(run).get("type") == "completions_logprob"
-        return write_samples(path, sample_views(store, run.id), _metrics(run), choices=choices)
+        return write_samples(path, store.samples(run.id), _metrics(run), choices=choices)
     count = -1 if kind == "csv" else 0  # the heading is no sample
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         for line in exported_lines(store, run, kind):

@@ -11,7 +11,6 @@ from benchwright.core import JsonObject, RunSummary
 from benchwright.reports._atomic import write_whole
 from benchwright.reports._parquet import write_samples
 from benchwright.reports._results import dump_yaml, results_document
-from benchwright.reports._samples import sample_views
 from benchwright.reports._settings import (
     command_of,
     endpoint_of,
@@ -37,9 +36,7 @@ def write_run_files(store: Store, run: RunRecord, summary: RunSummary) -> list[P
     folder.mkdir(parents=True, exist_ok=True)
     write_run_config(run)
     choices = endpoint_of(run).get("type") == "completions_logprob"
-    write_samples(
-        folder / "samples.parquet", sample_views(store, run.id), list(summary.metrics), choices=choices
-    )
+    write_samples(folder / "samples.parquet", store.samples(run.id), list(summary.metrics), choices=choices)
     write_whole(folder / "manifest.json", _json(manifest_document(run)))
     # Last: who finds results.yml finds the others too.
     write_whole(folder / "results.yml", dump_yaml(results_document(run, summary)))

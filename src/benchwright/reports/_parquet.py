@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from benchwright.reports._atomic import replacing
+from benchwright.reports._columns import column
+from benchwright.reports._json_lists import dump_each
+from benchwright.reports._sample_columns import in_blocks, sample_columns
 from benchwright.reports._samples import SampleView
+from benchwright.store import SampleSteps
 
 GROUP_ROWS = 2_000
 """Rows per row group: as many as are held as Python objects at a time."""
@@ -25,10 +26,12 @@ _INTEGERS = ("sample_id", "repeat", "prompt_tokens", "completion_tokens", "attem
 _CHOICES = ("choices", "choices_logprobs", "choices_is_greedy")
 _REPETITIVE = ["system", "outcome", "error", "finish_reason"]
 """Columns where a dictionary pays; on texts that all differ it only costs time."""
+_LONG = frozenset({"prompt", "messages", "response", "reasoning", "scores", "metadata"})
+"""Columns nobody looks up by their smallest and largest value."""
 
 
 def write_samples(
-    path: Path, samples: Iterable[SampleView], metrics: Sequence[str], *, choices: bool = False
+    path: Path, samples: Iterable[SampleSteps], metrics: Sequence[str], *, choices: bool = False
 ) -> int:
     """Write the file and return the number of rows.
 
@@ -39,32 +42,42 @@ def write_samples(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    groups = _groups(samples)
-    group = next(groups, [])
-    schema = _schema(pa, metrics, choices or any(view.choices is not None for view in group))
+    groups = _groups(samples, metrics)
+    group = next(groups, None)
+    ranked = group is not None and any(given is not None for given in group["choices"])
+    schema = _schema(pa, metrics, choices or ranked)
     written = 0
-    with (
-        replacing(path) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=_REPETITIVE) as writer,
-    ):
-        while group:
-            writer.write_batch(_batch(pa, schema, group, metrics))
-            written += len(group)
-            group = next(groups, [])
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **_settings(schema)) as writer:
+        while group is not None:
+            arrays = [column(pa, group[field.name], field.type) for field in schema]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            written += len(arrays[0])
+            group = next(groups, None)
     return written
 
 
-def _groups(samples: Iterable[SampleView]) -> Iterator[list[SampleView]]:
-    group: list[SampleView] = []
-    size = 0
-    for view in samples:
-        group.append(view)
-        size += len(view.messages or b"") + len(view.response or "") + len(view.metadata or b"")
-        if len(group) >= GROUP_ROWS or size >= GROUP_BYTES:
+def _groups(samples: Iterable[SampleSteps], metrics: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
+    """The columns of one row group after the other."""
+    group: dict[str, list[Any]] = {}
+    rows = held = 0
+    for block, size in in_blocks(samples, GROUP_ROWS, GROUP_BYTES):
+        for name, values in _columns(block, metrics).items():
+            group.setdefault(name, []).extend(values)
+        rows, held = rows + len(block), held + size
+        if rows >= GROUP_ROWS or held >= GROUP_BYTES:
             yield group
-            group, size = [], 0
+            group, rows, held = {}, 0, 0
     if group:
         yield group
+
+
+def _columns(block: Sequence[SampleSteps], metrics: Sequence[str]) -> dict[str, Sequence[Any]]:
+    columns = sample_columns(block)
+    scores = columns["scores"]
+    for metric in metrics:
+        columns[f"score.{metric}"] = _numbers(scores, metric)
+    columns["scores"] = dump_each(scores)
+    return columns
 
 
 def _schema(pa: Any, metrics: Sequence[str], choices: bool) -> Any:
@@ -85,16 +98,16 @@ def _schema(pa: Any, metrics: Sequence[str], choices: bool) -> Any:
     return pa.schema(fields)
 
 
-def _batch(pa: Any, schema: Any, chunk: list[SampleView], metrics: Sequence[str]) -> Any:
-    columns: dict[str, Sequence[Any]] = dict(zip(SampleView._fields, zip(*chunk, strict=True), strict=True))
-    scores = columns["scores"]
-    columns["scores"] = [None if given is None else orjson.dumps(given) for given in scores]
-    for metric in metrics:
-        columns[f"score.{metric}"] = list(map(_number, scores, repeat(metric)))
-    arrays = [pa.array(columns[field.name], field.type) for field in schema]
-    return pa.record_batch(arrays, schema=schema)
+def _settings(schema: Any) -> dict[str, Any]:
+    return {
+        "compression": "zstd",
+        "use_dictionary": _REPETITIVE,
+        "write_statistics": [name for name in schema.names if name not in _LONG],
+    }
 
 
-def _number(scores: dict[str, Any] | None, metric: str) -> float | None:
-    value = None if scores is None else scores.get(metric)
-    return float(value) if isinstance(value, int | float) else None
+def _numbers(scores: Sequence[dict[str, Any] | None], metric: str) -> list[float | None]:
+    values = [None if given is None else given.get(metric) for given in scores]
+    if {bool, int, float}.issuperset(map(type, values)):
+        return values
+    return [float(value) if isinstance(value, int | float) else None for value in values]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
 
 from benchwright.core import ModelReply, NotFoundError, reply_from_json
+from benchwright.reports._sample_columns import in_blocks, sample_columns
 from benchwright.store import SampleSteps, Store
 
 
 class SampleView(NamedTuple):
-    """One sample and repeat. A tuple, because a run may have a million of these on their way to a file."""
+    """One sample and repeat. A tuple, because a run may have a million of these."""
 
     sample_id: int
     """0-based row number."""
@@ -73,46 +74,15 @@ class JudgeView:
     """What the judge said."""
 
 
-def sample_view(steps: SampleSteps) -> SampleView:
-    """Put the steps of one sample together."""
-    record: dict[str, Any] = orjson.loads(steps.score)
-    body: dict[str, Any] = {} if steps.call_input is None else orjson.loads(steps.call_input)
-    reply: dict[str, Any] = {} if steps.call_output is None else orjson.loads(steps.call_output)
-    choices = record.get("_choices")
-    prompt, system, messages = _asked(body, choices)
-    outcome = record["o"]
-    response = record["r"] if "r" in record else reply.get("t")
-    usage = record.get("u") or reply.get("u") or (None, None)
-    conversation = record.get("conversation")
-    return SampleView(
-        steps.sample,
-        steps.repeat,
-        record.get("p", prompt),
-        system,
-        messages if conversation is None else orjson.dumps(conversation),
-        response if response or outcome not in ("request_failed", "skipped") else None,
-        reply.get("r"),
-        _text(record.get("t")),
-        outcome,
-        record.get("e"),
-        record.get("s"),
-        usage[0],
-        usage[1],
-        reply.get("l"),
-        reply.get("tt"),
-        reply.get("n", 1) if reply else None,
-        reply.get("at"),
-        reply.get("f"),
-        steps.score_input,
-        choices,
-        record.get("_choices_logprobs"),
-        record.get("_choices_is_greedy"),
-    )
-
-
 def sample_views(store: Store, run_id: int, index: int | None = None) -> Iterator[SampleView]:
     """All samples of a run in row order, streamed; or the repeats of one row."""
-    return map(sample_view, store.samples(run_id, index))
+    for samples, _ in in_blocks(store.samples(run_id, index)):
+        yield from views_of(samples)
+
+
+def views_of(samples: Sequence[SampleSteps]) -> Iterator[SampleView]:
+    """The samples, each by itself."""
+    return map(SampleView._make, zip(*sample_columns(samples).values(), strict=True))
 
 
 def find_samples(store: Store, run_id: int, wanted: str) -> list[SampleView]:
@@ -141,30 +111,3 @@ def judge_views(store: Store, run_id: int, index: int) -> list[JudgeView]:
         _, _, repeat, number = key.split("/")
         found.append(JudgeView(int(repeat), int(number), reply_from_json(orjson.loads(step.output))))
     return found
-
-
-def _asked(body: dict[str, Any], choices: list[str] | None) -> tuple[str | None, str | None, bytes | None]:
-    """Prompt, system message and messages of a request body."""
-    messages = body.get("messages")
-    if not messages:
-        prompt = _text(body.get("prompt"))
-        if prompt and choices and prompt.endswith(choices[0]):
-            prompt = prompt[: len(prompt) - len(choices[0])]  # the first choice was sent as its continuation
-        return prompt, None, None
-    system = _text(messages[0].get("content")) if messages[0].get("role") == "system" else None
-    return _words(messages[-1].get("content")), system, orjson.dumps(messages)
-
-
-def _words(content: Any) -> str | None:
-    """The text of a message; of content parts, that of those which are text."""
-    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
-        return "\n".join(
-            str(part["text"]) for part in content if part.get("type") == "text" and "text" in part
-        )
-    return _text(content)
-
-
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return orjson.dumps(value).decode()

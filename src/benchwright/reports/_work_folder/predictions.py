@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 
 from benchwright.core import JsonObject
-from benchwright.reports._samples import SampleView, sample_view
+from benchwright.reports._sample_columns import in_blocks
+from benchwright.reports._samples import SampleView, views_of
 from benchwright.store import SampleSteps, Store
 
 Identify: TypeAlias = Callable[[int, int], str]
@@ -29,9 +30,9 @@ class Predicted(NamedTuple):
 
 def predictions_of(store: Store, run_id: int) -> Iterator[Predicted]:
     """All samples of a run in row order, streamed."""
-    for steps in store.samples(run_id):
-        view = sample_view(steps)
-        yield Predicted(view, None if view.error is None else _error(view, steps))
+    for samples, _ in in_blocks(store.samples(run_id)):
+        for view, steps in zip(views_of(samples), samples, strict=True):
+            yield Predicted(view, None if view.error is None else _error(view, steps))
 
 
 def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> bytes:
