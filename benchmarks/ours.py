@@ -132,7 +132,9 @@ def _expect(folder: Path, score: str | None, *, calls: int) -> None:
         raise BenchError(f"benchwright wrote no {results}")
     database = folder / ".benchwright" / "benchwright.db"
     with closing(sqlite3.connect(database)) as store:
-        (kept,) = store.execute("SELECT count(*) FROM steps WHERE key LIKE 'call/%'").fetchone()
+        (kept,) = store.execute(
+            "SELECT count(*) FROM steps WHERE key LIKE 'call/%' OR call_output IS NOT NULL"
+        ).fetchone()
     if kept != calls:
         raise BenchError(f"benchwright recorded {kept} replies of {calls}; see {folder}")
     if score is None:

@@ -82,7 +82,8 @@ def test_forgetting_a_sample_takes_all_its_steps_and_no_others(store: Store) -> 
     for key in ("call/000000001/0000", "call/000000001/0000/c001", "score/000000001/0000", "score/000000001/0001",
                 "judge/000000001/0000/000", "score/000000010/0000"):  # fmt: skip
         connection.execute(
-            "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?)", (run_id, key, b"", b"", b"{}", 0, 0, 0)
+            "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?,NULL,NULL,NULL)",
+            (run_id, key, b"", b"", b"{}", 0, 0, 0),
         )
     store.forget_samples(run_id, [(1, 0)])
     left = [row[0] for row in connection.execute("SELECT key FROM steps ORDER BY key")]
@@ -99,7 +100,8 @@ def test_samples_come_with_their_calls_side_by_side(store: Store) -> None:
              ("call/000000003/0000", b"in flight", b"x")]  # fmt: skip
     for key, given, output in steps:
         connection.execute(
-            "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?)", (run_id, key, b"", given, output, 0, 0, 0)
+            "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?,NULL,NULL,NULL)",
+            (run_id, key, b"", given, output, 0, 0, 0),
         )
     connection.close()
     samples = [tuple(sample) for sample in store.samples(run_id)]

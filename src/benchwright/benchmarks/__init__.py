@@ -27,6 +27,7 @@ from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.benchmarks._questions.validate import FileReport, validate_questions
 from benchwright.benchmarks._requests import (
     Generation,
+    body_settings,
     chat_request,
     choice_request,
     completions_request,
@@ -66,6 +67,7 @@ __all__ = [
     "Strategy",
     "Template",
     "benchmark",
+    "body_settings",
     "build_prompts",
     "builtin_definition",
     "call_scorer",

@@ -39,8 +39,10 @@ def chat_request(
     repeat: int = 0,
     history: Sequence[JsonObject] = (),
     media: Sequence[MediaPart] = (),
+    settings: JsonObject | None = None,
 ) -> ModelRequest:
-    """A request to the chat route: system message, `history`, and the prompt as the user's turn.
+    """A request to the chat route: system message, `history`, and the prompt as the user's turn. Whoever makes many
+    passes their `settings`, as `body_settings` gives them, to spare looking them up again.
 
     A history that opens with a system message of its own keeps it, and the prompt's is not added again. Content
     parts in `media` stand before the text, which is then a part as well; the record has their recorded form.
@@ -52,7 +54,7 @@ def chat_request(
         messages += [dict(message) for message in history]
     if not media:
         messages.append({"role": "user", "content": prompt.text})
-        return _chat(messages, generation, repeat)
+        return _chat(messages, generation, repeat, settings)
     text: JsonObject = {"type": "text", "text": prompt.text}
     messages.append({"role": "user", "content": [*(one.part for one in media), text]})
     request = _chat(messages, generation, repeat)
@@ -86,10 +88,12 @@ def with_row_length(generation: Generation, row: Row, field: str) -> Generation:
     return replace(generation, max_tokens=length) if length > 0 else generation
 
 
-def completions_request(prompt: Prompt, generation: Generation, *, repeat: int = 0) -> ModelRequest:
+def completions_request(
+    prompt: Prompt, generation: Generation, *, repeat: int = 0, settings: JsonObject | None = None
+) -> ModelRequest:
     """A request to the completions route; a system text stands before the prompt, a newline between."""
     body: JsonObject = {"model": generation.model, "prompt": prompt.flat}
-    _add_settings(body, generation)
+    body.update(body_settings(generation) if settings is None else settings)
     return ModelRequest("completions", body, encode_json(body), repeat)
 
 
@@ -120,13 +124,17 @@ def choice_request(
     return ModelRequest("completions", body, encode_json(body), repeat)
 
 
-def _chat(messages: list[JsonValue], generation: Generation, repeat: int) -> ModelRequest:
+def _chat(
+    messages: list[JsonValue], generation: Generation, repeat: int, settings: JsonObject | None = None
+) -> ModelRequest:
     body: JsonObject = {"model": generation.model, "messages": messages}
-    _add_settings(body, generation)
+    body.update(body_settings(generation) if settings is None else settings)
     return ModelRequest("chat", body, encode_json(body), repeat)
 
 
-def _add_settings(body: JsonObject, generation: Generation) -> None:
+def body_settings(generation: Generation) -> JsonObject:
+    """The keys of a body that say how to generate."""
+    body: JsonObject = {}
     if generation.temperature is not None:
         body["temperature"] = generation.temperature
     if generation.max_tokens is not None:
@@ -142,3 +150,4 @@ def _add_settings(body: JsonObject, generation: Generation) -> None:
         body["stream"] = True
     if generation.extra_body:
         body.update(generation.extra_body)
+    return body

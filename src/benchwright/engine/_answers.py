@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from benchwright.benchmarks import (
@@ -13,6 +13,7 @@ from benchwright.benchmarks import (
     MissingFieldError,
     Prompt,
     PromptBuilder,
+    body_settings,
     chat_request,
     choice_request,
     completions_request,
@@ -51,7 +52,7 @@ class Answer:
     """All messages, for multi-turn benchmarks."""
     turn_index: int | None = None
     """0-based number of the last turn, for multi-turn benchmarks."""
-    extra: JsonObject = field(default_factory=dict)
+    extra: JsonObject | None = None
     """What the strategy adds to the sample's record."""
     usage: tuple[int, int] | None = None
     """Prompt and completion tokens of all the sample's calls, where the server counted them."""
@@ -68,9 +69,14 @@ class Ledger(Protocol):
     """Where calls pass: recorded and cached in a run, unrecorded before its first."""
 
     def call(
-        self, key: str, request: ModelRequest, endpoint: Endpoint, identity: RequestIdentity, item: WorkItem
+        self,
+        key: str | None,
+        request: ModelRequest,
+        endpoint: Endpoint,
+        identity: RequestIdentity,
+        item: WorkItem,
     ) -> Coroutine[Any, Any, ModelReply]:
-        """The reply to `request`."""
+        """The reply to `request`; `key` is None for the only call of a sample."""
 
 
 class Calls:
@@ -81,7 +87,7 @@ class Calls:
         self._endpoint = endpoint
         self._identity = RequestIdentity(fingerprint)
 
-    def ask(self, key: str, request: ModelRequest, item: WorkItem) -> Coroutine[Any, Any, ModelReply]:
+    def ask(self, key: str | None, request: ModelRequest, item: WorkItem) -> Coroutine[Any, Any, ModelReply]:
         """Send, or take from the record. Hands out the ledger's own coroutine: one frame less to resume."""
         return self._ledger.call(key, request, self._endpoint, self._identity, item)
 
@@ -99,6 +105,7 @@ class Generate:
     ) -> None:
         self._prompts = prompts
         self._generation = generation
+        self._settings = body_settings(generation)
         self._check_row = spec.check_row
         self._length_field = spec.max_tokens_field
         self._media = spec.media
@@ -117,20 +124,24 @@ class Generate:
             history = () if self._history is None else self._history(item.row)
         except MissingFieldError as error:
             return Answer(None, "", item.row, skipped=str(error))
-        generation = self._generation
+        generation, settings = self._generation, self._settings
         if self._length_field is not None:
             generation = with_row_length(generation, item.row, self._length_field)
+            if generation is not self._generation:
+                settings = body_settings(generation)
         if history:
             request = chat_request(prompt, generation, repeat=item.repeat, history=history)
         elif self._media is None or self._threads is None:
-            request = self._build(prompt, generation, repeat=item.repeat)
+            request = self._build(prompt, generation, repeat=item.repeat, settings=settings)
         else:
             try:
                 request = await self._threads.run(self._with_media, prompt, generation, item)
             except MissingFieldError as error:  # a file that was there when the rows were checked
                 return Answer(None, "", item.row, skipped=str(error))
-        reply = await self._calls.ask(call_key(item.index, item.repeat), request, item)
-        return Answer(reply, reply.text, item.row, usage=_tokens((reply,)))
+        reply = await self._calls.ask(None, request, item)
+        usage = reply.usage
+        tokens = None if usage is None else (usage.prompt, usage.completion)
+        return Answer(reply, reply.text, item.row, usage=tokens)
 
     def _with_media(self, prompt: Prompt, generation: Generation, item: WorkItem) -> ModelRequest:
         assert self._media is not None

@@ -89,9 +89,11 @@ async def _work(machinery: Machinery) -> None:
                 return  # the sample stays open for a resume
             scored = scoring.score(item, answer)
             if not isinstance(scored, Scored):
+                if item.held is not None:
+                    writer.append((item.release_held(),))
                 scored = await scored
-            if item.out_of_budget:
-                return  # a judge, or the scorer's own question, could not be asked any more
+                if item.out_of_budget:
+                    return  # a judge, or the scorer's own question, could not be asked any more
             await writer.append((_score_row(item, row, answer, scored, started),))
         finally:
             progress.in_flight -= 1
@@ -101,7 +103,7 @@ async def _work(machinery: Machinery) -> None:
 
 
 def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, started: float) -> StepRow:
-    record: dict[str, Any] = {"o": scored.outcome.value, "t": scored.target}
+    record: dict[str, Any] = {"o": scored.outcome._value_, "t": scored.target}  # quicker than `value`
     if scored.scores is not None:
         record["s"] = scored.scores
     if scored.error is not None:
@@ -116,7 +118,21 @@ def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, start
     if answer.extra:
         record.update(answer.extra)
     key = score_key(item.index, item.repeat)
-    return StepRow(key, _row_hash(row), row, encode_json(record), False, started, time.time())
+    output, held = encode_json(record), item.held
+    if held is None:
+        return StepRow(key, _row_hash(row), row, output, False, started, time.time())
+    return StepRow(
+        key,
+        _row_hash(row),
+        row,
+        output,
+        held.reusable,
+        started,
+        time.time(),
+        held.hash,
+        held.input,
+        held.output,
+    )
 
 
 def _row_hash(row: bytes) -> bytes:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -16,7 +16,24 @@ from benchwright.datasets import Batch
 from benchwright.engine._progress import Progress
 from benchwright.engine._stop import Stop
 from benchwright.engine._threads import DaemonThreads
-from benchwright.store import StepOutput, Store, score_key
+from benchwright.store import StepOutput, StepRow, Store, call_key, score_key
+
+
+class HeldCall(NamedTuple):
+    """The one call of a sample while nobody has scored its reply."""
+
+    hash: bytes
+    """As `StepRow.input_hash`."""
+    input: bytes
+    """What is kept of the request."""
+    output: bytes
+    """The reply."""
+    reusable: bool
+    """Whether other runs may take the reply."""
+    started_at: float
+    """Wall clock."""
+    finished_at: float
+    """Wall clock."""
 
 
 @dataclass(slots=True)
@@ -33,6 +50,14 @@ class WorkItem:
     """Calls that an earlier start recorded, by key; None on a first start."""
     out_of_budget: bool = False
     """Set when a call of this sample was not sent: the sample then stays open for a resume."""
+    held: HeldCall | None = None
+    """A reply that is recorded in one row with its score, if the score follows at once."""
+
+    def release_held(self) -> StepRow:
+        """The held call as a step of its own: its score takes longer than a reply should wait to be recorded."""
+        assert self.held is not None
+        held, self.held = self.held, None
+        return StepRow(call_key(self.index, self.repeat), *held)
 
 
 class Feed:

@@ -22,8 +22,8 @@ from benchwright.core import (
     reply_from_json,
     reply_to_json,
 )
-from benchwright.engine._feed import WorkItem
-from benchwright.store import StepRow, StepWriter, Store
+from benchwright.engine._feed import HeldCall, WorkItem
+from benchwright.store import StepRow, StepWriter, Store, call_key
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
@@ -53,13 +53,14 @@ class CallLedger:
 
     async def call(
         self,
-        key: str,
+        key: str | None,
         request: ModelRequest,
         endpoint: Endpoint,
         identity: RequestIdentity,
         item: WorkItem,
     ) -> ModelReply:
-        """The reply to `request`, recorded under `key`."""
+        """The reply to `request`, recorded under `key`; without one it is the sample's only call, which is held
+        for its score."""
         digest = identity.hash(request)
         if item.recorded is not None:
             known = self.recorded(key, digest, item)
@@ -68,34 +69,42 @@ class CallLedger:
         if self._look_up:
             output = self._store.reusable(self._run_id, digest)
             if output is not None:
-                return self.adopt(key, digest, request, output)
+                return self.adopt(key, digest, request, output, item)
         if not self._stop.may_send():
             item.out_of_budget = True
             return BUDGET_SPENT
         reply = await endpoint.send(request)
         self.sent += reply.attempts
-        self.retries += max(0, reply.attempts - 1)
-        if reply.failure is not None and (self._stop.stopped or reply.failure.kind == "budget"):
+        if reply.attempts > 1:
+            self.retries += reply.attempts - 1
+        failure = reply.failure
+        if failure is not None and (self._stop.stopped or failure.kind == "budget"):
             item.out_of_budget = True  # cut off, not failed: a resume asks again
             return reply
         usage = reply.usage
-        self._stop.spent(0 if usage is None else usage.prompt + usage.completion)
-        row = StepRow(
-            key,
-            digest,
-            request.payload if request.record is None else request.record,
-            encode_json(reply_to_json(reply)),
-            reply.failure is None,
-            reply.started_at,
-            reply.started_at + reply.latency_s,
-        )
-        # Not awaited: the sample's score is appended behind it, and whoever awaits that has both.
-        self._writer.append((row,))
+        if usage is not None:
+            self._stop.spent(usage.prompt + usage.completion)
+        output, started = encode_json(reply_to_json(reply)), reply.started_at
+        self._record(key, digest, request, output, failure is None, started, started + reply.latency_s, item)
         return reply
 
-    def recorded(self, key: str, digest: bytes, item: WorkItem) -> ModelReply | None:
+    def _record(
+        self, key: str | None, digest: bytes, request: ModelRequest, output: bytes, reusable: bool,
+        started_at: float, finished_at: float, item: WorkItem,
+    ) -> None:  # fmt: skip
+        kept = request.payload if request.record is None else request.record
+        if key is None:
+            item.held = HeldCall(digest, kept, output, reusable, started_at, finished_at)
+        else:
+            # Not awaited: the sample's score is appended behind it, and whoever awaits that has both.
+            self._writer.append((StepRow(key, digest, kept, output, reusable, started_at, finished_at),))
+
+    def recorded(self, key: str | None, digest: bytes, item: WorkItem) -> ModelReply | None:
         """What an earlier start of this run recorded under `key`, if it is the reply to this very request."""
-        known = None if item.recorded is None else item.recorded.get(key)
+        if item.recorded is None:
+            return None
+        key = key or call_key(item.index, item.repeat)
+        known = item.recorded.get(key)
         if known is None:
             return None
         if known.input_hash == digest:
@@ -107,13 +116,14 @@ class CallLedger:
         """An equal request's output in another run, where the settings allow to take it."""
         return self._store.reusable(self._run_id, digest) if self._look_up else None
 
-    def adopt(self, key: str, digest: bytes, request: ModelRequest, output: bytes) -> ModelReply:
+    def adopt(
+        self, key: str | None, digest: bytes, request: ModelRequest, output: bytes, item: WorkItem
+    ) -> ModelReply:
         """Record another run's reply as one of this run's."""
         self.cached += 1
         self._progress.cached += 1
         now = time.time()
-        kept = request.payload if request.record is None else request.record
-        self._writer.append((StepRow(key, digest, kept, output, False, now, now),))
+        self._record(key, digest, request, output, False, now, now, item)
         return reply_from_json(orjson.loads(output))
 
 

@@ -10,7 +10,7 @@ from benchwright.endpoints import Endpoint
 from benchwright.engine._answers import Answer, Strategy
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._ledger import CallLedger, RequestIdentity
-from benchwright.store import Store
+from benchwright.store import Store, call_key
 
 
 class NotAskedError(BenchwrightError):
@@ -28,7 +28,7 @@ class RecordedReplies:
 
     async def call(
         self,
-        key: str,
+        key: str | None,
         request: ModelRequest,
         endpoint: Endpoint,
         identity: RequestIdentity,
@@ -39,7 +39,7 @@ class RecordedReplies:
         known = self._ledger.recorded(key, digest, item)
         if known is not None:
             return known
-        step = self._store.step(self._source, key)
+        step = self._store.step(self._source, key or call_key(item.index, item.repeat))
         if step is not None and step.input_hash == digest:
             output: bytes | None = step.output
         else:
@@ -54,7 +54,7 @@ class RecordedReplies:
                 else "it asked this row something else; prompt, row or settings differ now"
             )
             raise NotAskedError(f"not asked in run {self._source}: {why}")
-        return self._ledger.adopt(key, digest, request, output)
+        return self._ledger.adopt(key, digest, request, output, item)
 
 
 class Replayed:

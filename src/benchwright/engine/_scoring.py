@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_of
-from benchwright.core import BenchwrightError, Outcome
+from benchwright.core import BenchwrightError, Outcome, ReplyStatus
 from benchwright.engine._answers import Answer
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._threads import DaemonThreads
@@ -86,7 +86,8 @@ class Scoring:
 
     def score(self, item: WorkItem, answer: Answer) -> Scored | Awaitable[Scored]:
         """Score one answer: at once where the scorer is quick, else as something to await."""
-        target = target_of(self._spec, item.row)
+        spec = self._spec
+        target = target_of(spec, item.row)
         if answer.skipped is not None:
             return Scored(Outcome.SKIPPED, None, answer.skipped, target)
         reply = answer.reply
@@ -100,7 +101,7 @@ class Scoring:
             target,
             answer.metadata,
             live.model_call,
-            self._spec.config,
+            spec.config,
             answer.conversation,
             answer.turn_index,
             ask=live.ask,
@@ -112,7 +113,7 @@ class Scoring:
         failure: BaseException | None = None
         scores: Scores | None = None
         try:
-            result = call_scorer(self._spec, sample)
+            result = call_scorer(spec, sample)
             if type(result) is not dict and inspect.isawaitable(result):
                 return self._later(live, sample, answer, result)
             scores = _checked(result)
@@ -252,14 +253,17 @@ def _checked(result: object) -> Scores:
 
 def _outcome(answer: Answer, scores: Scores | None) -> Outcome:
     """The model's own shortcomings keep their names even when the scorer gave a number for them."""
-    ready_made = "answered" if answer.response else "empty"
-    status = ready_made if answer.reply is None else answer.reply.status
-    if status == "empty":
-        return Outcome.EMPTY
-    if status == "truncated":
-        return Outcome.TRUNCATED
-    if status == "refused":
-        return Outcome.REFUSED
+    if answer.reply is None:
+        status: ReplyStatus = "answered" if answer.response else "empty"
+    else:
+        status = answer.reply.status
+    if status != "answered":
+        if status == "empty":
+            return Outcome.EMPTY
+        if status == "truncated":
+            return Outcome.TRUNCATED
+        if status == "refused":
+            return Outcome.REFUSED
     if scores is None:
         return Outcome.SCORER_FAILED
     if scores.get("parsed") is False or scores.get("response_parsed") is False:

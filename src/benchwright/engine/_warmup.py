@@ -23,7 +23,7 @@ class UnrecordedCalls:
 
     async def call(
         self,
-        key: str,
+        key: str | None,
         request: ModelRequest,
         endpoint: Endpoint,
         identity: RequestIdentity,

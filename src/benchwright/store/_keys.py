@@ -22,6 +22,20 @@ def score_key(index: int, repeat: int) -> str:
     return f"score/{index:09d}/{repeat:04d}"
 
 
+def call_of(score: str) -> str:
+    """Key of the call that stands in the row of a score."""
+    return "call" + score[5:]
+
+
+def score_of(key: str) -> str | None:
+    """Key of the score in whose row a call may stand; None for a step that never does.
+
+    >>> score_of("call/000000012/0000"), score_of("call/000000012/0000/c1")
+    ('score/000000012/0000', None)
+    """
+    return "score" + key[4:] if key.startswith("call/") and key.count("/") == 2 else None
+
+
 def key_range(kind: str, first_index: int, last_index: int) -> tuple[str, str]:
     """The half-open key range of the samples `first_index..last_index`."""
     return f"{kind}/{first_index:09d}/", f"{kind}/{last_index + 1:09d}/"

@@ -56,7 +56,8 @@ class RunRecord:
 
 
 class StepRow(NamedTuple):
-    """One step as written. A tuple, because two of these are made per sample."""
+    """One step as written, or a score with the call that it is the score of. A tuple, because one of these is made
+    per sample."""
 
     key: str
     """`call/000000012/0`, `judge/000000012/0/1`, `score/000000012/0`, …"""
@@ -67,11 +68,17 @@ class StepRow(NamedTuple):
     output: bytes
     """The result as JSON."""
     reusable: bool
-    """Whether another run may take this output for the same hash."""
+    """Whether another run may take this output for the same hash; beside a call, that of the call."""
     started_at: float
     """Wall clock."""
     finished_at: float
     """Wall clock."""
+    call_hash: bytes | None = None
+    """The `input_hash` of a call that stands in the row of its score."""
+    call_input: bytes | None = None
+    """Its `input`."""
+    call_output: bytes | None = None
+    """Its `output`."""
 
 
 class StepOutput(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchwright.store._connected import Connected
-from benchwright.store._keys import key_range
+from benchwright.store._keys import call_key, call_of, key_range, score_key, score_of
 from benchwright.store._records import SampleSteps, StepOutput
 from benchwright.store._workspace import Workspace
 
@@ -19,18 +19,31 @@ class Steps(Connected):
 
     def recorded(self, run_id: int, kind: str, first_index: int, last_index: int) -> dict[str, StepOutput]:
         """Recorded steps of a range of samples, by key."""
-        low, high = key_range(kind, first_index, last_index)
         rows = self._connection.execute(
             "SELECT key, input_hash, output FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
-            (run_id, low, high),
+            (run_id, *key_range(kind, first_index, last_index)),
         )
-        return {key: StepOutput(input_hash, output) for key, input_hash, output in rows}
+        found = {key: StepOutput(input_hash, output) for key, input_hash, output in rows}
+        if kind == "call":
+            rows = self._connection.execute(
+                "SELECT key, call_hash, call_output FROM steps"
+                " WHERE run_id = ? AND key >= ? AND key < ? AND call_output IS NOT NULL",
+                (run_id, *key_range("score", first_index, last_index)),
+            )
+            found.update((call_of(key), StepOutput(*call)) for key, *call in rows)
+        return found
 
     def step(self, run_id: int, key: str) -> StepOutput | None:
         """One recorded step."""
         row = self._connection.execute(
             "SELECT input_hash, output FROM steps WHERE run_id = ? AND key = ?", (run_id, key)
         ).fetchone()
+        if row is None and (score := score_of(key)) is not None:
+            row = self._connection.execute(
+                "SELECT call_hash, call_output FROM steps"
+                " WHERE run_id = ? AND key = ? AND call_output IS NOT NULL",
+                (run_id, score),
+            ).fetchone()
         return None if row is None else StepOutput(*row)
 
     def reply_of(self, run_id: int, input_hash: bytes) -> bytes | None:
@@ -42,7 +55,7 @@ class Steps(Connected):
         if run_id not in self._indexed:
             self._index_calls(run_id)
         row = self._connection.execute(
-            "SELECT s.output FROM call_index i JOIN steps s ON s.rowid = i.step"
+            "SELECT coalesce(s.call_output, s.output) FROM call_index i JOIN steps s ON s.rowid = i.step"
             " WHERE i.run_id = ? AND i.input_hash = ? ORDER BY i.step LIMIT 1",
             (run_id, input_hash),
         ).fetchone()
@@ -54,8 +67,9 @@ class Steps(Connected):
             " PRIMARY KEY (run_id, input_hash, step)) WITHOUT ROWID"
         )
         self._connection.execute(
-            "INSERT INTO call_index SELECT run_id, input_hash, rowid FROM steps"
-            " WHERE run_id = ? AND key >= 'call/' AND key < 'call0' ORDER BY input_hash, rowid",
+            "INSERT INTO call_index SELECT run_id, coalesce(call_hash, input_hash) AS hash, rowid FROM steps"
+            " WHERE run_id = ? AND (key >= 'call/' AND key < 'call0' OR call_hash IS NOT NULL)"
+            " ORDER BY hash, rowid",
             (run_id,),
         )
         self._indexed.add(run_id)
@@ -71,8 +85,8 @@ class Steps(Connected):
             newest = connection.execute("SELECT coalesce(max(rowid), 0) FROM steps").fetchone()[0]
             if newest != (mark[0] if mark else 0):
                 connection.execute(
-                    "INSERT OR REPLACE INTO reply_index SELECT input_hash, rowid FROM steps"
-                    " WHERE rowid > ? AND reusable = 1 ORDER BY input_hash, rowid",
+                    "INSERT OR REPLACE INTO reply_index SELECT coalesce(call_hash, input_hash) AS hash, rowid"
+                    " FROM steps WHERE rowid > ? AND reusable = 1 ORDER BY hash, rowid",
                     (mark[0] if mark else 0,),
                 )
                 connection.execute("INSERT OR REPLACE INTO marks VALUES ('replies', ?)", (newest,))
@@ -82,19 +96,21 @@ class Steps(Connected):
         """The output of an equal request of another run. A run never answers its own samples: equal rows are
         asked each on their own, so that a resumed run asks what an undisturbed one does."""
         row = self._connection.execute(
-            "SELECT s.output FROM reply_index i JOIN steps s ON s.rowid = i.step"
-            " WHERE i.input_hash = ? AND s.input_hash = i.input_hash AND s.reusable = 1 AND s.run_id != ?",
+            "SELECT coalesce(s.call_output, s.output) FROM reply_index i JOIN steps s ON s.rowid = i.step"
+            " WHERE i.input_hash = ? AND coalesce(s.call_hash, s.input_hash) = i.input_hash"
+            " AND s.reusable = 1 AND s.run_id != ?",
             (input_hash, run_id),
         ).fetchone()
         return None if row is None else row[0]
 
     def count_steps(self, run_id: int, kind: str) -> int:
         """How many steps of a kind are recorded."""
-        row = self._connection.execute(
-            "SELECT count(*) FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
-            (run_id, f"{kind}/", f"{kind}0"),
-        ).fetchone()
-        return int(row[0])
+        count = "SELECT count(*) FROM steps WHERE run_id = ? AND key >= ? AND key < ?"
+        found = self._connection.execute(count, (run_id, f"{kind}/", f"{kind}0")).fetchone()[0]
+        if kind == "call":
+            count += " AND call_output IS NOT NULL"
+            found += self._connection.execute(count, (run_id, "score/", "score0")).fetchone()[0]
+        return int(found)
 
     def forget_samples(
         self,
@@ -105,12 +121,23 @@ class Steps(Connected):
         """Delete the steps of some (index, repeat) pairs, so that they are asked again."""
         with self._transaction() as connection:
             for index, repeat in samples:
+                if "call" not in kinds:
+                    self._part_from_score(run_id, index, repeat)
                 for kind in kinds:
                     prefix = f"{kind}/{index:09d}/{repeat:04d}"
                     connection.execute(
                         "DELETE FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
                         (run_id, prefix, prefix + "0"),
                     )
+
+    def _part_from_score(self, run_id: int, index: int, repeat: int) -> None:
+        """Give a call that stands in the row of its score that row for itself."""
+        self._connection.execute(
+            "UPDATE steps SET key = ?, input_hash = call_hash, input = call_input, output = call_output,"
+            " call_hash = NULL, call_input = NULL, call_output = NULL"
+            " WHERE run_id = ? AND key = ? AND call_output IS NOT NULL",
+            (call_key(index, repeat), run_id, score_key(index, repeat)),
+        )
 
     def forget_step(self, run_id: int, key: str) -> None:
         """Delete one step whose input is no longer the recorded one, so that it can be recorded anew."""
@@ -141,16 +168,14 @@ class Steps(Connected):
         calls = self._calls(run_id, "call" + low[5:], "call" + high[5:])
         call = next(calls, None)
         rows = self._connection.cursor().execute(
-            "SELECT key, input, output FROM steps WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
+            "SELECT key, input, output, call_input, call_output FROM steps"
+            " WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
             (run_id, low, high),
         )
-        for key, row, score in rows:
+        for key, row, score, first_input, last_output in rows:
             place = int(key[6:15]), int(key[16:20])
-            first_input: bytes | None = None
-            last_output: bytes | None = None
-            while (
-                call is not None and call[0] <= place
-            ):  # both in key order: a merge, not a look-up per sample
+            # Both in key order: a merge, not a look-up per sample.
+            while call is not None and call[0] <= place:
                 if call[0] == place:
                     first_input = call[1] if first_input is None else first_input
                     last_output = call[2]

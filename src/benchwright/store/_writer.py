@@ -20,7 +20,10 @@ from pathlib import Path
 from benchwright.store._database import StoreError, not_written, open_database
 from benchwright.store._records import StepRow
 
-_COLUMNS = "(run_id, key, input_hash, input, output, reusable, started_at, finished_at)"
+_COLUMNS = (
+    "(run_id, key, input_hash, input, output, reusable, started_at, finished_at,"
+    " call_hash, call_input, call_output)"
+)
 _ROWS_PER_STATEMENT = 48
 """One statement inserts so many, which spares the call for each row."""
 _GATHER_TURNS = 8
@@ -43,7 +46,7 @@ class StepWriter:
         self._connection = open_database(database)
         self._connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_HERE_PAGES}")
         # The run's number is part of the statement: a value less to bind for every row.
-        values = f"({int(run_id)},?,?,?,?,?,?,?)"
+        values = f"({int(run_id)},?,?,?,?,?,?,?,?,?,?)"
         self._insert = tuple(
             f"INSERT INTO steps {_COLUMNS} VALUES {','.join([values] * rows)}"
             for rows in range(_ROWS_PER_STATEMENT + 1)

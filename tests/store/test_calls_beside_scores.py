@@ -1,0 +1,121 @@
+"""A sample's only call may stand in the row of its score; every reader finds it there as in a row of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchwright.store import (
+    SampleSteps,
+    StepOutput,
+    StepRow,
+    StepWriter,
+    Store,
+    Workspace,
+    call_key,
+    score_key,
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(Workspace(tmp_path))
+
+
+def new_run(store: Store, *rows: StepRow) -> int:
+    run = store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})
+
+    async def write() -> None:
+        writer = StepWriter(store.workspace.database, run.id)
+        writer.append(rows)
+        await writer.close()
+
+    asyncio.run(write())
+    return run.id
+
+
+def together(index: int, *, reusable: bool = True) -> StepRow:
+    """Score and call in one row."""
+    n = b"%d" % index
+    return StepRow(
+        score_key(index, 0), b"row hash " + n, b"row " + n, b"score " + n, reusable, 1.0, 2.0,
+        b"call hash " + n, b"asked " + n, b"reply " + n,
+    )  # fmt: skip
+
+
+def apart(index: int) -> tuple[StepRow, StepRow]:
+    """The same in two rows."""
+    row = together(index)
+    assert row.call_hash is not None
+    assert row.call_output is not None
+    call = StepRow(call_key(index, 0), row.call_hash, row.call_input, row.call_output, row.reusable, 1.0, 2.0)
+    return call, StepRow(row.key, row.input_hash, row.input, row.output, False, 1.0, 2.0)
+
+
+def test_samples_are_the_same_together_and_apart(store: Store) -> None:
+    run = new_run(store, together(0), *apart(1), together(2), *apart(3))
+    assert list(store.samples(run)) == [
+        SampleSteps(n, 0, b"row %d" % n, b"score %d" % n, b"asked %d" % n, b"reply %d" % n) for n in range(4)
+    ]
+    assert [steps.call_output for steps in store.samples(run, 2)] == [b"reply 2"]
+    assert [output for _, _, output in store.scores(run)] == [b"score %d" % n for n in range(4)]
+
+
+def test_recorded_calls_and_their_number_are_the_same(store: Store) -> None:
+    mixed = new_run(store, together(0), *apart(1))
+    separate = new_run(store, *apart(0), *apart(1))
+    assert store.recorded(mixed, "call", 0, 1) == store.recorded(separate, "call", 0, 1)
+    assert store.recorded(mixed, "call", 1, 1).keys() == {call_key(1, 0)}
+    assert store.recorded(mixed, "score", 0, 1) == store.recorded(separate, "score", 0, 1)
+    assert store.count_steps(mixed, "call") == store.count_steps(mixed, "score") == 2
+    assert store.step(mixed, call_key(0, 0)) == StepOutput(b"call hash 0", b"reply 0")
+    assert store.step(mixed, call_key(0, 0, "c000")) is None
+    assert store.step(mixed, call_key(2, 0)) is None
+
+
+def test_replies_are_found_by_what_was_asked(store: Store) -> None:
+    first = new_run(store, together(0), together(1, reusable=False), *apart(2))
+    second = new_run(store)
+    assert store.index_replies()
+    assert store.reusable(second, b"call hash 0") == b"reply 0"
+    assert store.reusable(second, b"call hash 2") == b"reply 2"
+    assert store.reusable(second, b"call hash 1") is None, "failed, or taken from another run itself"
+    assert store.reusable(second, b"row hash 0") is None, "the score's own hash is no request"
+    assert store.reusable(first, b"call hash 0") is None
+    assert store.reply_of(first, b"call hash 1") == b"reply 1", "scoring again takes failed ones too"
+    assert store.reply_of(first, b"call hash 2") == b"reply 2"
+    assert store.reply_of(first, b"row hash 0") is None
+
+
+def test_a_score_can_be_forgotten_without_its_call(store: Store) -> None:
+    run = new_run(store, together(0), together(1))
+    store.forget_samples(run, [(0, 0)], kinds=("judge", "score"))
+    assert store.recorded(run, "call", 0, 0) == {call_key(0, 0): StepOutput(b"call hash 0", b"reply 0")}
+    assert store.recorded(run, "score", 0, 1).keys() == {score_key(1, 0)}
+    store.index_replies()
+    assert store.reusable(new_run(store), b"call hash 0") == b"reply 0"
+    store.forget_samples(run, [(0, 0), (1, 0)])
+    assert store.count_steps(run, "call") == store.count_steps(run, "score") == 0
+
+
+def test_a_workspace_without_the_columns_is_read_and_migrated(store: Store) -> None:
+    run = new_run(store, *apart(0))
+    workspace = store.workspace
+    store.close()
+    with closing(sqlite3.connect(workspace.database)) as connection:
+        for column in ("call_hash", "call_input", "call_output"):
+            connection.execute(f"ALTER TABLE steps DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 2")
+        connection.commit()
+        connection.execute("PRAGMA journal_mode = DELETE")
+    for read_only in (True, False, False):
+        with closing(Store(workspace, read_only=read_only)) as reopened:
+            assert [steps.call_output for steps in reopened.samples(run)] == [b"reply 0"]
+            assert reopened.reply_of(run, b"call hash 0") == b"reply 0"
+            if not read_only:
+                new_run(reopened, together(5))
+                assert reopened.index_replies()
