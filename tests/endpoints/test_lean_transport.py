@@ -359,7 +359,7 @@ async def test_stream_whose_end_never_comes_is_dropped_in_the_end(monkeypatch: p
         await anext(stream)
         await stream.aclose()
         await asyncio.sleep(0.2)
-        assert not transport._sweeper._watched
+        assert not any(pool.open for pool in transport._pools.values())
         assert await post(transport, server.url) == b"hello"
         await transport.aclose()
 
@@ -418,7 +418,7 @@ async def test_cancelled_stream_closes_its_connection() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert not transport._sweeper._watched
+        assert not any(pool.open for pool in transport._pools.values())
         assert await post(transport, server.url) == b"hello"
         assert server.connections == 2
         await transport.aclose()

@@ -124,7 +124,9 @@ class Attempter:
         headers: Headers | None,
     ) -> ModelReply | Trouble:
         """A reply's JSON; without `headers` it was put together here, and is in OpenAI's form already."""
-        body = self._redactor.clean_body(body)
+        guarded = self._redactor.guards
+        if guarded:
+            body = self._redactor.clean_body(body)
         try:
             data = orjson.loads(body)
         except orjson.JSONDecodeError:
@@ -132,15 +134,15 @@ class Attempter:
             if is_html(body):
                 message += ". Is the URL that of the API, not of a web page?"
             return self._of_bad_reply(BadReply(message), sent_at)
-        data = self._redactor.clean_json(data, body)
+        if guarded:
+            data = self._redactor.clean_json(data, body)
         capture(data)
         if not self._native and headers is not None:
             data = self._wire.translate(data, request, headers)
             if isinstance(data, BadReply):
                 return self._of_bad_reply(data, sent_at)
-        reply = read_reply(
-            data, request.route, timing, raw_text=bool(request.body.get("echo")), clean=self._redactor.clean
-        )
+        raw_text = "echo" in request.body and bool(request.body["echo"])
+        reply = read_reply(data, request.route, timing, raw_text, self._redactor.clean)
         return self._of_bad_reply(reply, sent_at) if isinstance(reply, BadReply) else reply
 
     # -- what went wrong --

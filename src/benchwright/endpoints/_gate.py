@@ -17,8 +17,8 @@ class SendGate(Protocol):
 
     @property
     def deadline(self) -> float | None:
-        """When the run must be over, by `time.monotonic()`; None: no such time. No attempt starts later,
-        and none lasts longer."""
+        """When the run must be over, by `time.monotonic()`; None: no such time, now and later. No attempt starts
+        later, and none lasts longer."""
         ...
 
     def may_send(self) -> bool:
@@ -29,12 +29,14 @@ class SendGate(Protocol):
 class Allowance:
     """A gate, or none at all, with the questions that endpoints ask."""
 
-    __slots__ = ("_gate", "gated")
+    __slots__ = ("_gate", "gated", "limited")
 
     def __init__(self, gate: SendGate | None) -> None:
         self._gate = gate
         self.gated = gate is not None
         """Whether there is a gate at all."""
+        self.limited = gate is not None and gate.deadline is not None
+        """Whether the run must be over some time."""
 
     @property
     def over(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 from benchwright.endpoints._transport import TransportFailure
 
@@ -32,7 +33,7 @@ class RawHeaders:
         return self._parsed.get(name)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Head:
     """What decides how a reply's body is read."""
 
@@ -48,6 +49,7 @@ class Head:
     """Content-Encoding; empty for none."""
 
 
+@lru_cache(maxsize=256)  # replies of one server look alike; those that do not cost little more
 def parse_head(block: bytes) -> Head:
     """Read a head without its closing empty line. Raises `TransportFailure` for what is not HTTP."""
     if not block.startswith(b"HTTP/1.") or not block[9:12].isdigit():

@@ -92,14 +92,15 @@ class HttpEndpoint:
 
     async def send(self, request: ModelRequest) -> ModelReply:
         """Answer one request, with as many attempts as it needs and may have."""
-        timing = Timing(started_at=time())
-        if not self._limiter.try_acquire() and not await self._limiter.acquire(allowance=self._allowance):
+        timing = Timing(time())
+        limiter, allowance = self._limiter, self._allowance
+        if not limiter.try_acquire() and not await limiter.acquire(allowance=allowance):
             return not_sent(timing.started_at)
         urls = self._urls
         timeout_s = self._timeout_s
-        if self._allowance.gated and (left_s := self._allowance.left_s()) < timeout_s:
+        if allowance.limited and (left_s := allowance.left_s()) < timeout_s:
             if left_s <= 0:
-                self._limiter.release()
+                limiter.release()
                 return not_sent(timing.started_at)
             timeout_s = left_s
         result = await self._attempt(request, urls, timeout_s, timing)

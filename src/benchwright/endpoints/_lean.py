@@ -28,7 +28,8 @@ class LeanTransport:
         self._keep = max(1, parallelism)
         self._targets: dict[str, _Target] = {}
         self._pools: dict[tuple[str, int], _Pool] = {}
-        self._sweeper = _Sweeper()
+        self._sweeper = _Sweeper(self._pools)
+        self._held: list[Connection] = []
         self.reconnects = 0
 
     async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
@@ -37,15 +38,21 @@ class LeanTransport:
         if target is None or target.headers is not headers:
             target = self._aim(url, headers)
         message = b"%b%d\r\n\r\n%b" % (target.head, len(payload), payload)
-        now = monotonic()
         connection = target.pool.take()
-        if connection is not None:
+        while True:
+            if connection is None:
+                connection = await target.pool.connect(timeout_s)
+            waiter = self._ask(connection, message, timeout_s)
             try:
-                return await self._exchange(connection, message, now, timeout_s)
-            except StaleConnection:
+                return await waiter
+            except (
+                StaleConnection
+            ):  # said only of a kept connection, so the next one is new and says no such thing
                 self.reconnects += 1
-        connection = await target.pool.connect(timeout_s)
-        return await self._exchange(connection, message, monotonic(), timeout_s)
+                connection = None
+            except asyncio.CancelledError:
+                connection.abandon(waiter)
+                raise
 
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
@@ -72,19 +79,25 @@ class LeanTransport:
         # Closing is done by callbacks; without a turn of the loop sockets would be left to the collector.
         await asyncio.sleep(0)
 
-    async def _exchange(
-        self, connection: Connection, message: bytes, now: float, timeout_s: float
-    ) -> HttpReply:
-        waiter: asyncio.Future[HttpReply] = self._sweeper.watch(connection, timeout_s).create_future()
-        connection.send(message, now, timeout_s, waiter)
-        try:
-            return await waiter
-        except asyncio.CancelledError:
-            connection.abandon(waiter)
-            raise
+    def _ask(self, connection: Connection, message: bytes, timeout_s: float) -> asyncio.Future[HttpReply]:
+        loop = self._sweeper.watch(timeout_s)
+        waiter: asyncio.Future[HttpReply] = loop.create_future()
+        connection.hold(message, timeout_s, waiter)
+        # What is asked within one turn of the loop is written together at its end: a server that waits for
+        # work is woken once for all of it. Waking it for each costs a busy client as much as the writing does.
+        if not self._held:
+            loop.call_soon(self._write_held)
+        self._held.append(connection)
+        return waiter
+
+    def _write_held(self) -> None:
+        held, self._held = self._held, []
+        now = monotonic()
+        for connection in held:
+            connection.write_held(now)
 
     async def _begin(self, connection: Connection, message: bytes, timeout_s: float) -> LeanStream:
-        self._sweeper.watch(connection, timeout_s)
+        self._sweeper.watch(timeout_s)
         stream = connection.send_streamed(message, monotonic(), timeout_s)
         await stream.started()
         return stream
@@ -94,7 +107,7 @@ class LeanTransport:
         host, port = parts.hostname or "", parts.port or 80
         pool = self._pools.get((host, port))
         if pool is None:
-            pool = self._pools[host, port] = _Pool(host, port, self._keep, self._sweeper)
+            pool = self._pools[host, port] = _Pool(host, port, self._keep)
         target = self._targets[url] = _Target(pool, headers, _head_block(url, headers))
         return target
 
@@ -123,11 +136,11 @@ def _head_block(url: str, headers: Mapping[str, str]) -> bytes:
 class _Pool:
     """Connections to one host. The one used last is used next: the others can go idle and be closed."""
 
-    def __init__(self, host: str, port: int, keep: int, sweeper: _Sweeper) -> None:
+    def __init__(self, host: str, port: int, keep: int) -> None:
         self._host, self._port, self._keep = host, port, keep
-        self._sweeper = sweeper
         self._idle: list[Connection] = []
-        self._open: set[Connection] = set()
+        self.open: set[Connection] = set()
+        """All connections, idle or not."""
 
     def take(self) -> Connection | None:
         """An idle connection that is still open."""
@@ -136,7 +149,7 @@ class _Pool:
             if connection.usable:
                 connection.reused = True
                 return connection
-            self._open.discard(connection)
+            self.open.discard(connection)
         return None
 
     async def connect(self, timeout_s: float) -> Connection:
@@ -155,12 +168,11 @@ class _Pool:
                 "connection",
                 f"cannot connect to {peer}: {error.strerror or error}. Is the server running, and is this its address?",
             ) from None
-        self._open.add(connection)
+        self.open.add(connection)
         return connection
 
     def released(self, connection: Connection) -> None:
         """Keep the connection for the next request."""
-        self._sweeper.forget(connection)
         if len(self._idle) < self._keep:
             self._idle.append(connection)
         else:
@@ -168,12 +180,11 @@ class _Pool:
 
     def lost(self, connection: Connection) -> None:
         """The connection is of no more use."""
-        self._sweeper.forget(connection)
-        self._open.discard(connection)
+        self.open.discard(connection)
 
     def close(self) -> None:
         """Close every connection."""
-        for connection in list(self._open):
+        for connection in list(self.open):
             connection.abort()
         self._idle.clear()
 
@@ -182,27 +193,22 @@ class _Sweeper:
     """Deadlines of all exchanges, looked at a few times a second: a timer per request costs more than
     the exactness is worth. A timeout may come late by a tenth of itself, at most a quarter of a second."""
 
-    def __init__(self) -> None:
-        self._watched: set[Connection] = set()
+    def __init__(self, pools: Mapping[tuple[str, int], _Pool]) -> None:
+        self._pools = pools
         self._interval_s = _SLOWEST_SWEEP_S
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def watch(self, connection: Connection, timeout_s: float) -> asyncio.AbstractEventLoop:
-        """Watch a connection's deadline; returns the running loop, which callers need anyway."""
+    def watch(self, timeout_s: float) -> asyncio.AbstractEventLoop:
+        """See to it that a deadline so far away is noticed; returns the running loop, which callers need anyway."""
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
-        self._watched.add(connection)
         if timeout_s < self._interval_s * 10:
             self._quicken(max(_QUICKEST_SWEEP_S, timeout_s / 10))
         if self._timer is None:
             self._timer = loop.call_later(self._interval_s, self._sweep)
         return loop
-
-    def forget(self, connection: Connection) -> None:
-        """The exchange is over."""
-        self._watched.discard(connection)
 
     def stop(self) -> None:
         """No more sweeping."""
@@ -219,9 +225,11 @@ class _Sweeper:
         assert self._loop is not None
         self._timer = None
         now = monotonic()
-        for connection in [c for c in self._watched if c.deadline <= now]:
-            connection.expire()
-        if self._watched:
+        busy = [c for pool in self._pools.values() for c in pool.open if c.deadline is not None]
+        for connection in busy:
+            if connection.deadline is not None and connection.deadline <= now:
+                connection.expire()
+        if busy:
             self._timer = self._loop.call_later(self._interval_s, self._sweep)
         else:
             self._interval_s = _SLOWEST_SWEEP_S

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from math import inf
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from benchwright.endpoints._http1 import (
     MAX_HEAD_BYTES,
@@ -19,6 +20,9 @@ from benchwright.endpoints._http1 import (
 )
 from benchwright.endpoints._lean_stream import LeanStream
 from benchwright.endpoints._transport import MAX_BODY_BYTES, HttpReply, TransportFailure
+
+Body: TypeAlias = SizedBody | ChunkedBody | OpenBody
+"""How the rest of a reply is told from what follows it."""
 
 _DRAIN_S = 1.0  # how long the end of a body may take after its reader has seen enough
 
@@ -44,7 +48,7 @@ class Connection(asyncio.Protocol):
 
     __slots__ = (
         "_body", "_buffer", "_head", "_headers", "_inflater", "_owner", "_parts", "_peer", "_size",
-        "_transport", "_waiter", "deadline", "first_byte_at", "reused", "sent_at", "stream", "timeout_s",
+        "_transport", "_unsent", "_waiter", "deadline", "first_byte_at", "reused", "sent_at", "stream", "timeout_s",
     )  # fmt: skip
 
     def __init__(self, owner: Owner, peer: str) -> None:
@@ -52,10 +56,11 @@ class Connection(asyncio.Protocol):
         self._peer = peer
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[HttpReply] | None = None
+        self._unsent: bytes | None = None
         self.stream: LeanStream | None = None
         self._reset()
         self.reused = False
-        self.deadline = 0.0
+        self.deadline: float | None = None  # none: no exchange is under way
         self.timeout_s = 0.0
         self.sent_at = 0.0
 
@@ -63,7 +68,7 @@ class Connection(asyncio.Protocol):
         self._buffer = b""
         self._head: Head | None = None
         self._headers: RawHeaders | None = None
-        self._body: SizedBody | ChunkedBody | OpenBody | None = None
+        self._body: Body | None = None
         self._inflater: Inflater | None = None
         self._parts: list[bytes] = []
         self._size = 0
@@ -76,13 +81,20 @@ class Connection(asyncio.Protocol):
         """Whether a request can be written now."""
         return self._transport is not None and not self._transport.is_closing()
 
-    def send(self, data: bytes, now: float, timeout_s: float, waiter: asyncio.Future[HttpReply]) -> None:
-        """Write a request; its reply, or the failure, will be set on `waiter`."""
+    def hold(self, data: bytes, timeout_s: float, waiter: asyncio.Future[HttpReply]) -> None:
+        """Take a request, to be written by `write_held`; its reply, or the failure, will be set on `waiter`."""
         self._waiter = waiter
-        self.sent_at = now
+        self._unsent = data
         self.timeout_s = timeout_s
-        self.deadline = now + timeout_s
-        self._transport.write(data)  # type: ignore[union-attr]  # connected, or it would not be in the pool
+        self.deadline = inf  # until it is written
+
+    def write_held(self, now: float) -> None:
+        """Write the request that was taken, unless the connection broke or its caller left meanwhile."""
+        data, self._unsent = self._unsent, None
+        if data is not None:
+            self.sent_at = now
+            self.deadline = now + self.timeout_s
+            self._transport.write(data)  # type: ignore[union-attr]  # connected, or it would not be in the pool
 
     def send_streamed(self, data: bytes, now: float, timeout_s: float) -> LeanStream:
         """Write a request whose reply is handed over piece by piece."""
@@ -112,7 +124,9 @@ class Connection(asyncio.Protocol):
     def abort(self) -> None:
         """Close at once; nobody waits any more."""
         self._waiter = None
+        self._unsent = None
         self.stream = None
+        self.deadline = None
         self._owner.lost(self)
         if self._transport is not None:
             self._transport.abort()
@@ -181,14 +195,16 @@ class Connection(asyncio.Protocol):
             self._interim(head, data[end + 4 :], now)
             return
         self._buffer = b""
-        self._head = head
         length = head.length
         if self.stream is None and length is not None and len(data) == end + 4 + length and not head.encoding:
             # The usual case: the whole reply in one piece.
-            self._finish(HttpReply(
-                head.status, RawHeaders(block), data[end + 4 :], self.sent_at, self.first_byte_at, now
-            ))  # fmt: skip
+            first_byte_at, self.first_byte_at = self.first_byte_at, 0.0
+            reply = HttpReply(
+                head.status, RawHeaders(block), data[end + 4 :], self.sent_at, first_byte_at, now
+            )
+            self._finish(head, None, reply)
             return
+        self._head = head
         if length is not None and length > MAX_BODY_BYTES:
             raise too_large()
         self._headers = RawHeaders(block)
@@ -225,18 +241,18 @@ class Connection(asyncio.Protocol):
             assert self._headers is not None
             if self._inflater is not None:
                 self._inflater.check_end()
-            self._finish(HttpReply(
+            reply = HttpReply(
                 head.status, self._headers, b"".join(self._parts), self.sent_at, self.first_byte_at, now
-            ))  # fmt: skip
+            )
+            self._reset()
+            self._finish(head, body, reply)
 
-    def _finish(self, reply: HttpReply) -> None:
+    def _finish(self, head: Head, body: Body | None, reply: HttpReply) -> None:
         """The reply is complete: give the connection back first, so that the next request can use it."""
         waiter, self._waiter = self._waiter, None
         stream, self.stream = self.stream, None
-        head, body = self._head, self._body
         transport = self._transport
-        self._reset()
-        assert head is not None
+        self.deadline = None
         assert transport is not None
         # An early refusal (413) may leave part of the request unsent.
         unsent = head.status >= 400 and transport.get_write_buffer_size() > 0

@@ -47,12 +47,13 @@ class Limiter:
 
     def try_acquire(self) -> bool:
         """Take a place if one is free and nobody waits for it."""
-        if self.in_flight + 1 <= self._limit and not self._waiting and self._timer is None:
-            if self._interval_s and not self._in_time():
-                return False
-            self.in_flight += 1
-            return True
-        return False
+        taken = self.in_flight + 1
+        if taken > self._limit or self._waiting or self._timer is not None:
+            return False
+        if self._interval_s and not self._in_time():
+            return False
+        self.in_flight = taken
+        return True
 
     async def acquire(self, *, first: bool = False, allowance: Allowance | None = None) -> bool:
         """Wait for a place; `first` for requests that have waited before. False, and no place, once the

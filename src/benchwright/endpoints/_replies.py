@@ -52,7 +52,7 @@ class BadReply:
 
 
 def read_reply(
-    data: JsonValue, route: Route, timing: Timing, *, raw_text: bool = False, clean: Clean = str
+    data: JsonValue, route: Route, timing: Timing, raw_text: bool = False, clean: Clean = str
 ) -> ModelReply | BadReply:
     """Read a reply's JSON. `raw_text` leaves the text as it is: echoed prompts are not thoughts. `clean`
     takes secrets out of what a bad reply says."""

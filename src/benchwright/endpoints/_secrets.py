@@ -48,7 +48,7 @@ def read_api_key(variable: str) -> str:
 class Redactor:
     """Replaces known secrets wherever they turn up, also when a server sends one back."""
 
-    __slots__ = ("_byte_secrets", "_heads", "_placeholders")
+    __slots__ = ("_byte_secrets", "_heads", "_placeholders", "guards")
 
     def __init__(self, secrets: Iterable[str]) -> None:
         # Longest first: one secret may contain another ("Bearer abc" and "abc").
@@ -64,6 +64,8 @@ class Redactor:
         self._byte_secrets = list(
             dict.fromkeys(form for secret in real for text in _quoted(secret) for form in _json_forms(text))
         )
+        self.guards = bool(self._byte_secrets)
+        """Whether there is anything to look for in replies."""
 
     def clean(self, text: str) -> str:
         """A message without secrets, nor the beginning of one (8 characters or more). Clean first, cut
