@@ -160,6 +160,43 @@ def test_looking_in_between_changes_no_bit(groups: list[tuple[float, int]], look
     assert watched.summary() == undisturbed.summary()
 
 
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.one_of(st.booleans(), st.sampled_from([0, 1, 0.0, 1.0]), st.floats(-10, 10)),
+                st.integers(0, 3),
+            ),
+            max_size=12,
+        ),
+        max_size=6,
+    )
+)
+def test_values_by_the_block_give_the_bits_of_one_by_one(blocks: list[list[tuple[float, int]]]) -> None:
+    one_by_one, by_block = ScoreAccumulator(), ScoreAccumulator()
+    cluster = 0
+    for block in blocks:
+        values, clusters = [], []
+        for value, step in block:
+            cluster += step  # 0: one more of the same cluster
+            values.append(value)
+            clusters.append(cluster)
+            one_by_one.add(value, cluster)
+            one_by_one.summary()  # folds one value at a time
+        by_block.extend(values, clusters)
+    assert by_block.count == one_by_one.count
+    if by_block.count:
+        assert by_block.summary() == one_by_one.summary()
+
+
+def test_a_block_with_an_impossible_value_is_refused_whole() -> None:
+    scores = ScoreAccumulator()
+    with pytest.raises(ValueError, match="score nan cannot be averaged"):
+        scores.extend([1.0, math.nan], [0, 1])
+    assert scores.count == 0
+
+
 def test_a_copy_goes_its_own_way() -> None:
     first = ScoreAccumulator()
     for index, value in enumerate([0.5, 0.5, 0.25]):

@@ -118,6 +118,61 @@ def test_a_sample_with_an_impossible_score_is_refused_whole(value: float) -> Non
     assert scores.summaries_with_failures_as_wrong()["correct"].count == 2
 
 
+SCORES = st.one_of(
+    st.none(),  # failed
+    st.just({"correct": True, "note": "ok"}),
+    st.fixed_dictionaries({"correct": st.booleans(), "f1": st.floats(0, 1), "note": st.text(max_size=3)}),
+    st.dictionaries(
+        st.sampled_from(["correct", "f1", "bio", "law"]), st.sampled_from([0, 1, 0.3, None, "x", [1]])
+    ),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.tuples(SCORES, st.integers(1, 3)), max_size=8), max_size=8))
+def test_many_at_once_give_the_bits_of_one_by_one(
+    blocks: list[list[tuple[dict[str, object] | None, int]]],
+) -> None:
+    one_by_one, at_once = Aggregator(), Aggregator()
+    index = 0
+    for block in blocks:
+        samples: list[int] = []
+        blocked: list[dict[str, object] | None] = []
+        for scores, repeats in block:
+            samples += [index] * repeats
+            blocked += [scores] * repeats
+            index += 1
+        at_once.add_all(samples, blocked)
+        for sample, scores in zip(samples, blocked, strict=True):
+            if scores is None:
+                one_by_one.add_failure(sample)
+            else:
+                one_by_one.add(sample, scores)
+    assert (at_once.scored, at_once.failed) == (one_by_one.scored, one_by_one.failed)
+    assert at_once.summaries() == one_by_one.summaries()
+    assert at_once.summaries_with_failures_as_wrong() == one_by_one.summaries_with_failures_as_wrong()
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e150])
+def test_an_impossible_score_among_many_is_refused_with_those_behind_it(value: float) -> None:
+    scores = Aggregator()
+    with pytest.raises(ValueError, match=r"'ppl' is .*cannot be averaged"):
+        scores.add_all(
+            [0, 1, 2], [{"correct": 1, "ppl": 2.0}, {"correct": 1, "ppl": value}, {"correct": 1, "ppl": 3.0}]
+        )
+    assert scores.scored == 1
+    assert {key: metric.count for key, metric in scores.summaries().items()} == {"correct": 1, "ppl": 1}
+
+
+def test_numbers_of_other_types_count_among_many_too() -> None:
+    class Celsius(float):
+        pass
+
+    scores = Aggregator()
+    scores.add_all([0, 1], [{"warmth": Celsius(0.5)}, {"warmth": 1.5}])
+    assert scores.summaries()["warmth"].mean == 1.0
+
+
 @settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.booleans()), max_size=60))
 def test_means_follow_from_counting(outcomes: list[bool | None]) -> None:

@@ -4,7 +4,8 @@ and an undisturbed one compute the same thing from the same records."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -13,6 +14,11 @@ from benchwright.benchmarks import BenchmarkSpec
 from benchwright.core import OUTCOMES, MetricSummary, RunSummary
 from benchwright.stats import Aggregator, RepeatTally, ScoreSummary
 from benchwright.store import Store
+
+_BLOCK_ROWS = 500
+"""Records that are added up at a time."""
+_BLOCK_BYTES = 1_000_000
+"""Or so many bytes of them: a record may hold a long text."""
 
 
 def summarise(
@@ -36,32 +42,29 @@ def summarise(
     tally = RepeatTally() if repeats > 1 else None
     derived = None if spec.derive is None else spec.derive()
     counts: Counter[str] = Counter()
-    failed = 0
     prompt_tokens = completion_tokens = 0
     counted = False
     recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
-    for index, _, output in recorded if origins is None else _by_origin(recorded, origins):
-        record: dict[str, Any] = orjson.loads(output)
-        counts[record["o"]] += 1
-        scores = record.get("s")
-        if scores is None:
-            failed += 1
-            aggregator.add_failure(index)
-        else:
-            aggregator.add(index, scores)
-            if derived is not None:
-                derived.add(scores)
+    for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
+        counts.update(map(itemgetter("o"), records))
+        scores: list[dict[str, Any] | None] = [record.get("s") for record in records]
+        aggregator.add_all(indices, scores)
+        if derived is not None:
+            for given in scores:
+                if given is not None:
+                    derived.add(given)
         if tally is not None:
-            if scores is None:
-                tally.add_failure(index)
-            else:
-                tally.add(index, scores)
-        usage = record.get("u")
-        if usage is not None:
+            for index, given in zip(indices, scores, strict=True):
+                if given is None:
+                    tally.add_failure(index)
+                else:
+                    tally.add(index, given)
+        usages = [usage for record in records if (usage := record.get("u")) is not None]
+        if usages:
             counted = True
-            prompt_tokens += usage[0]
-            completion_tokens += usage[1]
-    evaluated = counts.total()
+            prompt_tokens += sum(map(itemgetter(0), usages))
+            completion_tokens += sum(map(itemgetter(1), usages))
+    evaluated, failed = counts.total(), aggregator.failed
     metrics = _metrics(aggregator)
     notes = list(notes)
     if spec.unscored:
@@ -98,6 +101,24 @@ def summarise(
         unscored=spec.unscored,
         derived={} if derived is None else derived.figures(),
     )
+
+
+def _in_blocks(
+    recorded: Iterable[tuple[int, int, bytes]],
+) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
+    """The records with their indices, many at a time: read in one call, and added up in few."""
+    indices: list[int] = []
+    outputs: list[bytes] = []
+    size = 0
+    for index, _, output in recorded:
+        indices.append(index)
+        outputs.append(output)
+        size += len(output)
+        if size >= _BLOCK_BYTES or len(outputs) >= _BLOCK_ROWS:
+            yield indices, orjson.loads(b"[%b]" % b",".join(outputs))
+            indices, outputs, size = [], [], 0
+    if outputs:
+        yield indices, orjson.loads(b"[%b]" % b",".join(outputs))
 
 
 def _by_origin(

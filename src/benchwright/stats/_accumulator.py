@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
+from itertools import islice
 from math import inf, sqrt
-from typing import Literal
+from operator import eq
+from typing import Literal, NoReturn
 
 from benchwright.stats._clusters import ClusterMoments
 from benchwright.stats._intervals import t_quantile_95, wilson_interval
@@ -14,6 +17,11 @@ LARGEST = 1e150
 """Values must be smaller than this, so that the sum of their squares stays finite."""
 
 _PENDING = 4096
+
+
+def fit(values: Sequence[float]) -> bool:
+    """Whether all of the values can be averaged."""
+    return set(map(type, values)) <= {bool} or all(-LARGEST < value < LARGEST for value in values)
 
 
 class ScoreAccumulator:
@@ -31,13 +39,14 @@ class ScoreAccumulator:
 
     __slots__ = (
         "_clusters", "_compensation", "_m2", "_max", "_mean", "_min", "_moments", "_n", "_ones", "_open", "_open_m2",
-        "_open_mean", "_open_size", "_open_sum", "_pending", "_total", "_zeros",
+        "_open_mean", "_open_size", "_open_sum", "_pending", "_pending_clusters", "_total", "_zeros",
     )  # fmt: skip
 
     def __init__(self) -> None:
         # Values wait here with their clusters and are folded in by the thousand: a loop over locals costs less
         # than half of the same arithmetic on attributes, call by call.
-        self._pending: list[tuple[float, int]] = []
+        self._pending: list[float] = []
+        self._pending_clusters: list[int] = []
         self._ones = self._zeros = 0
         self._total = self._compensation = 0.0
         self._min, self._max = inf, -inf
@@ -65,12 +74,23 @@ class ScoreAccumulator:
                 Such a score has no mean, and leaving it out would flatter the metric.
         """
         if not -LARGEST < value < LARGEST:
-            raise ValueError(
-                f"score {value!r} cannot be averaged; expected a finite number below {LARGEST:g}"
-            )
-        pending = self._pending
-        pending.append((value, cluster))
-        if len(pending) >= _PENDING:
+            _refuse(value)
+        self._pending.append(value)
+        self._pending_clusters.append(cluster)
+        if len(self._pending) >= _PENDING:
+            self._fold()
+
+    def extend(self, values: Sequence[float], clusters: Sequence[int]) -> None:
+        """Several values in turn, each of the cluster at its place. To the bit what `add` makes of them.
+
+        Raises:
+            ValueError: as from `add`; then none of the values was added.
+        """
+        if not fit(values):
+            _refuse(next(value for value in values if not fit((value,))))
+        self._pending += values
+        self._pending_clusters += clusters
+        if len(self._pending) >= _PENDING:
             self._fold()
 
     def copy(self) -> ScoreAccumulator:
@@ -126,22 +146,48 @@ class ScoreAccumulator:
         return moments.with_one_more(self._open_sum, self._open_size).stderr(mean, n)
 
     def _fold(self) -> None:
-        pending = self._pending
-        if not pending:
+        values, clusters = self._pending, self._pending_clusters
+        if not values:
             return
-        values = [value for value, _ in pending]
-        self._ones += values.count(1)
-        self._zeros += values.count(0)
-        self._min = min(self._min, *values)
-        self._max = max(self._max, *values)
+        ones, zeros = values.count(True), values.count(False)
+        self._ones += ones
+        self._zeros += zeros
+        other = len(values) - ones - zeros
+        differing = values if other else [0] * bool(zeros) + [1] * bool(ones)
+        self._min = min(self._min, *differing)
+        self._max = max(self._max, *differing)
         if self._ones + self._zeros == self._n + self._open_size + len(values):
             self._total = float(self._ones)
         else:
             self._sum_up(values)
+        repeated = clusters[0] == self._open or any(map(eq, clusters, islice(clusters, 1, None)))
+        if repeated or self._open_size > 1 or self._moments is not None:
+            self._fold_clusters(values, clusters)
+        else:
+            self._fold_singles(values, clusters[-1])
+        self._pending, self._pending_clusters = [], []
+
+    def _fold_singles(self, values: list[float], last: int) -> None:
+        """What `_fold_clusters` does, to the bit, where every cluster so far has one value."""
+        if self._open_size:
+            values.insert(0, self._open_sum)
+        opened = values.pop()
+        n, mean, m2 = self._n, self._mean, self._m2
+        for value in values:  # Welford: squares about the mean, without the cancellation of raw squares
+            n += 1
+            from_mean = value - mean
+            mean += from_mean / n
+            m2 += from_mean * (value - mean)
+        self._n, self._mean, self._m2, self._clusters = n, mean, m2, n
+        self._open, self._open_size = last, 1
+        self._open_sum = self._open_mean = opened
+        self._open_m2 = 0.0
+
+    def _fold_clusters(self, values: list[float], among: list[int]) -> None:
         n, mean, m2, clusters, moments = self._n, self._mean, self._m2, self._clusters, self._moments
         opened, size, total = self._open, self._open_size, self._open_sum
         open_mean, open_m2 = self._open_mean, self._open_m2
-        for value, cluster in pending:
+        for value, cluster in zip(values, among, strict=True):
             if cluster == opened and size:
                 size += 1
                 total += value
@@ -149,7 +195,7 @@ class ScoreAccumulator:
                 open_mean += from_mean / size
                 open_m2 += from_mean * (value - open_mean)
                 continue
-            if size == 1:  # Welford: squares about the mean, without the cancellation of raw squares
+            if size == 1:
                 n += 1
                 from_mean = total - mean
                 mean += from_mean / n
@@ -166,7 +212,6 @@ class ScoreAccumulator:
         self._n, self._mean, self._m2, self._clusters, self._moments = n, mean, m2, clusters, moments
         self._open, self._open_size, self._open_sum = opened, size, total
         self._open_mean, self._open_m2 = open_mean, open_m2
-        pending.clear()
 
     def _sum_up(self, values: list[float]) -> None:
         """Neumaier's sum: what rounding takes from the running total is carried along."""
@@ -179,6 +224,10 @@ class ScoreAccumulator:
                 compensation += (value - rounded) + total
             total = rounded
         self._total, self._compensation = total, compensation
+
+
+def _refuse(value: float) -> NoReturn:
+    raise ValueError(f"score {value!r} cannot be averaged; expected a finite number below {LARGEST:g}")
 
 
 def _merged(left: tuple[int, float, float], right: tuple[int, float, float]) -> tuple[int, float, float]:
