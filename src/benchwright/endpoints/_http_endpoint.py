@@ -103,10 +103,16 @@ class HttpEndpoint:
                 limiter.release()
                 return not_sent(timing.started_at)
             timeout_s = left_s
-        result = await self._attempt(request, urls, timeout_s, timing)
-        if isinstance(result, ModelReply):
-            self._other_urls = None
-            return result
+        self.requests_sent += 1
+        try:  # as `_attempt` does; one frame less to make and to resume
+            result = await self._attempter.attempt(request, urls[request.route], timeout_s, timing)
+            if isinstance(result, ModelReply):
+                self._other_urls = None
+                limiter.succeeded()
+                return result
+            result = self._seen_by_limiter(result)
+        finally:
+            limiter.release()
         return await self._persist(request, result, urls, timing)
 
     async def _attempt(
@@ -119,11 +125,15 @@ class HttpEndpoint:
             result = await self._attempter.attempt(request, urls[request.route], timeout_s, timing)
             if isinstance(result, ModelReply):
                 limiter.succeeded()
-            elif result.no_room and not limiter.refused(result.sent_at):
-                result = replace(result, collateral=True)
-            return result
+                return result
+            return self._seen_by_limiter(result)
         finally:
             limiter.release()
+
+    def _seen_by_limiter(self, trouble: Trouble) -> Trouble:
+        if trouble.no_room and not self._limiter.refused(trouble.sent_at):
+            return replace(trouble, collateral=True)
+        return trouble
 
     async def _persist(
         self, request: ModelRequest, trouble: Trouble, urls: Urls, timing: Timing

@@ -85,12 +85,12 @@ class CallLedger:
         if usage is not None:
             self._stop.spent(usage.prompt + usage.completion)
         output, started = encode_json(reply_to_json(reply)), reply.started_at
-        self._record(key, digest, request, output, failure is None, started, started + reply.latency_s, item)
+        self._record(key, item, request, digest, output, failure is None, started, started + reply.latency_s)
         return reply
 
     def _record(
-        self, key: str | None, digest: bytes, request: ModelRequest, output: bytes, reusable: bool,
-        started_at: float, finished_at: float, item: WorkItem,
+        self, key: str | None, item: WorkItem, request: ModelRequest,
+        digest: bytes, output: bytes, reusable: bool, started_at: float, finished_at: float,
     ) -> None:  # fmt: skip
         kept = request.payload if request.record is None else request.record
         if key is None:
@@ -123,7 +123,7 @@ class CallLedger:
         self.cached += 1
         self._progress.cached += 1
         now = time.time()
-        self._record(key, digest, request, output, False, now, now, item)
+        self._record(key, item, request, digest, output, False, now, now)
         return reply_from_json(orjson.loads(output))
 
 
