@@ -125,3 +125,37 @@ def test_rows_are_written_in_groups_bounded_by_count_and_size(
     file = pq.ParquetFile(path)
     assert file.metadata.num_row_groups == groups
     assert file.read().column("sample_id").to_pylist() == list(range(10))
+
+
+def test_texts_of_any_script_and_size_come_back(store: Store, record: Record) -> None:
+    huge = "ß🙂" * 4_000_000
+    texts = ["", "plain", "zwölf 😀 \0 \u2028", huge, "after"]
+    steps = []
+    for index, text in enumerate(texts):
+        steps.append(chat_call(index, 0, ModelReply("answered", text, text), prompt=f"{text}?"))
+        steps.append(score(index, 0, {"o": "scored", "s": {text[:9] or "-": 1}, "t": text}, {"q": text}))
+    rows = written(store, record(steps))
+    assert [row["response"] for row in rows] == [row["target"] for row in rows] == texts
+    assert [row["reasoning"] for row in rows] == [text or None for text in texts]
+    assert [row["prompt"] for row in rows] == [f"{text}?" for text in texts]
+    assert [orjson.loads(str(row["metadata"])) for row in rows] == [{"q": text} for text in texts]
+    assert [orjson.loads(str(row["messages"]))[1]["content"] for row in rows] == [
+        f"{text}?" for text in texts
+    ]
+    assert [orjson.loads(str(row["scores"])) for row in rows] == [{text[:9] or "-": 1} for text in texts]
+
+
+def test_numbers_among_texts_have_their_column(store: Store, record: Record) -> None:
+    given = [
+        {"correct": True},
+        {"correct": "unsure"},
+        {"correct": 0.25},
+        {"correct": None},
+        None,
+        {"correct": 3},
+    ]
+    steps = [score(i, 0, {"o": "scored", "s": scores, "t": 1, "r": "x"}) for i, scores in enumerate(given)]
+    rows = written(store, record(steps))
+    assert [row["score.correct"] for row in rows] == [1.0, None, 0.25, None, None, 3.0]
+    assert [row["score.words_[bold]"] for row in rows] == [None] * 6
+    assert [None if row["scores"] is None else orjson.loads(str(row["scores"])) for row in rows] == given
