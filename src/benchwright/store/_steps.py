@@ -9,6 +9,9 @@ from benchwright.store._keys import call_key, call_of, key_range, score_key, sco
 from benchwright.store._records import SampleSteps, StepOutput
 from benchwright.store._workspace import Workspace
 
+_PLACE = "substr(key, 7, 9) + 0, substr(key, 17, 4) + 0"
+"""Sample and repeat of a score, out of its key."""
+
 
 class Steps(Connected):
     """The table of steps: what resume, cache and reports are views of."""
@@ -145,22 +148,19 @@ class Steps(Connected):
 
     def scores(self, run_id: int) -> Iterator[tuple[int, int, bytes]]:
         """(index, repeat, result JSON) of every recorded sample, in sample order, streamed."""
-        rows = self._connection.cursor().execute(
-            "SELECT key, output FROM steps WHERE run_id = ? AND key >= 'score/' AND key < 'score0' ORDER BY key",
+        return self._connection.cursor().execute(
+            f"SELECT {_PLACE}, output FROM steps"
+            " WHERE run_id = ? AND key >= 'score/' AND key < 'score0' ORDER BY key",
             (run_id,),
         )
-        for key, output in rows:
-            yield int(key[6:15]), int(key[16:20]), output
 
     def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
         """(index, repeat, hash of the row, result JSON) of every recorded sample, in sample order, streamed."""
-        rows = self._connection.cursor().execute(
-            "SELECT key, input_hash, output FROM steps WHERE run_id = ? AND key >= 'score/' AND key < 'score0'"
-            " ORDER BY key",
+        return self._connection.cursor().execute(
+            f"SELECT {_PLACE}, input_hash, output FROM steps"
+            " WHERE run_id = ? AND key >= 'score/' AND key < 'score0' ORDER BY key",
             (run_id,),
         )
-        for key, row_hash, output in rows:
-            yield int(key[6:15]), int(key[16:20]), row_hash, output
 
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every recorded sample with its calls, in sample order, streamed."""
@@ -168,19 +168,18 @@ class Steps(Connected):
         calls = self._calls(run_id, "call" + low[5:], "call" + high[5:])
         call = next(calls, None)
         rows = self._connection.cursor().execute(
-            "SELECT key, input, output, call_input, call_output FROM steps"
+            f"SELECT {_PLACE}, input, output, call_input, call_output FROM steps"
             " WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
             (run_id, low, high),
         )
-        for key, row, score, first_input, last_output in rows:
-            place = int(key[6:15]), int(key[16:20])
+        for record in map(SampleSteps._make, rows):
             # Both in key order: a merge, not a look-up per sample.
-            while call is not None and call[0] <= place:
-                if call[0] == place:
-                    first_input = call[1] if first_input is None else first_input
-                    last_output = call[2]
+            while call is not None and call[0] <= record[:2]:
+                if call[0] == record[:2]:
+                    first = call[1] if record.call_input is None else record.call_input
+                    record = record._replace(call_input=first, call_output=call[2])
                 call = next(calls, None)
-            yield SampleSteps(*place, row, score, first_input, last_output)
+            yield record
 
     def _calls(
         self, run_id: int, low: str, high: str
