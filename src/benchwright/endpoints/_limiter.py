@@ -87,7 +87,10 @@ class Limiter:
             self._hand_out()
 
     def succeeded(self) -> None:
-        """The server took a request: it may take a little more."""
+        """The server took a request: the place is given back, and there may be a little more room."""
+        self.in_flight -= 1
+        if self._waiting:
+            self._hand_out()
         if self._limit < self.parallelism:
             step = max(1.0, self.parallelism * _GROWTH) / self._limit
             self._limit = min(float(self.parallelism), self._limit + step)

@@ -16,7 +16,7 @@ from benchwright.engine._feed import Feed, WorkItem
 from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._scoring import Scored, Scoring
 from benchwright.engine._stop import Stop
-from benchwright.store import HEARTBEAT_S, StepRow, StepWriter, Store, score_key
+from benchwright.store import HEARTBEAT_S, StepValues, StepWriter, Store, score_key
 
 _SHOW_EVERY_S = 0.12
 _HOPELESS = 20
@@ -102,7 +102,7 @@ async def _work(machinery: Machinery) -> None:
             _count_failure(machinery, item, scored)
 
 
-def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, started: float) -> StepRow:
+def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, started: float) -> StepValues:
     record: dict[str, Any] = {"o": scored.outcome._value_, "t": scored.target}  # quicker than `value`
     if scored.scores is not None:
         record["s"] = scored.scores
@@ -120,19 +120,9 @@ def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, start
     key = score_key(item.index, item.repeat)
     output, held = encode_json(record), item.held
     if held is None:
-        return StepRow(key, _row_hash(row), row, output, False, started, time.time())
-    return StepRow(
-        key,
-        _row_hash(row),
-        row,
-        output,
-        held.reusable,
-        started,
-        time.time(),
-        held.hash,
-        held.input,
-        held.output,
-    )
+        return key, _row_hash(row), row, output, False, started, time.time(), None, None, None
+    digest, asked, reply_json, reusable, _, _ = held
+    return key, _row_hash(row), row, output, reusable, started, time.time(), digest, asked, reply_json
 
 
 def _row_hash(row: bytes) -> bytes:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -18,22 +18,8 @@ from benchwright.engine._stop import Stop
 from benchwright.engine._threads import DaemonThreads
 from benchwright.store import StepOutput, StepRow, Store, call_key, score_key
 
-
-class HeldCall(NamedTuple):
-    """The one call of a sample while nobody has scored its reply."""
-
-    hash: bytes
-    """As `StepRow.input_hash`."""
-    input: bytes
-    """What is kept of the request."""
-    output: bytes
-    """The reply."""
-    reusable: bool
-    """Whether other runs may take the reply."""
-    started_at: float
-    """Wall clock."""
-    finished_at: float
-    """Wall clock."""
+HeldCall: TypeAlias = tuple[bytes, bytes, bytes, bool, float, float]
+"""A call without its key, as in `StepRow`: hash, request, reply, whether other runs may take it, start and end."""
 
 
 @dataclass(slots=True)
@@ -90,7 +76,8 @@ class Feed:
 
     def take(self) -> WorkItem | None:
         """The next sample if one is ready, without waiting."""
-        if self._ready and self._stop.cause is None and not self._stop.out_of_time():
+        stop = self._stop
+        if self._ready and stop.cause is None and (stop.deadline is None or not stop.out_of_time()):
             return self._ready.popleft()
         return None
 

@@ -22,7 +22,7 @@ from benchwright.core import (
     reply_from_json,
     reply_to_json,
 )
-from benchwright.engine._feed import HeldCall, WorkItem
+from benchwright.engine._feed import WorkItem
 from benchwright.store import StepRow, StepWriter, Store, call_key
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class CallLedger:
     ) -> None:  # fmt: skip
         kept = request.payload if request.record is None else request.record
         if key is None:
-            item.held = HeldCall(digest, kept, output, reusable, started_at, finished_at)
+            item.held = digest, kept, output, reusable, started_at, finished_at
         else:
             # Not awaited: the sample's score is appended behind it, and whoever awaits that has both.
             self._writer.append((StepRow(key, digest, kept, output, reusable, started_at, finished_at),))

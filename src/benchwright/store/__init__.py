@@ -3,7 +3,16 @@
 from benchwright.store._database import StoreError, open_database
 from benchwright.store._keys import call_key, judge_key, score_key
 from benchwright.store._owner import DEAD_AFTER_S, HEARTBEAT_S, Owner, this_process
-from benchwright.store._records import Event, RunKind, RunRecord, RunStatus, SampleSteps, StepOutput, StepRow
+from benchwright.store._records import (
+    Event,
+    RunKind,
+    RunRecord,
+    RunStatus,
+    SampleSteps,
+    StepOutput,
+    StepRow,
+    StepValues,
+)
 from benchwright.store._store import Store
 from benchwright.store._workflow.decisions import StepRequest
 from benchwright.store._workflow.errors import (
@@ -53,6 +62,7 @@ __all__ = [
     "StepRequest",
     "StepRow",
     "StepStatus",
+    "StepValues",
     "StepWriter",
     "Store",
     "StoreError",

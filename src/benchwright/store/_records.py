@@ -81,6 +81,12 @@ class StepRow(NamedTuple):
     """Its `output`."""
 
 
+StepValues: TypeAlias = tuple[
+    str, bytes, bytes | None, bytes, bool, float, float, bytes | None, bytes | None, bytes | None
+]
+"""The values of a `StepRow`. Whoever records a hundred thousand makes them without the names."""
+
+
 class StepOutput(NamedTuple):
     """What a resumed or cached step needs."""
 

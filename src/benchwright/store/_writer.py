@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchwright.store._database import StoreError, not_written, open_database
-from benchwright.store._records import StepRow
+from benchwright.store._records import StepValues
 
 _COLUMNS = (
     "(run_id, key, input_hash, input, output, reusable, started_at, finished_at,"
@@ -51,7 +51,7 @@ class StepWriter:
             for rows in range(_ROWS_PER_STATEMENT + 1)
         )
         self._loop = asyncio.get_running_loop()
-        self._pending: list[StepRow] = []
+        self._pending: list[StepValues] = []
         self._written: asyncio.Future[None] = self._loop.create_future()
         self._turns = 0
         self._failure: StoreError | None = None
@@ -60,7 +60,7 @@ class StepWriter:
         self.commits = 0
         """Commits so far."""
 
-    def append(self, rows: Sequence[StepRow]) -> asyncio.Future[None]:
+    def append(self, rows: Sequence[StepValues]) -> asyncio.Future[None]:
         """Hand over rows; the future is done when they are committed (shared by the whole group)."""
         if self._failure is not None:
             raise self._failure
@@ -114,7 +114,7 @@ class StepWriter:
             self._since_checkpoint = 0
             self._checkpoint = self._loop.run_in_executor(None, checkpoint, self._database)
 
-    def _insert_all(self, group: list[StepRow]) -> None:
+    def _insert_all(self, group: list[StepValues]) -> None:
         execute = self._connection.execute
         execute("BEGIN IMMEDIATE")
         try:
@@ -128,7 +128,7 @@ class StepWriter:
             raise
 
 
-def _values(rows: list[StepRow]) -> list[object]:
+def _values(rows: list[StepValues]) -> list[object]:
     """The rows' values in a form that `sqlite3` binds as it is. For a `bytes` or a `bool` it first looks for an
     adapter and for a method of that object, in vain, which took a third of the time of an insert."""
     values: list[object] = []
