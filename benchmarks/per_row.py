@@ -22,7 +22,7 @@ def per_row(bench: Bench) -> list[Figure]:
     costs, growths = [], []
     bare: dict[str, list[float]] = {name: [] for name in CEILINGS}
     with stub(0) as at:
-        for _ in range(bench.rounds(3)):
+        for _ in range(bench.rounds(5)):
             small = bench.ours.qa(short, at, in_flight=IN_FLIGHT, count=few)
             large = bench.ours.qa(long, at, in_flight=IN_FLIGHT, count=many)
             costs.append(1e6 * (large.cpu_s - small.cpu_s) / (many - few))
