@@ -17,6 +17,7 @@ from benchwright.endpoints._lean_stream import LeanStream
 from benchwright.endpoints._transport import HttpReply, TransportFailure
 
 _CONNECT_TIMEOUT_S = 15.0  # a host that drops packets must not eat a whole request timeout
+_WRITE_TOGETHER = 8  # more hold up the first of them, which costs rate where the server takes its time
 _SLOWEST_SWEEP_S = 0.25
 _QUICKEST_SWEEP_S = 0.005
 
@@ -83,11 +84,14 @@ class LeanTransport:
         loop = self._sweeper.watch(timeout_s)
         waiter: asyncio.Future[HttpReply] = loop.create_future()
         connection.hold(message, timeout_s, waiter)
-        # What is asked within one turn of the loop is written together at its end: a server that waits for
-        # work is woken once for all of it. Waking it for each costs a busy client as much as the writing does.
-        if not self._held:
+        # What is asked within one turn of the loop is written together: a server that waits for work is woken
+        # once for all of it. Waking it for each costs a busy client as much as the writing does.
+        held = self._held
+        if not held:
             loop.call_soon(self._write_held)
-        self._held.append(connection)
+        held.append(connection)
+        if len(held) >= _WRITE_TOGETHER:
+            self._write_held()
         return waiter
 
     def _write_held(self) -> None:
