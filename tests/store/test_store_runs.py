@@ -185,3 +185,20 @@ def test_a_network_file_system_is_noticed(tmp_path: Path, monkeypatch: pytest.Mo
     assert Workspace(tmp_path).network_filesystem() is None
     mounts.unlink()
     assert workspace.network_filesystem() is None
+
+
+def test_the_number_of_a_removed_run_is_not_given_out_again(tmp_path: Path) -> None:
+    store = Store(Workspace(tmp_path))
+
+    def create() -> int:
+        run = store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})
+        return run.id
+
+    assert [create(), create(), create()] == [1, 2, 3]
+    store.remove_run(3)
+    store.remove_run(2)
+    assert create() == 4
+    assert store.create_workflow("w").run_id == 5
+    store.remove_run(4)
+    assert create() == 6
+    store.close()

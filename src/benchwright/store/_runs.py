@@ -12,6 +12,7 @@ from benchwright.core import JsonObject, NotFoundError, RunOwnedError, UsageErro
 from benchwright.store._connected import Connected
 from benchwright.store._owner import Owner, this_process
 from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, event_of
+from benchwright.store._schema import NEXT_RUN
 from benchwright.store._texts import load_json, storable
 
 _RUN_COLUMNS = (
@@ -38,8 +39,8 @@ class Runs(Connected):
         now = time.time()
         with self._transaction() as connection:
             cursor = connection.execute(
-                "INSERT INTO runs (name, target, model, status, folder, settings, manifest, owner, heartbeat,"
-                " created_at) VALUES (?,?,?,?,?,?,?,?,?,?)",
+                "INSERT INTO runs (id, name, target, model, status, folder, settings, manifest, owner, heartbeat,"
+                f" created_at) VALUES ({NEXT_RUN},?,?,?,?,?,?,?,?,?,?)",
                 (name, storable(target), storable(model), status, "", encode_json(settings), encode_json(manifest),
                  this_process().to_text(), now, now),
             )  # fmt: skip

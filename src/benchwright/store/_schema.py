@@ -116,6 +116,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 
 
+NEXT_RUN = (
+    "(SELECT 1 + max(coalesce((SELECT max(id) FROM runs), 0),"
+    " coalesce((SELECT value FROM marks WHERE name = 'removed_run'), 0)))"
+)
+"""The number of a new run. That of a removed one is not given out again: it may stand in somebody's notes."""
+
+
 def show_as_newest(connection: sqlite3.Connection, version: int) -> None:
     """Let an older database that cannot be written to be read with today's statements.
 

@@ -88,4 +88,9 @@ class WorkflowSupervision(Runs):
                 "UPDATE marks SET value = min(value, (SELECT coalesce(max(rowid), 0) FROM steps))"
                 " WHERE name = 'replies'"
             )
+            connection.execute(
+                "INSERT INTO marks VALUES ('removed_run', ?)"
+                " ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
+                (run_id,),
+            )
             connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
