@@ -191,6 +191,20 @@ def test_benchmarks_and_files_of_questions_stand_side_by_side(folder: Path, serv
     ]
 
 
+def test_a_built_in_evaluation_stands_beside_a_file(folder: Path, server: Server) -> None:
+    facts = [{"problem": f"{n}+1=", "answer": str(n + 1)} for n in range(3)]
+    (folder / "facts.jsonl").write_text("\n".join(map(json.dumps, facts)), encoding="utf-8")
+    text = f"models: [{http(server)}]\ndatasets: [a.jsonl, {{benchmark: simpleqa-verified, dataset: facts.jsonl}}]"
+    result = run_suite(suite_file(folder, text))
+    assert [(pair.dataset, pair.result.summary.rows) for pair in result if pair.result] == [
+        ("a", 6),
+        ("simpleqa_verified", 3),
+    ]
+    assert result.exit_code == 0
+    assert result["local", "simpleqa_verified"]["similarity"] == 1.0
+    assert [row.dataset for row in result.comparison.rows if row.headline] == ["a", "simpleqa_verified"]
+
+
 def test_settings_of_question_files_pass_benchmarks_by_unless_they_are_their_own(
     folder: Path, server: Server
 ) -> None:
