@@ -138,6 +138,8 @@ async def serving(handler: Handler, tls: ssl.SSLContext | None = None) -> AsyncI
         yield server
     finally:
         listening.close()
+        for _ in range(5):  # what was accepted in the last turn gets a task, which can then be ended
+            await asyncio.sleep(0)
         for task in list(server._tasks):
             task.cancel()
         await asyncio.gather(*server._tasks, return_exceptions=True)
