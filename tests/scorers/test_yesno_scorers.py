@@ -71,14 +71,12 @@ def test_target_rules(scorer: Any, target: Any, expected: bool | None) -> None:
         assert found == {"correct": meaning is expected, "parsed": True}
 
 
-@pytest.mark.parametrize(
-    ("target", "error"),
-    [(float("nan"), ValueError), (float("inf"), OverflowError), (float("-inf"), OverflowError)],
-)
-def test_a_target_that_is_no_number_raises(target: float, error: type[Exception]) -> None:
-    for response in ("yes", "", "unclear"):
-        with pytest.raises(error):
-            boolean_yesno(ScorerInput(response, target, {}))
+@pytest.mark.parametrize("target", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("scorer", [boolean_yesno, boolean_yesno_strict])
+def test_a_target_that_is_no_finite_number_makes_no_answer_correct(scorer: Any, target: float) -> None:
+    assert scorer(ScorerInput("yes", target, {})) == {"correct": False, "parsed": True}
+    assert scorer(ScorerInput("no", target, {})) == {"correct": False, "parsed": True}
+    assert scorer(ScorerInput("unclear", target, {})) == {"correct": False, "parsed": False}
 
 
 @pytest.mark.parametrize(

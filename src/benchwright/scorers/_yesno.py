@@ -28,8 +28,8 @@ def boolean_yesno(sample: ScorerInput) -> Scores:
 
 
 def target_verdict(target: object) -> bool | None:
-    """What the target says; None when it is neither. A number is cut to an integer: 1.9 is yes, NaN raises."""
-    if isinstance(target, int | float):
+    """What the target says; None when it is neither. A number is cut to an integer: 1.9 is yes."""
+    if isinstance(target, int | float) and target - target == 0:  # NaN and the infinities are read as text
         return {1: True, 0: False}.get(int(target))
     word = str(target).strip().lower()
     if word in YES or word == "1":
