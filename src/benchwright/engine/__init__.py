@@ -1,5 +1,6 @@
 """Performs what benchmarks describe: durable calls, scoring, resume, budgets, progress."""
 
+from benchwright.engine._changes import changed_manifest
 from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._perform import Performed, perform
 from benchwright.engine._prepare import DEMO_NOTE, Prepared, as_asked, model_type_of, prepare, prepared_like
@@ -22,6 +23,7 @@ __all__ = [
     "StopCause",
     "Watcher",
     "as_asked",
+    "changed_manifest",
     "judge_request",
     "judge_settings",
     "judge_text",

@@ -125,6 +125,7 @@ async def perform(
         spec=prepared.spec,
         origins=prepared.reader.origins(),
         pass_k=prepared.settings.pass_k,
+        manifest=run.manifest,
         notes=[
             *prepared.notes,
             *_echo_notes(store, run),

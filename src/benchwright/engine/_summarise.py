@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.core import OUTCOMES, MetricSummary, RunSummary
+from benchwright.core import OUTCOMES, JsonObject, MetricSummary, RunSummary
+from benchwright.engine._changes import change_notes
 from benchwright.stats import Aggregator, RepeatTally, ScoreSummary
 from benchwright.store import Store
 
@@ -32,11 +33,13 @@ def summarise(
     notes: list[str],
     origins: Sequence[int] | None = None,
     pass_k: int | None = None,
+    manifest: JsonObject | None = None,
 ) -> RunSummary:
     """The summary of what is recorded now.
 
     `origins` has the row of the data behind each sample, where a plan asks rows more than once: the copies are
     then one cluster of the interval, as repeats are. `pass_k` is the k of `pass@k`; None: the repeats.
+    `manifest` is the run's own, which says whether the benchmark was changed on the way.
     """
     aggregator = Aggregator()
     tally = RepeatTally() if repeats > 1 else None
@@ -75,6 +78,8 @@ def summarise(
         notes += spec.remarks(metrics)
     if derived is not None:
         notes += derived.remarks()
+    changes = change_notes(manifest or {}, evaluated)
+    notes += changes
     partial = evaluated < rows * repeats
     share = failed / evaluated if evaluated else 0.0
     too_many = share > failure_threshold
@@ -91,7 +96,7 @@ def summarise(
         outcomes={outcome.value: counts.get(outcome.value, 0) for outcome in OUTCOMES},
         metrics=metrics,
         failed=failed,
-        comparable=not (too_many or partial),
+        comparable=not (too_many or partial or changes),
         partial=partial,
         notes=notes,
         prompt_tokens=prompt_tokens if counted else None,

@@ -10,10 +10,18 @@ from typing import Any
 import orjson
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, load_benchmarks, load_questions
-from benchwright.core import NotFoundError, Outcome, UsageError
+from benchwright.core import JsonObject, NotFoundError, Outcome, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import Budget, InterruptedRunError, Prepared, RunSettings, Watcher, prepare
+from benchwright.engine import (
+    Budget,
+    InterruptedRunError,
+    Prepared,
+    RunSettings,
+    Watcher,
+    changed_manifest,
+    prepare,
+)
 from benchwright.sdk._jobs import Job, owned, perform_jobs
 from benchwright.sdk._nocode import again
 from benchwright.sdk._result import RunResult
@@ -34,7 +42,8 @@ def resume(
 ) -> RunResult:
     """Go on with a run where it stopped. A complete run gives its result again without asking anything.
 
-    `target` is the decorated function, for benchmarks that no file defines; `retry_failed` asks failed samples again; `allow_changed` accepts that the benchmark file has changed;
+    `target` is the decorated function, for benchmarks that no file defines; `retry_failed` asks failed samples again; `allow_changed` accepts that the benchmark file has changed,
+    which marks the results;
     `overrides` may change parallelism and budgets.
     """
     place = find_workspace(Path.cwd(), None if workspace is None else Path(workspace))
@@ -81,7 +90,24 @@ def claimed(
         if retry_failed:
             forget_failures(store, run.id)
         store.update_settings(run.id, settings.to_json())
+        run = _change_recorded(store, run, prepared)
     return Job(run, prepared, resuming=True, otherwise=found.status, label=label)
+
+
+def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRecord:
+    """The run as it goes on: where the benchmark has changed, its record says so from now on."""
+    if not run.manifest or _hash_of(run.manifest) == _hash_of(prepared.manifest):
+        return run
+    recorded = store.count_steps(run.id, "score")
+    if recorded >= prepared.rows * prepared.settings.repeats:
+        return run  # complete: nothing will be asked in the new way
+    store.record_change(run.id, *changed_manifest(run.manifest, prepared.manifest, recorded))
+    return store.run(run.id)
+
+
+def _hash_of(manifest: JsonObject) -> object:
+    benchmark = manifest.get("benchmark")
+    return benchmark.get("hash") if isinstance(benchmark, dict) else None
 
 
 def forget_failures(store: Store, run_id: int) -> None:

@@ -56,8 +56,7 @@ class RunRecord:
 
 
 class StepRow(NamedTuple):
-    """One step as written, or a score with the call that it is the score of. A tuple, because one of these is made
-    per sample."""
+    """One step as written, or a score with the call that it is the score of."""
 
     key: str
     """`call/000000012/0`, `judge/000000012/0/1`, `score/000000012/0`, …"""
@@ -118,7 +117,7 @@ class Event:
     """Something that happened to a run."""
 
     kind: str
-    """`run.started`, `run.resumed`, `run.stopped`, `run.finished`, `warning`; of workflows also `run.completed`,
+    """`run.started`, `run.resumed`, `run.changed`, `run.stopped`, `run.finished`, `warning`; of workflows also `run.completed`,
     `run.failed`, `run.interrupted`, `step.started`, `step.completed`, `step.failed`, `step.interrupted`, and words
     of the user's."""
     message: str

@@ -99,6 +99,12 @@ class Runs(Connected):
         """Replace the manifest, for what is learned only while running."""
         self._connection.execute("UPDATE runs SET manifest = ? WHERE id = ?", (encode_json(manifest), run_id))
 
+    def record_change(self, run_id: int, manifest: JsonObject, message: str) -> None:
+        """Replace the manifest of a run that goes on with a changed benchmark, and tell it as an event."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE runs SET manifest = ? WHERE id = ?", (encode_json(manifest), run_id))
+            self._event(run_id, "run.changed", message)
+
     def update_settings(self, run_id: int, settings: JsonObject) -> None:
         """Replace the frozen settings, when a resume changes budgets or parallelism."""
         self._connection.execute("UPDATE runs SET settings = ? WHERE id = ?", (encode_json(settings), run_id))
