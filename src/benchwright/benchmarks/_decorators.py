@@ -235,7 +235,7 @@ def _requirements(
     if isinstance(value, str | os.PathLike):
         path = base_dir / value
         try:
-            lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+            lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
         except FileNotFoundError:
             raise FileNotFoundError(
                 f"benchmark {name!r}: there is no requirements file {path}; give its path from the benchmark "

@@ -132,10 +132,11 @@ def example_renderer(spec: BenchmarkSpec, main: Template) -> Callable[[Row], Exa
 
 
 def example_template(spec: BenchmarkSpec, main: Template) -> Template | None:
-    """The compiled `fewshot_template`, if the benchmark has one."""
+    """The compiled `fewshot_template`, if the benchmark has one; an empty one, also in a file, is none."""
     if spec.example is not None:
         return spec.example
-    if spec.fewshot_template is None:
+    if not spec.fewshot_template:
         return None
     jinja = True if main.engine == "jinja2" else None
-    return load_template(spec.fewshot_template, spec.base_dir, what="fewshot_template", jinja=jinja)
+    own = load_template(spec.fewshot_template, spec.base_dir, what="fewshot_template", jinja=jinja)
+    return own if own.text else None

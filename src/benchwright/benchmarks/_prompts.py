@@ -19,7 +19,7 @@ class Prompt(NamedTuple):
     text: str
     """Few-shot block and rendered prompt, without the system text."""
     system: str | None = None
-    """Rendered system text."""
+    """Rendered system text; None where there is none or it comes out empty."""
 
     @property
     def flat(self) -> str:
@@ -66,7 +66,7 @@ class PromptBuilder:
             found = self._likeness.among_examples(asked, row)
             text = (self._block if not found else self._block_without(asked, row)) + text
         system = self._render_system
-        return Prompt(text, None if system is None else system(row))
+        return Prompt(text, None if system is None else system(row) or None)  # an empty one is none
 
     def left_out_itself(self, prompt: Prompt) -> bool:
         """Whether the row of a prompt that was built here is one of the examples, and was shown without it."""
@@ -113,6 +113,6 @@ def system_template(spec: BenchmarkSpec) -> Template | None:
     """The compiled system prompt, if the benchmark has one."""
     if spec.system is not None:
         return spec.system
-    if spec.system_prompt is None:
+    if not spec.system_prompt:
         return None
     return load_template(spec.system_prompt, spec.base_dir, what="system_prompt")

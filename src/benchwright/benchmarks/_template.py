@@ -95,7 +95,7 @@ def template_text(value: str, base_dir: Path, *, what: str = "prompt") -> str:
     if path is None:
         return value
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # a mark at the start is not for the model
     except (OSError, UnicodeDecodeError) as error:
         raise BenchmarkError(f"{what}: cannot read the template file {path}: {error}") from None
 
