@@ -84,12 +84,12 @@ def loaded_by_run(words: list[str]) -> tuple[list[str], list[str]]:
     """Modules of a command that has the process to itself: while the row is scored, and at the end."""
     program = (
         "import gc, sys; from benchwright.cli import main; code = main(); "
-        "print('ended', code, gc.isenabled(), gc.get_freeze_count() > 10_000, *sorted(sys.modules), file=sys.stderr)"
+        "print('ended', code, gc.isenabled(), gc.get_freeze_count() == 0, *sorted(sys.modules), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
     lines = [line.split() for line in done.stderr.splitlines() if line.startswith(("scoring ", "ended "))]
-    (_, *scoring), (_, code, enabled, frozen, *ended) = lines
-    assert (code, enabled, frozen) == ("0", "True", "True"), done.stdout
+    (_, *scoring), (_, code, enabled, let_go, *ended) = lines
+    assert (code, enabled, let_go) == ("0", "True", "True"), done.stdout
     return scoring, ended
 
 
@@ -130,9 +130,38 @@ def test_a_command_in_a_callers_process_leaves_the_callers_objects_to_the_collec
     assert json.loads(capsys.readouterr().out)
 
 
+def test_a_file_that_a_benchmark_leaves_open_is_written_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "bench.py").write_text(
+        "import csv\n"
+        "from benchwright import benchmark, scorer\n"
+        "seen = csv.writer(open('seen.csv', 'w', newline=''))\n"
+        "@benchmark(name='b', dataset=lambda: [{'q': str(n)} for n in range(5)], prompt='{q}', target_field='q')\n"
+        "@scorer\n"
+        "def score(sample):\n"
+        "    seen.writerow([sample.target])\n"
+        "    return {'right': True}\n",
+        encoding="utf-8",
+    )
+    words = [sys.executable, "-m", "benchwright", "run", "bench.py", "--model", "demo", "--workspace", "."]
+    subprocess.run(words, capture_output=True, check=True, cwd=tmp_path)
+    assert sorted((tmp_path / "seen.csv").read_text(encoding="utf-8").split()) == ["0", "1", "2", "3", "4"]
+
+
+def test_a_command_in_a_callers_process_leaves_collector_and_environment_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    monkeypatch.delenv("ARROW_DEFAULT_MEMORY_POOL", raising=False)
+    before = gc.get_threshold(), dict(os.environ)
+    assert main(["--version"]) == 0
+    assert (gc.get_threshold(), dict(os.environ)) == before
+
+
 def test_what_the_user_says_about_threads_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "26")
     monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", "mimalloc")
-    assert main(["--version"]) == 0
+    monkeypatch.setattr(sys, "argv", ["benchwright", "--version"])
+    monkeypatch.setattr(gc, "set_threshold", lambda *thresholds: None)
+    assert main() == 0
     assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "26"
     assert os.environ["ARROW_DEFAULT_MEMORY_POOL"] == "mimalloc"

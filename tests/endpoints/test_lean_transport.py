@@ -438,3 +438,20 @@ def test_it_works_on_uvloop_too() -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(scenario())
+
+
+@in_loop
+async def test_what_a_server_says_unasked_on_a_kept_connection_answers_nothing() -> None:
+    """A good-bye (408) that crosses a request which is not written yet: the request goes to a new connection."""
+    async with serving(hello) as server:
+        transport = LeanTransport(1)
+        assert await post(transport, server.url) == b"hello"
+        (kept,) = next(iter(transport._pools.values())).open
+        asked = asyncio.create_task(post(transport, server.url))
+        unasked = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"
+        asyncio.get_running_loop().call_soon(kept.data_received, unasked)
+        assert await asked == b"hello"
+        assert await post(transport, server.url) == b"hello"
+        assert transport.reconnects == 1
+        assert server.connections == 2
+        await transport.aclose()

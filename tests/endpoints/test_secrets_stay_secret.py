@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -251,3 +253,34 @@ def test_names_that_carry_secrets(name: str, secret: bool) -> None:
 def test_settings_do_not_show_header_values() -> None:
     settings = EndpointSettings(url="http://h", model_id="m", headers={"api-key": "s3cr3t"})
     assert "s3cr3t" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "kJ8vQ2mX+Zr7TqLw9/PdSx3Yb0aHcNfGeUiOv5tRk1M=",
+        "abcdefgh&ijklmnop<qrst>",
+        'abcdefgh"ijk\\lmnop',
+        "abcd/efgh+ijkl==",
+    ],
+)
+def test_a_key_with_characters_that_others_spell_differently_goes_whole(key: str) -> None:
+    redactor = Redactor([key, f"Bearer {key}"])
+    spellings = [
+        key,
+        quote(key),
+        quote(key, safe=""),
+        html.escape(key),
+        json.dumps(key)[1:-1],
+        repr(key)[1:-1],
+    ]
+    for spelling in spellings:
+        for text in (
+            f"Invalid API key: {spelling}",
+            f"key Bearer {spelling}. Check",
+            f"{spelling} and {key}",
+        ):
+            cleaned = redactor.clean(text)
+            assert spelling[8:16] not in cleaned, (text, cleaned)
+            assert key[-6:] not in cleaned, (text, cleaned)
+    assert redactor.clean(f"it begins with {key[:12]}…") == "it begins with [redacted]…"

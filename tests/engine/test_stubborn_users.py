@@ -231,3 +231,23 @@ def test_reading_rows_may_block_without_blocking_the_run(tmp_path: Path) -> None
     assert result.summary.evaluated == 6
     # The check before the run reads here; while the run is on, a thread does.
     assert sum(name.startswith("benchwright-rows") for name in readers) == 6
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, GeneratorExit])
+def test_a_scorer_that_ends_the_run_costs_no_reply(tmp_path: Path, kind: type[BaseException]) -> None:
+    armed = [True]
+
+    def score(sample: ScorerInput) -> dict[str, Any]:
+        if sample.target == "100" and armed:
+            raise kind
+        return {"correct": True}
+
+    rows = [{"question": f"q{n}", "answer": str(n)} for n in range(150)]
+    bench = make(score, rows)
+    first, second = ScriptedEndpoint("x"), ScriptedEndpoint("x")
+    with pytest.raises(kind):
+        benchwright.run(bench, endpoint=first, workspace=tmp_path, parallelism=1)
+    armed.clear()
+    result = benchwright.resume("last", target=bench, endpoint=second, workspace=tmp_path)
+    assert result.summary.evaluated == 150
+    assert not set(asked(first)) & set(asked(second)), "a reply that was paid for is asked for once"

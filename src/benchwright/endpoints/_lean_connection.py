@@ -178,6 +178,9 @@ class Connection(asyncio.Protocol):
                 # Nothing was asked: the server says good-bye (408), or is confused.
                 self.abort()
                 return
+            if self._unsent is not None and self.reused:  # the same, just before something was
+                self._fail(StaleConnection())
+                return
             self.first_byte_at = now
         if self._buffer:
             data = self._buffer + data
@@ -252,7 +255,7 @@ class Connection(asyncio.Protocol):
         waiter, self._waiter = self._waiter, None
         stream, self.stream = self.stream, None
         transport = self._transport
-        self.deadline = None
+        self.deadline = self._unsent = None
         assert transport is not None
         # An early refusal (413) may leave part of the request unsent.
         unsent = head.status >= 400 and transport.get_write_buffer_size() > 0

@@ -56,11 +56,11 @@ class Redactor:
         real = [s for s in known if len(s) >= _SHORTEST_REAL_KEY]
         self._placeholders = [s for s in known if len(s) < _SHORTEST_REAL_KEY]
         # By its beginning, in any case: messages quote what was cut off or put into lower case.
-        self._heads = [
-            (re.compile(re.escape(form[:_SHORTEST_REAL_KEY]), re.IGNORECASE), form.lower())
-            for secret in real
-            for form in _text_forms(secret)
-        ]
+        forms: dict[str, list[str]] = {}
+        for secret in real:
+            for form in _text_forms(secret):
+                forms.setdefault(form[:_SHORTEST_REAL_KEY].lower(), []).append(form.lower())
+        self._heads = [(re.compile(re.escape(head), re.IGNORECASE), found) for head, found in forms.items()]
         self._byte_secrets = list(
             dict.fromkeys(form for secret in real for text in _quoted(secret) for form in _json_forms(text))
         )
@@ -95,18 +95,33 @@ class Redactor:
         return data if cleaned is plain else orjson.loads(cleaned)
 
     def _without_heads(self, text: str) -> str:
-        for head, form in self._heads:
+        spans = []
+        for head, forms in self._heads:
             at = 0
             while found := head.search(text, at):
-                start, end = found.span()
-                following = text[end : end + len(form)]
-                for ours, theirs in zip(form[_SHORTEST_REAL_KEY:], following, strict=False):
-                    if theirs.lower() != ours:
-                        break
-                    end += 1
-                text = text[:start] + REDACTED + text[end:]
-                at = start + len(REDACTED)
-        return text
+                at = found.start() + 1
+                # All spellings begin alike; which of them this is shows in how far it goes on.
+                spans.append(
+                    (found.start(), found.start() + max(_common(text, found.start(), f) for f in forms))
+                )
+        pieces, after = [], 0
+        for start, end in sorted(
+            spans
+        ):  # one may reach into another: "Bearer abc" and "abc", spelled differently
+            if start >= after:
+                pieces += [text[after:start], REDACTED]
+            after = max(after, end)
+        return "".join([*pieces, text[after:]])
+
+
+def _common(text: str, start: int, form: str) -> int:
+    """How many characters of `form`, which is in lower case, stand in the text from `start` on."""
+    length = 0
+    for ours, theirs in zip(form, text[start : start + len(form)], strict=False):
+        if theirs.lower() != ours:
+            break
+        length += 1
+    return length
 
 
 def _text_forms(secret: str) -> list[str]:

@@ -16,7 +16,7 @@ from benchwright.engine._feed import Feed, WorkItem
 from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._scoring import Scored, Scoring
 from benchwright.engine._stop import Stop
-from benchwright.store import HEARTBEAT_S, StepValues, StepWriter, Store, score_key
+from benchwright.store import HEARTBEAT_S, StepValues, StepWriter, Store, StoreError, score_key
 
 _SHOW_EVERY_S = 0.12
 _HOPELESS = 20
@@ -87,10 +87,13 @@ async def _work(machinery: Machinery) -> None:
             answer = await strategy.answer(item)
             if item.out_of_budget:
                 return  # the sample stays open for a resume
-            scored = scoring.score(item, answer)
+            try:
+                scored = scoring.score(item, answer)
+            except BaseException:  # a scorer's own interrupt ends the run, and the reply is paid for
+                _record_held(item, writer)
+                raise
             if not isinstance(scored, Scored):
-                if item.held is not None:
-                    writer.append((item.release_held(),))
+                _record_held(item, writer)
                 scored = await scored
                 if item.out_of_budget:
                     return  # a judge, or the scorer's own question, could not be asked any more
@@ -100,6 +103,14 @@ async def _work(machinery: Machinery) -> None:
         progress.done += 1
         if scored.scores is None:
             _count_failure(machinery, item, scored)
+
+
+def _record_held(item: WorkItem, writer: StepWriter) -> None:
+    """Record a reply without its score. A disk that is full is told by whoever records next, and must not keep an
+    `async` scorer from being awaited."""
+    if item.held is not None:
+        with suppress(StoreError):
+            writer.append((item.release_held(),))
 
 
 def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, started: float) -> StepValues:
