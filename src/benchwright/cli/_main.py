@@ -29,14 +29,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[0] == "help":
         words = [*words[1:], "--help"]
     try:
+        with output.alone(ours=argv is None):
+            return _guarded(words, output)
+    finally:
+        end()
+
+
+def _guarded(words: list[str], output: Output) -> int:
+    try:
         return _execute(words, output)
     except KeyboardInterrupt:
         output.error("interrupted", "Interrupted", INTERRUPTED)
         return INTERRUPTED
     except Exception as error:
         return _report(error, output)
-    finally:
-        end()
 
 
 def normalise(words: Sequence[str]) -> list[str]:

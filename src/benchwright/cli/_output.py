@@ -1,11 +1,12 @@
 """Where words go: results to standard output, progress and errors to standard error, with --json nothing but
-JSON on standard output. A closed pipe ends the printing, not the command: its exit code still counts."""
+JSON on standard output, whatever the user's code prints. A closed pipe ends the printing, not the command: its exit code still counts."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -27,42 +28,69 @@ class Output:
 
     def __init__(self, *, json: bool) -> None:
         self.as_json = json
+        self._kept: TextIO | None = None
         for stream in (sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:  # a terminal that cannot show a character must not end a run
                 reconfigure(errors="replace")
 
+    @property
+    def _result(self) -> TextIO:
+        """Where results go."""
+        return self._kept or sys.stdout
+
+    @contextmanager
+    def alone(self, *, ours: bool) -> Iterator[None]:
+        """With --json, everything that is not written through this object goes to standard error.
+
+        `ours`: the process does nothing but this command. Then its children and C code are meant, too, and
+        nothing is put back, as what is printed while the process ends is no JSON either.
+        """
+        if not self.as_json or sys.stdout is None:  # None: closed by the caller
+            yield
+            return
+        self._kept = before = sys.stdout
+        elsewhere = sys.stderr or open(os.devnull, "w")  # noqa: SIM115  # as long as something may be printed
+        if ours:
+            self._kept = _moved(before, elsewhere) or before
+        sys.stdout = elsewhere
+        try:
+            yield
+        finally:
+            if not ours:
+                sys.stdout = before
+
     def line(self, text: str) -> None:
         """A line of the result."""
-        self._write(sys.stdout, text + "\n")
+        self._write(self._result, text + "\n")
 
     def show(self, renderable: RenderableType) -> None:
         """A table or another view."""
         from rich.console import Console
 
-        folded = sys.stdout.isatty() or "COLUMNS" in os.environ
-        console = Console(file=sys.stdout, width=None if folded else _PIPE_WIDTH, highlight=False)
+        folded = self._result.isatty() or "COLUMNS" in os.environ
+        console = Console(file=self._result, width=None if folded else _PIPE_WIDTH, highlight=False)
         with console.capture() as captured:  # rich would end the process on a closed pipe
             console.print(renderable)
         text = captured.get()
-        if not sys.stdout.isatty():  # cells are padded with spaces that only a terminal needs
+        if not self._result.isatty():  # cells are padded with spaces that only a terminal needs
             text = "\n".join(line.rstrip() for line in text.split("\n"))
-        self._write(sys.stdout, text)
+        self._write(self._result, text)
 
     def json(self, value: Any) -> None:
         """The result as JSON."""
         from benchwright.core import exact_json
 
-        self._write(sys.stdout, exact_json(value, indent=True).decode() + "\n")
+        self._write(self._result, exact_json(value, indent=True).decode() + "\n")
 
     def stream(self, texts: Iterable[str]) -> None:
         """A long result, as it comes; the rest is not made when nobody reads any more."""
         try:
             for text in texts:
-                sys.stdout.write(text)
-            sys.stdout.flush()
+                self._result.write(text)
+            self._result.flush()
         except BrokenPipeError:
-            _leave(sys.stdout)
+            _leave(self._result)
 
     def note(self, text: str) -> None:
         """A remark beside the result."""
@@ -81,6 +109,20 @@ class Output:
             stream.flush()
         except BrokenPipeError:
             _leave(stream)
+
+
+def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
+    """Standard output under a number of its own, its usual one leading elsewhere from now on; None: it is no
+    file of the system's."""
+    try:
+        if stdout.fileno() != 1:
+            return None
+        stdout.flush()
+        moved = os.dup(1)  # children do not inherit it
+        os.dup2(elsewhere.fileno(), 1)
+    except OSError:
+        return None
+    return open(moved, "w", encoding=stdout.encoding, errors="replace")
 
 
 def _leave(stream: TextIO) -> None:
