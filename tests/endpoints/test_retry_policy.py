@@ -66,6 +66,22 @@ async def test_max_retries_bounds_the_attempts(status: int) -> None:
         assert endpoint.retries == retries
 
 
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("retries", [0, 1, 3])
+@in_loop
+async def test_max_retries_bounds_the_attempts_of_requests_refused_together(
+    status: int, retries: int
+) -> None:
+    endpoint, transport = endpoint_with(status, max_retries=retries, parallelism=30)
+    replies = await asyncio.gather(*(endpoint.send(chat()) for _ in range(30)))
+    assert all(reply.failure is not None and reply.failure.http_status == status for reply in replies)
+    attempts = [reply.attempts for reply in replies]
+    assert len(transport.urls) == endpoint.requests_sent == sum(attempts)
+    assert max(attempts) <= 1 + 2 * retries
+    assert min(attempts) >= 1 + retries
+    assert retries == 0 or max(attempts) > 1 + retries  # some were refused only because of the others
+
+
 @in_loop
 async def test_bad_reply_is_tried_once_more_only() -> None:
     endpoint, transport = endpoint_with(b"<html></html>", max_retries=5)

@@ -146,6 +146,7 @@ class HttpEndpoint:
         settings = self._settings
         deadline = trouble.sent_at + settings.sample_budget_s
         counted = 0
+        uncounted = 0
         adaptations = 0
         allowance = self._allowance
         while True:
@@ -156,7 +157,10 @@ class HttpEndpoint:
                 adaptations += 1
                 pause = 0.0
             else:
-                counted += not trouble.collateral
+                if trouble.collateral and uncounted < settings.max_retries:
+                    uncounted += 1  # bounded, too: a server that refuses everything is not asked for ever
+                else:
+                    counted += 1
                 allowed = 1 if trouble.again == "once" else settings.max_retries
                 if trouble.again == "never" or counted > min(allowed, settings.max_retries):
                     return self._failed(trouble, timing)

@@ -29,7 +29,8 @@ class Trouble:
     no_room: bool = False
     """Whether the server refused for lack of room (429, 503)."""
     collateral: bool = False
-    """Whether the limit had been cut after this attempt was sent: it tells nothing new and does not count."""
+    """Whether the limit had been cut after this attempt was sent: it tells nothing new, and up to
+    `max_retries` such attempts do not count."""
     retry_after_s: float | None = None
     """How long the server asks to be left alone."""
     sent_at: float = 0.0
