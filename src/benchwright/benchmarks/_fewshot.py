@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from benchwright.benchmarks._examples import Chosen, Example, FewShot, choose_examples, example_renderer
 from benchwright.benchmarks._likeness import normalised
+from benchwright.benchmarks._no_examples import why_no_examples
 from benchwright.benchmarks._pools import find_pool
 from benchwright.benchmarks._prompts import prompt_template
 from benchwright.benchmarks._scan import RowScan
 from benchwright.benchmarks._spec import BenchmarkSpec
-from benchwright.core import UsageError
+from benchwright.core import BenchmarkError, UsageError
 
 
 def resolve_fewshot(
@@ -28,7 +29,8 @@ def resolve_fewshot(
         limit: How many rows the run evaluates; rows beyond it are preferred as examples.
         strict: Refuse, with BenchmarkError, examples from evaluated rows and named sources that fail.
 
-    The same arguments give the same examples. DatasetError when the dataset cannot be read.
+    The same arguments give the same examples. DatasetError when the dataset cannot be read, BenchmarkError when no
+    row of the pool can be an example.
     """
     count = spec.num_fewshot if num_fewshot is None else num_fewshot
     if count < 0:
@@ -36,14 +38,18 @@ def resolve_fewshot(
     if count == 0:
         return None
     pool = find_pool(spec, count, limit=limit, strict=strict)
-    render = example_renderer(spec, prompt_template(spec))
-    chosen = choose_examples(pool.rows, count, seed, render, pool.first)
+    main = prompt_template(spec)
+    chosen = choose_examples(pool.rows, count, seed, example_renderer(spec, main), pool.first)
+    if pool.rows and not chosen.examples:
+        raise BenchmarkError(why_no_examples(spec, main, pool))
+    # Of rows that are examples too nothing is to be said where there are no rows.
+    about_pool = pool.warnings if chosen.examples or not pool.overlapping else pool.warnings[1:]
     return FewShot(
         examples=chosen.examples,
         spares=chosen.spares,
         source=pool.source,
         overlapping=pool.overlapping,
-        warnings=(*pool.warnings, *_shortages(chosen, count, pool.overlapping)),
+        warnings=(*about_pool, *_shortages(chosen, count, pool.overlapping)),
         asked=count,
         failed_sources=pool.failed_sources,
     )
