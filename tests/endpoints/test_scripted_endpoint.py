@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from loopback_server import chat, chat_json, completion, in_loop
 
-from benchwright.core import ModelReply, ModelRequest, RequestFailure
+from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure
 from benchwright.endpoints import ScriptedEndpoint
 
 
@@ -93,3 +93,28 @@ async def test_first_rejection_is_remembered_and_cancellation_passes() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert slow.in_flight == 0
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "4",
+        {"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]},
+        ModelReply("answered", text="4"),
+    ],
+    ids=["text", "JSON", "reply"],
+)
+@in_loop
+async def test_a_single_answer_is_given_to_every_request(script: str | JsonObject | ModelReply) -> None:
+    endpoint = ScriptedEndpoint(script)
+    assert [(await endpoint.send(chat())).text for _ in range(3)] == ["4"] * 3
+
+
+@in_loop
+async def test_a_single_failure_is_given_to_every_request() -> None:
+    for script in (TimeoutError("slow"), RequestFailure("timeout", "slow")):
+        endpoint = ScriptedEndpoint(script)
+        for _ in range(2):
+            reply = await endpoint.send(chat())
+            assert reply.failure is not None
+            assert reply.failure.kind == "timeout"

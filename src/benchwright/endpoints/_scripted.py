@@ -14,10 +14,8 @@ ScriptedAnswer: TypeAlias = "str | ModelReply | RequestFailure | JsonObject | Ex
 """The answer's text; a whole reply; a failure; the JSON a server would have sent; or an exception, which
 becomes the failure it stands for (`TimeoutError`: timeout, `ConnectionError`: connection)."""
 
-Script: TypeAlias = (
-    "str | Iterable[ScriptedAnswer] | Callable[[ModelRequest], ScriptedAnswer | Awaitable[ScriptedAnswer]]"
-)
-"""One answer for all requests; answers in order (list, generator); or a function of the request."""
+Script: TypeAlias = "ScriptedAnswer | Iterable[ScriptedAnswer] | Callable[[ModelRequest], ScriptedAnswer | Awaitable[ScriptedAnswer]]"
+"""One answer for all requests (a text, the JSON a server would have sent, …); answers in order (list, generator); or a function of the request."""
 
 
 class ScriptedEndpoint:
@@ -35,10 +33,14 @@ class ScriptedEndpoint:
     """
 
     def __init__(self, script: Script, *, latency_s: float = 0.0) -> None:
-        self._function = script if callable(script) else None
+        self._function: Callable[[ModelRequest], ScriptedAnswer | Awaitable[ScriptedAnswer]] | None = None
         self._answers: Iterator[ScriptedAnswer] | None = None
-        self._constant = script if isinstance(script, str) else None
-        if not callable(script) and not isinstance(script, str):
+        self._constant: ScriptedAnswer | None = None
+        if isinstance(script, (str, dict, ModelReply, RequestFailure, Exception)):
+            self._constant = script
+        elif callable(script):
+            self._function = script
+        else:
             self._answers = iter(script)
         self._latency_s = latency_s
         self.requests: list[ModelRequest] = []
