@@ -144,8 +144,23 @@ async def test_bad_echoes_are_refused_with_reason_and_cure(options: dict[str, An
 async def test_server_without_logprobs_is_refused() -> None:
     model = ToyModel()
     model.logprobs = False
-    with pytest.raises(EchoRefusedError, match=r"no log-probabilities.*--model-type chat"):
+    with pytest.raises(
+        EchoRefusedError, match=r"no log-probabilities.*leave completions_logprob out"
+    ) as caught:
         await learn_echo(ScriptedEndpoint(model), "toy")
+    assert "--model-type chat" not in str(
+        caught.value
+    )  # changes nothing where the benchmark says that it ranks
+
+
+@in_loop
+async def test_server_without_a_completions_route_gets_a_cure_that_helps_a_ranking_benchmark() -> None:
+    missing = RequestFailure("rejected", "HTTP 404: not found", 404)
+    with pytest.raises(
+        EchoRefusedError, match=r"404.*leave completions_logprob out.*endpoint_type="
+    ) as caught:
+        await learn_echo(ScriptedEndpoint(missing), "toy")
+    assert "--model-type chat" not in str(caught.value)
 
 
 @in_loop

@@ -212,8 +212,7 @@ async def _ask(endpoint: Endpoint, body: dict[str, object]) -> ModelReply:
 def _usable(reply: ModelReply, what: str) -> ModelReply:
     if reply.failure is not None:
         raise EchoRefusedError(
-            f"the server could not be checked for {what}: {reply.failure.message}. "
-            "If it has no /completions route, use --model-type chat"
+            f"the server could not be checked for {what}: {reply.failure.message}. {CURE_OTHER_SERVER}"
         )
     return reply
 

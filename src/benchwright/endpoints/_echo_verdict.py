@@ -9,8 +9,10 @@ from benchwright.core import BenchwrightError
 
 TOLERANCE = 1.0  # nats; batching and quantised caches move a number by a few hundredths
 CURE_OTHER_SERVER = (
-    "Ranking choices needs a server whose /completions route returns `echo` with `logprobs`, such as vLLM; "
-    "or let the model answer in words: --model-type chat (or completions) with a scorer that reads its choice"
+    "Ranking choices needs a server whose /completions route returns `echo` with `logprobs`, such as vLLM. On "
+    "this one the model can answer in words: leave completions_logprob out where it is asked for (endpoint_type= "
+    "of @benchmark, --model-type, or the model's type in benchwright.toml), and score with one that reads the "
+    "choice from the reply, such as mcq_letter_extract"
 )
 CURE_SHIFT = (
     "llama-cpp-python does this unless it is started with "
