@@ -26,8 +26,10 @@ $(READY): pyproject.toml
 install: $(READY)
 	@$(BIN)/python -m compileall -q src
 
+# A folder above the clone may hold records of its own; the demo's stay here, in .benchwright, which git ignores.
 demo: install
-	$(BIN)/benchwright run examples/arithmetic/bench.py --model demo
+	$(BIN)/benchwright run examples/arithmetic/bench.py --model demo --workspace .
+	@echo "The records of this run are in .benchwright in this clone."
 
 check: install
 	$(BIN)/ruff format --check src tests benchmarks examples
