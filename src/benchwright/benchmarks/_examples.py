@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
@@ -24,6 +24,8 @@ class Example:
     """What is shown."""
     prompt: str | None
     """What the example's row asks (`question_of`), by which a row recognises itself; None if that is not known."""
+    values: tuple[str, ...] = ()
+    """Every text and number of the example's row, where `prompt` is not known: the question is one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,20 @@ def choose_examples(
     )
 
 
+def texts_in(value: object, *, numbers: bool = True) -> Iterator[str]:
+    """Every text, and every number as text, that stands in a value at whatever depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from texts_in(inner, numbers=numbers)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_in(inner, numbers=numbers)
+    elif numbers and isinstance(value, int | float):
+        yield str(value)
+
+
 _IDS = {"id", "idx", "uid", "uuid", "guid", "qid"}
 
 
@@ -120,7 +136,7 @@ def example_renderer(spec: BenchmarkSpec, main: Template) -> Callable[[Row], Exa
             prompt = asked = None
         if own is not None:
             try:
-                return Example(own.render(row), asked)
+                return Example(own.render(row), asked, () if asked is not None else tuple(texts_in(row)))
             except MissingFieldError:
                 return None
         target = row.get(target_field)

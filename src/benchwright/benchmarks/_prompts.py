@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from benchwright.benchmarks._examples import Example, FewShot, question_of
+from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._likeness import Likeness
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, load_template
@@ -40,6 +42,7 @@ class PromptBuilder:
         fewshot: FewShot | None,
         prefix: str,
         separator: str,
+        target: Callable[[Row], object],
     ) -> None:
         self.template = template
         """The compiled prompt."""
@@ -56,7 +59,7 @@ class PromptBuilder:
         self._spares: Sequence[Example] = fewshot.spares if fewshot is not None else ()
         self._block = self._joined(self._examples)
         # Tells the rows that would find themselves, question and answer, among their examples.
-        self._likeness = Likeness(template, self._examples, self._spares)
+        self._likeness = Likeness(template, self._examples, self._spares, target)
 
     def build(self, row: Row) -> Prompt:
         """The prompt of one row. Raises MissingFieldError, also when it is the system prompt that lacks a field."""
@@ -97,6 +100,7 @@ def build_prompts(spec: BenchmarkSpec, fewshot: FewShot | None = None) -> Prompt
         fewshot,
         spec.fewshot_prefix,
         spec.fewshot_separator,
+        partial(target_of, spec),
     )
 
 
