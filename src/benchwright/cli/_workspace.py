@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def existing_store(arguments: Namespace) -> Iterator[Store | None]:
-    """The workspace's store; None where there is none yet."""
-    from benchwright.store import Store, find_workspace
+    """The workspace's store; None where there is none yet. NotFoundError for a named folder that is not there."""
+    from benchwright.store import Store, existing_workspace
 
     explicit = None if arguments.workspace is None else Path(arguments.workspace)
-    workspace = find_workspace(Path.cwd(), explicit)
+    workspace = existing_workspace(Path.cwd(), explicit)
     if not workspace.database.is_file():
         yield None
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchwright.core import NotFoundError
 from benchwright.reports import Comparison, compare_runs
-from benchwright.store import Store, find_workspace
+from benchwright.store import Store, existing_workspace
 
 
 def compare(
@@ -25,7 +25,7 @@ def compare(
 
     NotFoundError for a run that is not there, UsageError for runs that cannot be compared.
     """
-    place = find_workspace(Path.cwd(), None if workspace is None else Path(workspace))
+    place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     if not place.database.exists():
         raise NotFoundError(f"there are no runs in {place.root} yet. Start one with: benchwright run TARGET")
     store = Store(place, read_only=not os.access(place.state, os.W_OK))

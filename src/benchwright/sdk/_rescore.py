@@ -19,7 +19,7 @@ from benchwright.sdk._questions import changed_questions, given_questions, refus
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import benchmark_again
 from benchwright.sdk._run import Plan, absolute_dataset, filter_pairs, find_targets, pass_k_of, queue_plans
-from benchwright.store import RunRecord, Store, find_workspace
+from benchwright.store import RunRecord, Store, existing_workspace
 
 _MODELS_GROUPS = ("model", "generation", "requests")
 _OF_THE_MODEL = {
@@ -51,7 +51,7 @@ def rescore(
     """
     options = options or RunOptions()
     chosen = workspace if workspace is not None else options.workspace
-    place = find_workspace(Path.cwd(), None if chosen is None else Path(chosen))
+    place = existing_workspace(Path.cwd(), None if chosen is None else Path(chosen))
     if not place.database.exists():  # looking for a run must not make a workspace
         raise NotFoundError(
             f"no run {str(run)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "

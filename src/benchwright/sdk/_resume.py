@@ -26,7 +26,7 @@ from benchwright.sdk._jobs import Job, owned, perform_jobs
 from benchwright.sdk._nocode import again
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._run import find_targets
-from benchwright.store import RunRecord, Store, find_workspace
+from benchwright.store import RunRecord, Store, existing_workspace
 
 
 def resume(
@@ -46,7 +46,7 @@ def resume(
     which marks the results;
     `overrides` may change parallelism and budgets.
     """
-    place = find_workspace(Path.cwd(), None if workspace is None else Path(workspace))
+    place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     if not place.database.exists():  # looking for a run must not make a workspace
         raise NotFoundError(
             f"no run {str(wanted)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "

@@ -34,7 +34,7 @@ from benchwright.store._workflow.records import (
 )
 from benchwright.store._workflow.workflows import Workflows
 from benchwright.store._workflow.writer import WorkflowWriter
-from benchwright.store._workspace import STATE_FOLDER, Workspace, find_workspace
+from benchwright.store._workspace import STATE_FOLDER, Workspace, existing_workspace, find_workspace
 from benchwright.store._writer import StepWriter
 
 __all__ = [
@@ -71,6 +71,7 @@ __all__ = [
     "Workflows",
     "Workspace",
     "call_key",
+    "existing_workspace",
     "find_workspace",
     "judge_key",
     "open_database",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.core import UsageError, own_ancestors
+from benchwright.core import NotFoundError, UsageError, own_ancestors
 
 STATE_FOLDER = ".benchwright"
 _ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
@@ -81,3 +81,15 @@ def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
         if any((folder / name).exists() for name in _ANCHORS):
             return Workspace(folder)
     return Workspace(start.resolve())
+
+
+def existing_workspace(start: Path, explicit: Path | None = None) -> Workspace:
+    """The same, to look only: NotFoundError for an explicit folder that is not there, where nothing can be found."""
+    workspace = find_workspace(start, explicit)
+    if explicit is not None and not workspace.root.is_dir():
+        wrong = "is not a folder" if workspace.root.exists() else "is not there"
+        raise NotFoundError(
+            f"the workspace {explicit} {wrong}. Name the folder that holds {STATE_FOLDER}/ with --workspace, or name "
+            "none to take the nearest one upwards from here"
+        )
+    return workspace
