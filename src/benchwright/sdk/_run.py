@@ -22,6 +22,11 @@ from benchwright.sdk._result import RunResult
 from benchwright.sdk._targets import Target, resolve_targets
 from benchwright.store import RunRecord, Store, find_workspace
 
+_EXPECTED = (
+    "expected a file (bench.py, bench.py:name, or data such as test.csv), a module, an installed name, or a "
+    "function decorated with @benchmark"
+)
+
 
 def run(
     target: str | os.PathLike[str] | Callable[..., Any],
@@ -147,6 +152,10 @@ def find_targets(
         return [Target(spec, place, place, dict(config.run) if config is not None else {})]
     if callable(target):
         raise UsageError(f"{target!r} is not decorated with @benchmark")
+    if not isinstance(target, (str, os.PathLike)):
+        raise UsageError(f"{target!r} (of type {type(target).__name__}) names no benchmark; {_EXPECTED}")
+    if not os.fspath(target).strip():
+        raise UsageError(f"an empty text names no benchmark; {_EXPECTED}")
     if str(target).endswith((".toml", ".yaml", ".yml")):
         raise UsageError(f"{target} is a suite of models and datasets: run_suite({str(target)!r})")
     return resolve_targets(os.fspath(target), config, cwd, options)
