@@ -95,7 +95,7 @@ def test_switches_go_into_every_body_and_the_user_has_the_last_word(run_in: Call
 def test_copies_of_a_row_are_one_cluster(run_in: Callable[..., RunResult]) -> None:
     copies = run_in(planned(request_count=400, sampling_mode="shuffle"), Script(wrong="q0"))
     metric = copies.summary.metrics["correct"]
-    assert (metric.value, metric.count, metric.interval) == (0.75, 400, "clustered")
+    assert (metric.value, metric.count, metric.interval) == (0.75, 400, "wilson")
     # Four rows, whatever the number of copies: the interval stays as wide as four rows allow.
     assert metric.ci_high - metric.ci_low > 0.4
     assert any("copies of a row as one cluster" in note for note in copies.summary.notes)

@@ -91,6 +91,36 @@ def test_repeats_that_always_agree_count_once() -> None:
     assert (found.ci_low, found.ci_high) == wilson_interval(3, 3)
 
 
+def test_rows_whose_repeats_agree_get_the_interval_of_as_many_single_replies() -> None:
+    for repeats in (2, 3, 5000):  # 5000: a row that is folded in two parts
+        values = [right for right in (1, 0, 1, 1) for _ in range(repeats)]
+        found = summary_of(values, [row for row in range(4) for _ in range(repeats)])
+        assert found.interval == "wilson"
+        assert (found.ci_low, found.ci_high) == wilson_interval(3, 4)
+        assert (found.clusters, found.count) == (4, 4 * repeats)
+        assert found.sample_stderr == pytest.approx(summary_of([1, 0, 1, 1]).sample_stderr, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters"),
+    [
+        ([1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 2, 2]),  # the last row disagrees with itself
+        ([1, 0, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2]),  # the first one does
+        ([1, 1, 0, 0, 1], [0, 0, 1, 1, 2]),  # rows weigh unequally
+        ([1, 0, 0], [0, 1, 1]),
+        ([0.5, 0.5, 1, 1], [0, 0, 1, 1]),  # not zeros and ones
+    ],
+)
+def test_rows_that_are_no_single_replies_stay_clustered(values: list[float], clusters: list[int]) -> None:
+    assert summary_of(values, clusters).interval == "clustered"
+
+
+def test_equal_shares_of_all_rows_do_not_give_an_interval_without_width() -> None:
+    found = summary_of([1, 0, 0, 1, 1, 0], [0, 0, 1, 1, 2, 2])
+    assert (found.interval, found.sample_stderr) == ("wilson", 0.0)
+    assert (found.ci_low, found.ci_high) == wilson_interval(1.5, 3)
+
+
 def test_repeats_of_one_sample_cannot_tell_the_spread() -> None:
     found = summary_of([1, 0, 1, 1], [5, 5, 5, 5])
     assert (found.clusters, found.sample_stderr) == (1, 0.0)

@@ -38,8 +38,8 @@ class ScoreAccumulator:
     """
 
     __slots__ = (
-        "_clusters", "_compensation", "_m2", "_max", "_mean", "_min", "_moments", "_n", "_ones", "_open", "_open_m2",
-        "_open_mean", "_open_size", "_open_sum", "_pending", "_pending_clusters", "_total", "_zeros",
+        "_agreed", "_clusters", "_compensation", "_m2", "_max", "_mean", "_min", "_moments", "_n", "_ones", "_open",
+        "_open_m2", "_open_mean", "_open_size", "_open_sum", "_pending", "_pending_clusters", "_total", "_zeros",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -56,6 +56,8 @@ class ScoreAccumulator:
         self._clusters = 0
         # Moments of cluster sums and sizes; None while every cluster has one value, which needs no others.
         self._moments: ClusterMoments | None = None
+        # Whether no cluster so far holds two different values.
+        self._agreed = True
         # The cluster that may still grow.
         self._open: int | None = None
         self._open_size = 0
@@ -120,11 +122,14 @@ class ScoreAccumulator:
             squares = ones * (n - ones) / n  # exact, not the sum of roundings
         stddev = sqrt(squares / n)
         clusters = self._clusters + 1
+        alike = False
         if clusters == n:
             stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
         else:
-            stderr = self._clustered_stderr(mean, n)
-        low, high, interval = interval_of(mean, stderr, n, clusters, binary=binary)
+            moments = self._all_moments()
+            stderr = 0.0 if self._min == self._max else moments.stderr(mean, n)
+            alike = self._agreed and moments.even
+        low, high, interval = interval_of(mean, stderr, n, clusters, binary=binary, alike=alike)
         return ScoreSummary(
             count=n,
             mean=mean,
@@ -139,11 +144,9 @@ class ScoreAccumulator:
             interval=interval,
         )
 
-    def _clustered_stderr(self, mean: float, n: int) -> float:
-        if self._min == self._max:
-            return 0.0
+    def _all_moments(self) -> ClusterMoments:
         moments = self._moments or ClusterMoments.of_singles(self._clusters, self._mean, self._m2)
-        return moments.with_one_more(self._open_sum, self._open_size).stderr(mean, n)
+        return moments.with_one_more(self._open_sum, self._open_size)
 
     def _fold(self) -> None:
         values, clusters = self._pending, self._pending_clusters
@@ -186,12 +189,14 @@ class ScoreAccumulator:
     def _fold_clusters(self, values: list[float], among: list[int]) -> None:
         n, mean, m2, clusters, moments = self._n, self._mean, self._m2, self._clusters, self._moments
         opened, size, total = self._open, self._open_size, self._open_sum
-        open_mean, open_m2 = self._open_mean, self._open_m2
+        open_mean, open_m2, agreed = self._open_mean, self._open_m2, self._agreed
         for value, cluster in zip(values, among, strict=True):
             if cluster == opened and size:
                 size += 1
                 total += value
                 from_mean = value - open_mean
+                if from_mean:
+                    agreed = False
                 open_mean += from_mean / size
                 open_m2 += from_mean * (value - open_mean)
                 continue
@@ -211,7 +216,7 @@ class ScoreAccumulator:
             opened, size, total, open_mean, open_m2 = cluster, 1, value, value, 0.0
         self._n, self._mean, self._m2, self._clusters, self._moments = n, mean, m2, clusters, moments
         self._open, self._open_size, self._open_sum = opened, size, total
-        self._open_mean, self._open_m2 = open_mean, open_m2
+        self._open_mean, self._open_m2, self._agreed = open_mean, open_m2, agreed
 
     def _sum_up(self, values: list[float]) -> None:
         """Neumaier's sum: what rounding takes from the running total is carried along."""
@@ -242,12 +247,17 @@ def _merged(left: tuple[int, float, float], right: tuple[int, float, float]) -> 
 
 
 def interval_of(
-    mean: float, stderr: float, count: int, clusters: int, *, binary: bool
+    mean: float, stderr: float, count: int, clusters: int, *, binary: bool, alike: bool = False
 ) -> tuple[float, float, Literal["wilson", "normal", "clustered"]]:
-    """The 95 % interval of a mean of `count` values, and how it was made."""
-    if binary and (clusters == count or stderr == 0):
-        # Repeats that always agree say no more than one reply each, and must not give an interval of width 0.
-        low, high = wilson_interval(mean * clusters if clusters < count else round(mean * count), clusters)
+    """The 95 % interval of a mean of `count` values, and how it was made. `alike`: every cluster holds one value,
+    equally often."""
+    if binary and (clusters == count or alike):
+        # Repeats that always agree say no more than one reply each: what was observed is one value per cluster.
+        low, high = wilson_interval(round(mean * clusters), clusters)
+        return low, high, "wilson"
+    if binary and stderr == 0:
+        # Equal shares in all clusters must not give an interval of width 0.
+        low, high = wilson_interval(mean * clusters, clusters)
         return low, high, "wilson"
     half = t_quantile_95(clusters - 1) * stderr if clusters > 1 else 0.0
     low, high = mean - half, mean + half

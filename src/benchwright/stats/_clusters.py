@@ -50,6 +50,11 @@ class ClusterMoments:
         more.add(total, size)
         return more
 
+    @property
+    def even(self) -> bool:
+        """Whether all clusters have the same size."""
+        return not self._size_m2  # exact: equal sizes never move the mean
+
     def stderr(self, mean: float, values: int) -> float:
         """Standard error of `mean` over `values` values; 0.0 for a single cluster."""
         if self.count < 2:

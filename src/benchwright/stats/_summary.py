@@ -31,6 +31,6 @@ class ScoreSummary:
     clusters: int
     """Distinct samples."""
     interval: Literal["wilson", "normal", "clustered"]
-    """How the interval was made. `wilson`: Wilson's score interval, for 0/1 values (by samples, where every
-    sample has the same share over its repeats). `normal`: mean ± t·sample_stderr. `clustered`: the same with
+    """How the interval was made. `wilson`: Wilson's score interval, for 0/1 values (by samples, where the
+    equally many repeats of each always agree, or all samples have the same share). `normal`: mean ± t·sample_stderr. `clustered`: the same with
     the standard error by samples, cut to 0..1 for 0/1 values. t is Student's, with clusters - 1 degrees."""
