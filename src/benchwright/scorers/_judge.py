@@ -9,10 +9,18 @@ from typing import Any
 from benchwright.core import ConfigError, JsonObject, UsageError, suggest
 from benchwright.scorers._input import ScorerInput, Scores
 from benchwright.scorers._judge_config import JudgeCall, JudgeConfig, JudgeFailedError
-from benchwright.scorers._judge_grades import is_number, json_grade, pattern_grade, same_number, stated_grade
+from benchwright.scorers._judge_grades import (
+    is_number,
+    json_grade,
+    pattern_grade,
+    same_number,
+    stated_grade,
+    stated_words,
+)
 from benchwright.scorers._judge_templates import TEMPLATES, JudgeTemplate, render
 
 _SHOWN_CHARS = 200
+_GRADE_CHARS = 40
 
 
 def judge_score(
@@ -36,7 +44,7 @@ def judge_score(
         criteria: further instructions; rendered as `Evaluation criteria: …`.
         grade_pattern: a regular expression whose group 1 is the grade; the last match counts.
         score_mapping: grade → score; replaces the built-in one. A grade that is a number and not listed
-            is its own score.
+            is its own score; of built-in templates only within their scale.
         judge_key: where the settings stand in `sample.config`; `judge_1`, `judge_2`, … for several judges.
         response_format: handed to the judge's server; the whole reply is then read as JSON first.
         judge_output_parser: replaces all reading of the reply; returns the grade.
@@ -71,12 +79,10 @@ def judge_score(
             )
         if grade is None:
             grade = json_grade(reply, whole=False)
+    own_reading = pattern is not None or judge_output_parser is not None
     if grade is None:
-        raise JudgeFailedError(
-            f"the judge's reply holds no grade: {_shown(reply)}. Ask for a last line 'GRADE: …', "
-            "or pass grade_pattern= or judge_output_parser="
-        )
-    return _scores(grade, mapping, spellings, reply)
+        raise _no_grade(reply, {} if own_reading else mapping)
+    return _scores(grade, mapping, spellings, reply, closed=built_in is not None and not own_reading)
 
 
 def _built_in(template: str) -> JudgeTemplate | None:
@@ -169,12 +175,33 @@ def _parsed(parser: Callable[[str], object], reply: str) -> str | None:
     return None if grade is None else str(grade)
 
 
-def _scores(grade: str, mapping: Mapping[str, float], spellings: Mapping[str, str], reply: str) -> Scores:
+def _no_grade(reply: str, mapping: Mapping[str, float]) -> JudgeFailedError:
+    stated = stated_words(reply) if mapping else ""
+    if not stated:
+        return JudgeFailedError(
+            f"the judge's reply holds no grade: {_shown(reply)}. Ask for a last line 'GRADE: …', "
+            "or pass grade_pattern= or judge_output_parser="
+        )
+    return _not_listed(stated if len(stated) <= _GRADE_CHARS else f"{stated[:_GRADE_CHARS]}…", mapping, reply)
+
+
+def _not_listed(grade: str, mapping: Mapping[str, float], reply: str) -> JudgeFailedError:
+    return JudgeFailedError(
+        f"the judge's grade {grade!r} is not one of {', '.join(mapping)}; the reply was {_shown(reply)}. "
+        "Make the question clearer, or pass score_mapping= with this grade"
+    )
+
+
+def _scores(
+    grade: str, mapping: Mapping[str, float], spellings: Mapping[str, str], reply: str, *, closed: bool
+) -> Scores:
     known = grade if grade in mapping else spellings.get(" ".join(grade.upper().split()))
     if known is None and is_number(grade):
         known = same_number(grade, mapping)
     if known is not None:
         return {"judge_score": mapping[known], "judge_grade": known}
+    if closed and not (is_number(grade) and _is_on_scale(float(grade), mapping)):
+        raise _not_listed(grade, mapping, reply)
     if is_number(grade):
         return {"judge_score": float(grade), "judge_grade": grade}
     listed = ", ".join(mapping) or "none"
@@ -182,6 +209,17 @@ def _scores(grade: str, mapping: Mapping[str, float], spellings: Mapping[str, st
         f"the judge's grade {grade!r} has no score and is not a number (grades with a score: {listed}); "
         f"the reply was {_shown(reply)}. Pass score_mapping= with this grade, or make the question clearer"
     )
+
+
+def _is_on_scale(number: float, mapping: Mapping[str, float]) -> bool:
+    """Whether a number that is no listed grade may be a score: where grades are words, and between their scores.
+
+    A judge asked for C or I that answers `{"score": 0.8}` has given a score; one that answers 100 has not, nor
+    has one that was asked for 1 to 5 and answers 9.
+    """
+    if not mapping or any(map(is_number, mapping)):
+        return False
+    return min(mapping.values()) <= number <= max(mapping.values())
 
 
 def _shown(reply: str) -> str:

@@ -11,6 +11,8 @@ _JSON_KEYS = ("grade", "score", "rating", "verdict")
 _MARKUP = "*_`\"'[](){}<>$"
 # "GRADE:", with the bold, quotes and brackets that judges wrap around it and around the grade.
 _STATEMENT = re.compile(r"(?i)\bgrade[*_`\"']*\s*[:=][\s*_`\"'\[(<{$]*")
+# What makes the statement behind it one of several on offer, as in the question: GRADE: C or GRADE: I.
+_ALTERNATIVE = re.compile(r"(?i)(?:\bor|/|\|)[\s*_`\"'\[(<{$]*\Z")
 _DECODER = json.JSONDecoder()
 
 
@@ -19,14 +21,21 @@ def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False)
 
     `grades` maps spellings in upper case to the grade they mean. Numbers can be read too; where the
     grades are `closed`, only those that equal one of them. A last statement that stands alone on its
-    line and cannot be read ends the search: an earlier grade would not be the judge's last word.
+    line and cannot be read ends the search: an earlier grade would not be the judge's last word. One that
+    leaves a choice, such as `C or I`, is no grade.
 
     >>> stated_grade("GRADE: I. No, on reflection: GRADE: **c**", {"C": "C", "I": "I"})
     'C'
     """
     known = _any_of(tuple(grades))
+    choice = _choice_of(tuple(grades))
     for statement in reversed(list(_STATEMENT.finditer(reply))):
         match = known.match(reply, statement.end()) if known else None
+        before = reply[: statement.start()].rpartition("\n")[2]
+        if choice.match(reply, statement.end()) or _is_alternative(before):
+            if not before.strip(_MARKUP + "#->: \t\r"):  # it stands at the start of its line
+                return None
+            continue
         if match:
             return grades[" ".join(match[0].upper().split())]
         words = reply[statement.end() :].partition("\n")[0].split()
@@ -36,6 +45,14 @@ def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False)
         if len(words) == 1:
             return None
     return None
+
+
+def stated_words(reply: str) -> str:
+    """What stands after the last `GRADE:`, up to the end of its line; empty where there is nothing."""
+    statements = list(_STATEMENT.finditer(reply))
+    if not statements:
+        return ""
+    return reply[statements[-1].end() :].partition("\n")[0].strip().strip(_MARKUP + ".,;:!")
 
 
 def pattern_grade(reply: str, pattern: re.Pattern[str]) -> str | None:
@@ -93,6 +110,25 @@ def _any_of(spellings: tuple[str, ...]) -> re.Pattern[str] | None:
     words = "|".join(r"\s+".join(map(re.escape, spelling.split())) for spelling in longest_first)
     # The grade must end there: "GRADE: incomplete" is not I, "GRADE: 4.5" is not 4, "GRADE: A-" is not A.
     return re.compile(rf"(?i)(?:{words})(?!\w|[.,]\d|[+\-])")
+
+
+@lru_cache(maxsize=64)
+def _choice_of(spellings: tuple[str, ...]) -> re.Pattern[str]:
+    """Several grades on offer: `C or I`, `C/I`, `C, P or I`, `4 or 5`; not `4/5`, which is 4 of 5."""
+    one = "|".join(r"\s+".join(map(re.escape, spelling.split())) for spelling in spellings)
+    number = r"[+-]?\d+(?:\.\d+)?"
+    one = f"(?:{one}|{number})" if one else number
+    around = r"[\s*_`\"'\[\](){}<>$]{0,6}"  # bounded: judges may add a page of blanks
+    stated = rf"(?:grade{around}[:=]{around})?"
+    return re.compile(
+        rf"(?i){one}(?:{around},{around}{stated}{one})*{around},?{around}"
+        rf"(?:\bor\b|\||/(?!{around}\d))(?:\s+(?:maybe|perhaps|possibly))?{around}{stated}{one}(?!\w)"
+    )
+
+
+def _is_alternative(before: str) -> bool:
+    """Whether a statement is one of several on offer, by what stands before it on its line."""
+    return _ALTERNATIVE.search(before) is not None and _STATEMENT.search(before) is not None
 
 
 def _objects(text: str) -> Iterator[object]:
