@@ -164,7 +164,7 @@ def test_dynamic_keys_have_their_own_means(run_in: Callable[..., RunResult]) -> 
         }
 
     rows = [{"question": "q", "kind": "easy" if n < 3 else "hard"} for n in range(12)]
-    result = run_in(make(rows, by_kind), "x")
+    result = run_in(make(rows, by_kind, target_field="target"), "x")
     assert {name: (m.value, m.count) for name, m in result.metrics.items()} == {
         "correct_easy": (1.0, 3),
         "correct_hard": (0.0, 9),
@@ -214,7 +214,7 @@ def test_multi_turn_fills_conversation_and_turn_index(run_in: Callable[..., RunR
         return {"correct": sample.response == "a3"}
 
     rows = [{"question": "q1", "turns": ["q2", "q3"]}]
-    result = run_in(make(rows, look, turns_field="turns"), right_answer)
+    result = run_in(make(rows, look, turns_field="turns", target_field="target"), right_answer)
     assert seen == [(2, ["uq1", "aa1", "uq2", "aa2", "uq3", "aa3"])]
     assert result["correct"] == 1.0
 

@@ -51,7 +51,11 @@ def test_a_scorer_that_changes_its_row_changes_no_prompt_and_no_record(tmp_path:
     rows = [{"question": f"q{n}", "tags": ["a"]} for n in range(3)]
     endpoint = ScriptedEndpoint("x")
     result = benchwright.run(
-        make(spoil, rows), endpoint=endpoint, workspace=tmp_path, repeats=3, parallelism=1
+        make(spoil, rows, target_field="target"),
+        endpoint=endpoint,
+        workspace=tmp_path,
+        repeats=3,
+        parallelism=1,
     )
     assert sorted(asked(endpoint)) == sorted(["q0", "q1", "q2"] * 3)
     import pyarrow.parquet as pq
@@ -113,7 +117,8 @@ def test_rows_that_json_cannot_hold_are_asked_and_recorded(tmp_path: Path) -> No
             seen.append(sample.metadata.get("id"))
             return {"correct": True}
 
-        result = benchwright.run(make(look, rows), endpoint=ScriptedEndpoint("x"), workspace=tmp_path)
+        bench = make(look, rows, target_field="target")
+        result = benchwright.run(bench, endpoint=ScriptedEndpoint("x"), workspace=tmp_path)
         assert result["correct"] == 1.0
         assert seen[0] in (None, 340282366920938463463374607431768211455)
 

@@ -3,7 +3,7 @@
 Describes and never performs: no model is called here. The engine runs what this room defines.
 """
 
-from benchwright.benchmarks._absent import target_problem
+from benchwright.benchmarks._absent import target_error, target_problem
 from benchwright.benchmarks._check import CheckReport, SamplePrompt, check_benchmark, estimate_tokens
 from benchwright.benchmarks._decorators import benchmark, scorer
 from benchwright.benchmarks._definition import definition_doubts
@@ -103,6 +103,7 @@ __all__ = [
     "scorer",
     "scores_of",
     "strategy_of",
+    "target_error",
     "target_of",
     "target_problem",
     "validate_questions",

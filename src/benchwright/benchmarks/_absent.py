@@ -56,8 +56,7 @@ def absent_fields(
 def target_problem(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     """That no row has the column with the expected answers, with the cure; None when one has.
 
-    It is an error where the benchmark names the column itself, and worth a warning where `target_field` was left
-    at its default: some scorers need no target.
+    Whether a run may go on all the same, `target_error` says.
     """
     field = spec.target_field
     if not scan.readable or field in scan.columns or scan.missing_targets != scan.rows:
@@ -65,6 +64,16 @@ def target_problem(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     if spec.unscored and nearest(field, scan.columns) is None:
         return None  # nothing is missing: the data are known to have no answers
     return _named(spec, "target_field", scan.columns)
+
+
+def target_error(spec: BenchmarkSpec, scan: RowScan) -> str | None:
+    """The same where nothing may be sent: every row would have the empty target, which many scorers find in any
+    reply.
+
+    So it is where the benchmark names the column itself. Where `target_field` was left at its default a note is
+    enough: some scorers need no target.
+    """
+    return None if spec.target_field == "target" else target_problem(spec, scan)
 
 
 def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, columns: Sequence[str]) -> str:

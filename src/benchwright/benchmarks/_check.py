@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from benchwright.benchmarks._absent import target_problem
+from benchwright.benchmarks._absent import target_error
 from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import FewShot, example_template
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot
@@ -199,7 +199,7 @@ def _errors(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
         yield "the dataset has no rows"
         return
     yield from scan.absent
-    if spec.target_field != "target" and (problem := target_problem(spec, scan)):
+    if problem := target_error(spec, scan):
         yield problem
 
 

@@ -34,14 +34,22 @@ def resolve_choices(spec: BenchmarkSpec, row: Row) -> list[str] | None:
 
     `choices_field` is walked as a dotted path through dicts, else looked up as a column of that very name; of a
     dict its `text` entry is taken; the value must be a non-empty list. Failing that, the fixed `choices`.
+    Raises MissingFieldError for an empty candidate, which has no probability.
     """
     if spec.choices_field is not None:
         found = _walk(row, spec.choices_field)
         if isinstance(found, Mapping):
             found = found.get("text")
         if isinstance(found, list | tuple) and found:
-            return [str(choice) for choice in found]
-    return list(spec.choices) if spec.choices else None
+            return _filled([str(choice) for choice in found], spec.choices_field, "the row's list")
+    return _filled(list(spec.choices), "choices", "choices= in @benchmark") if spec.choices else None
+
+
+def _filled(choices: list[str], field: str, where: str) -> list[str]:
+    if "" not in choices:
+        return choices
+    reason = f'candidate {choices.index("") + 1} of {len(choices)} in "{field}" is empty, and nothing cannot be ranked'
+    raise MissingFieldError(field, reason=f"{reason}; give it a text, or take it out of {where}")
 
 
 def missing_choices(spec: BenchmarkSpec, row: Row) -> MissingFieldError:

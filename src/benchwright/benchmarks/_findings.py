@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchwright.benchmarks._absent import target_problem
+from benchwright.benchmarks._absent import target_error, target_problem
 from benchwright.benchmarks._gold import GoldCheck
 from benchwright.benchmarks._scan import RowScan
 from benchwright.benchmarks._spec import BenchmarkSpec, Strategy
@@ -28,7 +28,7 @@ def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
         if problem := missing_answers(spec, scan):
             yield problem
         return
-    if spec.target_field == "target" and (absent := target_problem(spec, scan)):
+    if (absent := target_problem(spec, scan)) and not target_error(spec, scan):
         yield absent
     elif scan.missing_targets and spec.target_field in scan.columns:
         yield f'{_rows(scan.missing_targets)} without a target in "{spec.target_field}"; it is taken as empty'

@@ -3,7 +3,15 @@
 from benchwright.engine._changes import changed_manifest
 from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._perform import Performed, perform
-from benchwright.engine._prepare import DEMO_NOTE, Prepared, as_asked, model_type_of, prepare, prepared_like
+from benchwright.engine._prepare import (
+    DEMO_NOTE,
+    Prepared,
+    as_asked,
+    model_type_of,
+    prepare,
+    prepared_like,
+    start_problems,
+)
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._settings import ModelSettings, RunSettings
 from benchwright.engine._side_calls import judge_request, judge_settings, judge_text
@@ -31,4 +39,5 @@ __all__ = [
     "perform",
     "prepare",
     "prepared_like",
+    "start_problems",
 ]

@@ -190,9 +190,9 @@ class RankChoices:
         row = item.row
         try:
             prompt = self._prompts.build(row)
+            choices = resolve_choices(self._spec, row)
         except MissingFieldError as error:
             return Answer(None, "", row, skipped=str(error))
-        choices = resolve_choices(self._spec, row)
         if not choices:
             return Answer(None, "", row, skipped="the row has no choices (choices_field, choices)")
         context = prompt.flat

@@ -27,6 +27,7 @@ from benchwright.benchmarks import (
     resolve_fewshot,
     scan_rows,
     strategy_of,
+    target_error,
     target_problem,
 )
 from benchwright.config import resolve_headers
@@ -38,7 +39,6 @@ from benchwright.core import (
     JsonObject,
     UsageError,
     content_hash,
-    suggest,
 )
 from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
@@ -113,7 +113,8 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
 def _prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     spec = as_asked(spec, settings)
     strategy = strategy_of(spec, model_type_of(spec, settings))
-    _check_judges(spec)
+    if wrong := _judge_problems(spec):
+        raise ConfigError("\n".join(wrong) + "\nNothing was sent.")
     _check_secrets(spec, settings)
     reader = open_dataset(
         spec.dataset,
@@ -136,17 +137,14 @@ def _prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     )
     if scan.bad_total and not settings.skip_bad_rows:
         raise DatasetError.of_rows(scan.bad_rows, scan.bad_total)
-    problem = target_problem(spec, scan)
-    # A column of nearly that name is there: a slip, which would give every row the empty target and a sure score.
-    # Without one the benchmark may do without targets, and a note beside the numbers is enough.
-    if problem is not None and suggest(spec.target_field, scan.columns):
+    if problem := target_error(spec, scan):
         raise DatasetError(f"{problem}\nNothing was sent.")
     if scan.rows == 0:
         raise DatasetError(f"{reader.name}: no usable rows; nothing to evaluate")
     if not scan.bad_total:  # every row was found good: no need to look again when it is asked
         spec = replace(spec, check_row=None)
-    if wrong := media_problem(spec, model_type_of(spec, settings)):
-        raise UsageError(f"{wrong}. Nothing was sent.")
+    if unfit := media_problem(spec, model_type_of(spec, settings)):
+        raise UsageError(f"{unfit}. Nothing was sent.")
     if spec.media is not None and not spec.media.seen:
         spec = replace(spec, media=None)  # no row has any: requests need no thread to read files
     return Prepared(
@@ -220,7 +218,18 @@ def _no_scores(sample: ScorerInput) -> Scores:
     return {}
 
 
-def _check_judges(spec: BenchmarkSpec) -> None:
+def start_problems(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
+    """What else than its rows keeps a run from starting: judges that cannot work, keys and other variables that
+    are not set. For a check; `spec` is as the run asks it."""
+    problems = _judge_problems(spec)
+    try:
+        _check_secrets(spec, settings)
+    except ConfigError as error:
+        problems.append(str(error))
+    return problems
+
+
+def _judge_problems(spec: BenchmarkSpec) -> list[str]:
     """A judge that cannot work is known before the model is paid for what nobody will grade."""
     problems = judge_problems(spec)
     for judge in judge_configs(spec):
@@ -229,9 +238,7 @@ def _check_judges(spec: BenchmarkSpec) -> None:
         except ConfigError as error:
             problems.append(f"the judge's settings cannot be used: {error}")
     unset = [name for name in judge_key_names(spec) if not os.environ.get(name)]
-    problems += [f"the judge's key variable {name} is not set (export {name}=…)" for name in unset]
-    if problems:
-        raise ConfigError("\n".join(problems) + "\nNothing was sent.")
+    return [*problems, *(f"the judge's key variable {name} is not set (export {name}=…)" for name in unset)]
 
 
 DEMO_NOTE = "demo model: these numbers say nothing about a real model"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import find_config
-from benchwright.engine import as_asked, model_type_of
+from benchwright.engine import as_asked, model_type_of, start_problems
 from benchwright.sdk._models import choose_model
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._run import find_targets, run_settings
@@ -30,14 +31,19 @@ def check(
         effective = options.over(found.defaults)
         settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
         spec = as_asked(found.spec, settings)
-        reports.append(
-            check_benchmark(
-                spec,
-                limit=settings.limit,
-                num_fewshot=settings.num_fewshot,
-                seed=settings.fewshot_seed,
-                fewshot_strict=settings.fewshot_strict,
-                model_type=model_type_of(spec, settings),
-            )
+        report = check_benchmark(
+            spec,
+            limit=settings.limit,
+            num_fewshot=settings.num_fewshot,
+            seed=settings.fewshot_seed,
+            fewshot_strict=settings.fewshot_strict,
+            model_type=model_type_of(spec, settings),
         )
+        reports.append(with_problems(report, start_problems(spec, settings)))
     return reports
+
+
+def with_problems(report: CheckReport, problems: Sequence[str]) -> CheckReport:
+    """The report with what else would keep the run from starting, such as a key that is not set."""
+    errors = tuple(dict.fromkeys([*report.errors, *problems]))
+    return report if errors == report.errors else replace(report, errors=errors)

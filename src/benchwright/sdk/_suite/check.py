@@ -8,7 +8,8 @@ from pathlib import Path
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import Suite
 from benchwright.core import canonical_json
-from benchwright.engine import as_asked, model_type_of
+from benchwright.engine import as_asked, model_type_of, start_problems
+from benchwright.sdk._check import with_problems
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._suite.options import SuiteOptions
 from benchwright.sdk._suite.run import planned_suite
@@ -23,7 +24,7 @@ class PairCheck:
     dataset: str
     """The dataset's name in tables."""
     report: CheckReport
-    """About the dataset; the same object for models that are asked the same."""
+    """About the dataset, and what keeps this model from being asked; the same object where that is the same."""
     ready: bool
     """Whether a run could start: nothing is wrong, or only rows that it was told to go on without."""
 
@@ -42,6 +43,7 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
     """Look at every pair without sending anything. Raises for what no pair could be planned with."""
     planned = planned_suite(suite, options, how, cwd=Path.cwd(), ask_server=False)
     reports: dict[bytes, CheckReport] = {}
+    told: dict[tuple[bytes, tuple[str, ...]], CheckReport] = {}
     checks = []
     for pair in planned.pairs if planned is not None else ():
         settings = pair.plan.settings
@@ -59,7 +61,8 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
                 fewshot_strict=settings.fewshot_strict,
                 model_type=model_type,
             )
-        report = reports[key]
+        problems = tuple(start_problems(spec, settings))
+        report = told.setdefault((key, problems), with_problems(reports[key], problems))
         skips = settings.skip_bad_rows and report.rows > 0 and not report.errors
         checks.append(PairCheck(pair.model, pair.dataset, report, report.ok or skips))
     return SuiteCheck(tuple(checks), () if planned is None else planned.notes)
