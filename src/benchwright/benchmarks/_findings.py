@@ -22,6 +22,17 @@ def missing_answers(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     return f"{rows} no answer (of {scan.rows}): asked, and not scored"
 
 
+def cut_conversations(spec: BenchmarkSpec, scan: RowScan) -> str | None:
+    """That conversations end before their last turn, with the cure."""
+    if not scan.cut_conversations:
+        return None
+    rows = _rows(scan.cut_conversations, "has", "have")
+    return (
+        f"{rows} more user turns than max_turns={spec.max_turns} (of {scan.rows}): the rest is not asked. Ask all of "
+        f"them with max_turns={scan.longest_conversation} in @benchmark"
+    )
+
+
 def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
     """What is doubtful about the expected answers."""
     if spec.family:
@@ -45,6 +56,8 @@ def about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy, source: s
         yield f"{_rows(scan.repeated_ids, 'repeats', 'repeat')} the id of an earlier row"
     if strategy == "choices":
         yield from _about_choices(scan, source)
+    if cut := cut_conversations(spec, scan):
+        yield cut
     if strategy == "multi_turn" and spec.prompt and spec.turns_field:
         first = next(iter(scan.first), None)
         turns = first.row.get(spec.turns_field) if first is not None else None

@@ -81,6 +81,10 @@ class RowScan:
     """Rows that are few-shot examples too; each is asked without itself."""
     first: tuple[ScannedRow, ...]
     """The first rows that can be asked."""
+    cut_conversations: int = 0
+    """Rows with more user turns than `max_turns`: the rest is not asked."""
+    longest_conversation: int = 0
+    """Most user turns of such a row."""
 
 
 class _Asked(NamedTuple):
@@ -89,6 +93,7 @@ class _Asked(NamedTuple):
     chars: int
     identity: Hashable
     choices: tuple[str, ...] = ()
+    cut_from: int = 0
 
 
 def scan_rows(
@@ -122,7 +127,7 @@ def scan_rows(
     check_row, questions = spec.check_row, bool(spec.family)
     bad: list[BadRow] = []
     lacking: list[BadRow] = []
-    unreadable = index = rows = requests = chars = no_target = again = same_id = own = 0
+    unreadable = index = rows = requests = chars = no_target = again = same_id = own = cut = longest = 0
     columns: dict[str, None] = {}
     missing: Counter[str] = Counter()
     nulls: Counter[str] = Counter()
@@ -156,6 +161,9 @@ def scan_rows(
             requests += asked.requests
             chars += asked.chars
             own += prompts.left_out_itself(asked.prompt)
+            if asked.cut_from:
+                cut += 1
+                longest = max(longest, asked.cut_from)
             target = row.get(target_field)
             if target in (None, "") or (questions and is_blank(target)):
                 no_target += 1
@@ -186,6 +194,8 @@ def scan_rows(
         repeated_ids=same_id,
         own_examples=own,
         first=tuple(first),
+        cut_conversations=cut,
+        longest_conversation=longest,
     )
 
 
@@ -256,10 +266,11 @@ def _ask_nothing(spec: BenchmarkSpec, prompts: PromptBuilder, row: Row) -> _Aske
 
 def _ask_turns(spec: BenchmarkSpec, prompt: Prompt, turns: list[str]) -> _Asked:
     later = turns if spec.prompt else turns[1:]
+    cut_from = 1 + len(later) if 1 + len(later) > spec.max_turns else 0
     later = later[: spec.max_turns - 1]
     # Each request sends all user turns before it again; the model's replies are not known yet.
     sent = length = len(prompt.text) + len(prompt.system or "")
     for turn in later:
         length += len(turn)
         sent += length
-    return _Asked(prompt, 1 + len(later), sent, (prompt.text, *later))
+    return _Asked(prompt, 1 + len(later), sent, (prompt.text, *later), cut_from=cut_from)

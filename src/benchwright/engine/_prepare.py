@@ -17,6 +17,7 @@ from benchwright.benchmarks import (
     PromptBuilder,
     RowScan,
     build_prompts,
+    cut_conversations,
     definition_doubts,
     fewshot_problem,
     judge_configs,
@@ -192,7 +193,12 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
 def _all_notes(
     spec: BenchmarkSpec, settings: RunSettings, reader: DatasetReader, fewshot: FewShot | None, scan: RowScan
 ) -> tuple[str, ...]:
-    problems = (target_problem(spec, scan), missing_answers(spec, scan), fewshot_problem(fewshot, scan))
+    problems = (
+        target_problem(spec, scan),
+        missing_answers(spec, scan),
+        cut_conversations(spec, scan),
+        fewshot_problem(fewshot, scan),
+    )
     return (*reader.notes(), *_notes(spec, settings, fewshot, problems))
 
 
