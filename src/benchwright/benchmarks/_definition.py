@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from benchwright.benchmarks._examples import example_template
 from benchwright.benchmarks._prompts import prompt_template
+from benchwright.benchmarks._requirements import unmet_requirements
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, looks_like_lost_file
 
 _ESCAPED_NAME = re.compile(r"\{\{\s*(?P<name>[^\W\d]\w*)[^{}]*\}\}")
-_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def definition_doubts(spec: BenchmarkSpec) -> Iterator[str]:
@@ -39,9 +39,7 @@ def definition_doubts(spec: BenchmarkSpec) -> Iterator[str]:
     if examples is not None and not examples.fields:
         syntax = " (it is read as Jinja2, as the prompt is)" if examples.engine == "jinja2" else ""
         yield f"fewshot_template shows no field of the row{syntax}: every example will read the same"
-    missing = [text for text in spec.requirements if not _is_installed(text)]
-    if missing:
-        yield f"required packages are not installed: {', '.join(missing)}; run: pip install {' '.join(missing)}"
+    yield from unmet_requirements(spec.requirements)
 
 
 def _constant(prompt: Template) -> str:
@@ -54,16 +52,3 @@ def _constant(prompt: Template) -> str:
         f'{text}: {escaped[0]} is sent as "{sent}", since Jinja2 is used only for .jinja and .jinja2 files and for '
         f"texts with {{% or {{#. The plain form is {{{escaped['name']}}}"
     )
-
-
-def _is_installed(requirement: str) -> bool:
-    from importlib.metadata import PackageNotFoundError, version
-
-    name = _PACKAGE.match(requirement)
-    if name is None:  # an option or a URL: nothing that metadata could tell
-        return True
-    try:
-        version(name[0])
-    except PackageNotFoundError:
-        return False
-    return True
