@@ -23,6 +23,7 @@ from benchwright.core import (
     reply_to_json,
 )
 from benchwright.engine._feed import WorkItem
+from benchwright.engine._token_estimate import estimated_tokens
 from benchwright.store import StepRow, StepWriter, Store, call_key
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class CallLedger:
         usage = reply.usage
         if usage is not None:
             self._stop.spent(usage.prompt + usage.completion)
+        elif self._stop.limits_tokens and failure is None:
+            self._stop.spent_about(estimated_tokens(request.body, reply))
         output, started = encode_json(reply_to_json(reply)), reply.started_at
         self._record(key, item, request, digest, output, failure is None, started, started + reply.latency_s)
         return reply

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
 _SCORER_THREADS = 32
 
+_ESTIMATED = (
+    "the server does not count tokens: --max-tokens-total was kept by an estimate of four characters a token"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Performed:
@@ -108,11 +112,13 @@ async def perform(
             prepared, store, run, ledger, endpoint, writer, stop, progress, stack, resuming, group, watcher
         )
         machinery = await _unless_interrupted(setting_up, stop, at_once)
-        await _record_unreadable(prepared, store, run.id, writer)
+        unread = await _record_unreadable(prepared, store, run.id, writer)
         progress.total = prepared.rows * prepared.settings.repeats
         started = time.monotonic()
         await execute(machinery, store, run.id, watcher, at_once)
         seconds = time.monotonic() - started
+    # A failure of the model or of the scorer says more, so it goes first.
+    progress.first_failure = progress.first_failure or unread
     progress.phase = "summing up"
     if watcher is not None:
         watcher.show(progress)
@@ -130,6 +136,7 @@ async def perform(
             *prepared.notes,
             *_echo_notes(store, run),
             *_replay_notes(prepared, store, run),
+            *([_ESTIMATED] if stop.estimated else []),
             *([stop.reason] if stop.cause in ("budget", "hopeless", "failures") else []),
         ],
     )
@@ -301,10 +308,11 @@ def _open(settings: ModelSettings, gate: RetryGate, group: RunGroup) -> OpenEndp
     return open_endpoint(settings, gate=gate, limiter=group.limiter(settings))
 
 
-async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> None:
-    """Rows that could not even be read have no sample, yet they are counted: as skipped, behind the others."""
+async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> str:
+    """Rows that could not even be read have no sample, yet they are counted: as skipped, behind the others. Gives
+    the first reason, where this start is the one that counts them."""
     if not prepared.unreadable_reasons:
-        return
+        return ""
     now = time.time()
     known = store.recorded(run_id, "score", prepared.scan.readable, prepared.rows)
     rows = [
@@ -321,8 +329,10 @@ async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writ
         for repeat in range(prepared.settings.repeats)
         if score_key(prepared.scan.readable + number, repeat) not in known
     ]
-    if rows:
-        await writer.append(rows)
+    if not rows:
+        return ""
+    await writer.append(rows)
+    return prepared.unreadable_reasons[0]
 
 
 def _record_end(store: Store, run: RunRecord, summary: RunSummary, stop: Stop, progress: Progress) -> None:

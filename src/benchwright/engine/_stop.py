@@ -23,7 +23,7 @@ class Budget:
     max_requests: int | None = None
     """Requests sent, retries included."""
     max_tokens_total: int | None = None
-    """Prompt and completion tokens together, as the server counts them."""
+    """Prompt and completion tokens together, as the server counts them; estimated where it does not."""
     max_minutes: float | None = None
     """Wall-clock minutes since the run (or its resumption) started."""
 
@@ -37,6 +37,10 @@ class Stop:
         self.deadline = None if budget.max_minutes is None else time.monotonic() + budget.max_minutes * 60
         self._sent = 0
         self._tokens = 0
+        self.limits_tokens = budget.max_tokens_total is not None
+        """Whether anybody asks for the tokens of a reply."""
+        self.estimated = False
+        """Whether tokens had to be estimated, because a server does not count them."""
         self.cause: StopCause | None = None
         self.reason = ""
 
@@ -56,9 +60,8 @@ class Stop:
             self.request("budget", f"stopped by --max-requests {budget.max_requests}")
             return False
         if budget.max_tokens_total is not None and self._tokens >= budget.max_tokens_total:
-            self.request(
-                "budget", f"stopped by --max-tokens-total {budget.max_tokens_total} ({self._tokens} used)"
-            )
+            # Without a figure: what is in flight adds to it until the end.
+            self.request("budget", f"stopped by --max-tokens-total {budget.max_tokens_total}")
             return False
         if self.out_of_time():
             return False
@@ -72,6 +75,11 @@ class Stop:
 
     def spent(self, tokens: int) -> None:
         """Account for a reply's tokens."""
+        self._tokens += tokens
+
+    def spent_about(self, tokens: int) -> None:
+        """Account for a reply whose tokens nobody counted."""
+        self.estimated = True
         self._tokens += tokens
 
     def out_of_time(self) -> bool:
