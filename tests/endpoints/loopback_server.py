@@ -100,6 +100,7 @@ class LoopbackServer:
         self.port = 0
         self.scheme = "http"
         self._tasks: set[asyncio.Task[None]] = set()
+        self._transports: list[asyncio.WriteTransport] = []
 
     @property
     def url(self) -> str:
@@ -109,6 +110,7 @@ class LoopbackServer:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self._transports.append(writer.transport)
         self.connections += 1
         number = self.connections
         try:
@@ -143,8 +145,11 @@ async def serving(handler: Handler, tls: ssl.SSLContext | None = None) -> AsyncI
         for task in list(server._tasks):
             task.cancel()
         await asyncio.gather(*server._tasks, return_exceptions=True)
+        for transport in server._transports:
+            transport.abort()  # a TLS one that was only closed waits for the other side to say good-bye
         await listening.wait_closed()
-        await asyncio.sleep(0)
+        for _ in range(3):
+            await asyncio.sleep(0)
 
 
 def make_transport(name: TransportName, parallelism: int = 8) -> Transport:
