@@ -293,10 +293,11 @@ def test_rows_that_lack_a_field_are_replaced_and_told() -> None:
     assert "2 rows lack a field that examples need and cannot be one" in fewshot.warnings
 
 
-def test_without_rows_there_is_no_block_and_no_prefix() -> None:
-    spec = spec_of([], num_fewshot=2, fewshot_prefix="Examples:")
-    assert resolved(spec).examples == ()
-    assert build_prompts(spec, resolved(spec)).build({"q": "x"}).text == "Q: x\nA:"
+def test_no_usable_example_gives_no_block_and_no_prefix() -> None:
+    for rows in ([], [{"q": "x"}, {"q": "y"}]):
+        spec = spec_of(rows, num_fewshot=2, fewshot_prefix="Examples:")
+        assert resolved(spec).examples == ()
+        assert build_prompts(spec, resolved(spec)).build({"q": "x"}).text == "Q: x\nA:"
 
 
 def test_a_source_of_its_own_is_taken_from_the_benchmark_folder(

@@ -1,4 +1,4 @@
-"""Few-shot examples that no row of the pool can give: found by check, refused by a run, never zero-shot unsaid."""
+"""Few-shot examples that no row of the pool can give: found by check, never zero-shot unsaid, refused when strict."""
 
 from __future__ import annotations
 
@@ -61,20 +61,27 @@ def spec_of(**parameters: Any) -> BenchmarkSpec:
         ),
     ],
 )
-def test_the_field_is_named_and_nothing_is_ready(parameters: dict[str, Any], words: list[str]) -> None:
+def test_the_field_is_named_and_the_run_called_zero_shot(
+    parameters: dict[str, Any], words: list[str]
+) -> None:
     spec = spec_of(**parameters)
-    with pytest.raises(BenchmarkError) as caught:
-        resolve_fewshot(spec)
-    for word in [*words, "--num-fewshot 0"]:
-        assert word in str(caught.value)
+    fewshot = resolve_fewshot(spec)
+    assert fewshot is not None
+    assert not fewshot.examples
+    for word in ["this is a zero-shot run", *words, "--num-fewshot 0"]:
+        assert word in fewshot.warnings[0]
+    if spec.fewshot_dataset is not None:  # else the overlap is refused before
+        with pytest.raises(BenchmarkError, match="can be a few-shot example"):
+            resolve_fewshot(spec, strict=True)
     report = check_benchmark(spec)
-    assert not report.ok
-    assert report.errors == (str(caught.value),)
+    assert report.ok
+    assert fewshot.warnings[0] in report.warnings
     assert not any("evaluated too" in warning for warning in report.warnings)
-    assert check_benchmark(spec, num_fewshot=0).ok
+    silent = check_benchmark(spec, num_fewshot=0)
+    assert not any("zero-shot" in warning for warning in silent.warnings)
 
 
-def test_a_run_is_refused_too(tmp_path: Path) -> None:
+def test_a_run_says_so_beside_its_numbers(tmp_path: Path) -> None:
     from benchwright import benchmark, run, scorer
 
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
@@ -91,8 +98,8 @@ def test_a_run_is_refused_too(tmp_path: Path) -> None:
     def check(sample: Any) -> dict[str, bool]:
         return {"correct": True}
 
-    with pytest.raises(BenchmarkError, match="questoin"):
-        run(check, workspace=tmp_path / "work")
+    result = run(check, workspace=tmp_path / "work")
+    assert any("zero-shot run" in note and "questoin" in note for note in result.summary.notes)
 
 
 def test_some_usable_rows_are_enough() -> None:

@@ -27,10 +27,10 @@ def resolve_fewshot(
         num_fewshot: The run's own number; 0 forces zero-shot, None takes the benchmark's.
         seed: Seed of the choice.
         limit: How many rows the run evaluates; rows beyond it are preferred as examples.
-        strict: Refuse, with BenchmarkError, examples from evaluated rows and named sources that fail.
+        strict: Refuse, with BenchmarkError, examples from evaluated rows, named sources that fail, and having none.
 
-    The same arguments give the same examples. DatasetError when the dataset cannot be read, BenchmarkError when no
-    row of the pool can be an example.
+    The same arguments give the same examples; none, and a warning that says why, where no row of the pool can be one.
+    DatasetError when the dataset cannot be read.
     """
     count = spec.num_fewshot if num_fewshot is None else num_fewshot
     if count < 0:
@@ -40,10 +40,13 @@ def resolve_fewshot(
     pool = find_pool(spec, count, limit=limit, strict=strict)
     main = prompt_template(spec)
     chosen = choose_examples(pool.rows, count, seed, example_renderer(spec, main), pool.first)
-    if pool.rows and not chosen.examples:
-        raise BenchmarkError(why_no_examples(spec, main, pool))
-    # Of rows that are examples too nothing is to be said where there are no rows.
+    # Of rows that are examples too nothing is to be said where there are no examples.
     about_pool = pool.warnings if chosen.examples or not pool.overlapping else pool.warnings[1:]
+    if pool.rows and not chosen.examples:
+        why = why_no_examples(spec, main, pool)
+        if strict:
+            raise BenchmarkError(why)
+        about_pool = (f"this is a zero-shot run: {why}", *about_pool)
     return FewShot(
         examples=chosen.examples,
         spares=chosen.spares,

@@ -1,6 +1,6 @@
 """Why no row of a pool can be a few-shot example: said with the field, the near name and the cure.
 
-Without any example a run would quietly be another one, so that it is refused.
+Without any example the run is another one, which must not happen quietly.
 """
 
 from __future__ import annotations
