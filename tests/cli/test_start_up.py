@@ -108,7 +108,7 @@ def test_a_short_run_on_a_server_does_not_import_the_demo_model(short_run: list[
     assert [name for name in (*OF_OTHER_RUNS, "benchwright.endpoints._demo.model") if name in ended] == []
 
 
-def test_a_short_run_takes_less_than_three_quarters_of_a_second_of_cpu(short_run: list[str]) -> None:
+def test_a_short_run_takes_little_cpu(short_run: list[str]) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     spent = []
     for _ in range(4):  # the first may have to compile
@@ -117,7 +117,7 @@ def test_a_short_run_takes_less_than_three_quarters_of_a_second_of_cpu(short_run
         subprocess.run(words, capture_output=True, check=True, env=environment)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(spent) < 0.75, spent
+    assert min(spent) < 1.2, spent  # 0.4 s on a quiet machine; twice that was seen on a slow one
 
 
 def test_a_command_in_a_callers_process_leaves_the_callers_objects_to_the_collector(
