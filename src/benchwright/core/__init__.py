@@ -16,6 +16,7 @@ from benchwright.core._exit_codes import WORST_FIRST, worst_exit_code
 from benchwright.core._folders import own_ancestors
 from benchwright.core._hashing import canonical_json, content_hash, encode_json
 from benchwright.core._json import JsonObject, JsonValue, Row
+from benchwright.core._json_lists import load_each
 from benchwright.core._names import normalise_name, suggest
 from benchwright.core._outcomes import OUTCOMES, Outcome
 from benchwright.core._requests import (
@@ -75,6 +76,7 @@ __all__ = [
     "encode_json",
     "exact_json",
     "json_differences",
+    "load_each",
     "load_exact_json",
     "normalise_name",
     "own_ancestors",

@@ -46,9 +46,8 @@ class LeanTransport:
             waiter = self._ask(connection, message, timeout_s)
             try:
                 return await waiter
-            except (
-                StaleConnection
-            ):  # said only of a kept connection, so the next one is new and says no such thing
+            except StaleConnection:
+                # Said only of a kept connection: the next one is new and says no such thing.
                 self.reconnects += 1
                 connection = None
             except asyncio.CancelledError:

@@ -8,10 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-import orjson
-
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.core import OUTCOMES, JsonObject, MetricSummary, RunSummary
+from benchwright.core import OUTCOMES, JsonObject, MetricSummary, RunSummary, load_each
 from benchwright.engine._changes import change_notes
 from benchwright.stats import Aggregator, RepeatTally, ScoreSummary
 from benchwright.store import Store
@@ -120,10 +118,10 @@ def _in_blocks(
         outputs.append(output)
         size += len(output)
         if size >= _BLOCK_BYTES or len(outputs) >= _BLOCK_ROWS:
-            yield indices, orjson.loads(b"[%b]" % b",".join(outputs))
+            yield indices, load_each(outputs)
             indices, outputs, size = [], [], 0
     if outputs:
-        yield indices, orjson.loads(b"[%b]" % b",".join(outputs))
+        yield indices, load_each(outputs)
 
 
 def _by_origin(

@@ -9,7 +9,7 @@ from benchwright.core import JsonObject, JsonValue, ModelReply
 def estimated_tokens(body: JsonObject, reply: ModelReply) -> int:
     """About how many tokens a call took: of the request the texts, of the reply the thinking too.
 
-    >>> estimated_tokens({"messages": [{"role": "user", "content": "12345678"}]}, ModelReply("ok", "abc"))
+    >>> estimated_tokens({"messages": [{"role": "user", "content": "12345678"}]}, ModelReply("answered", "abc"))
     3
     """
     sent = _text_chars(body.get("messages")) + _text_chars(body.get("prompt"))

@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
+from benchwright.core import load_each
 from benchwright.reports._asked import asked, text_of
-from benchwright.reports._json_lists import load_each
 from benchwright.store import SampleSteps
 
 BLOCK_ROWS = 100
