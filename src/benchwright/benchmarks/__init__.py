@@ -25,6 +25,7 @@ from benchwright.benchmarks._questions.files import is_question_file
 from benchwright.benchmarks._questions.load import load_questions
 from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.benchmarks._questions.validate import FileReport, validate_questions
+from benchwright.benchmarks._registered import defined_without_file
 from benchwright.benchmarks._requests import (
     Generation,
     body_settings,
@@ -79,6 +80,7 @@ __all__ = [
     "completions_request",
     "conversation_request",
     "cut_conversations",
+    "defined_without_file",
     "definition_doubts",
     "estimate_tokens",
     "fewshot_problem",

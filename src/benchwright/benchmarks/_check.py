@@ -96,6 +96,15 @@ class CheckReport:
         """Whether a run may start: no errors and no bad rows."""
         return not self.errors and self.bad_total == 0
 
+    @property
+    def gold_fails(self) -> bool:
+        """Whether every gold answer that was tried came out wrong, or made the scorer raise.
+
+        A run could start, but a model that is always right would get 0.
+        """
+        gold = self.gold
+        return gold is not None and gold.right == 0 and gold.checked + gold.failed > 0
+
 
 @hub_commits()
 def check_benchmark(

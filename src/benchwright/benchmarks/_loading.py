@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
 from benchwright.benchmarks._importing import import_dotted, import_file
 from benchwright.benchmarks._installed import find_installed, installed_names
 from benchwright.benchmarks._missing import nearest
+from benchwright.benchmarks._questions.files import is_question_file
 from benchwright.benchmarks._registered import attached_to, defined_in
 from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.config import SUITE_SUFFIXES
 from benchwright.core import BenchmarkError, NotFoundError, normalise_name, suggest
 
+_LISTING = "What can be run from here: benchwright ls"
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 """Workbooks: what people have who look for a way to evaluate a table."""
 
 
-def load_benchmarks(target: str, *, cwd: Path) -> list[BenchmarkSpec]:
+def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> list[BenchmarkSpec]:
     """The benchmarks that `target` names, in order of definition.
 
     `target` is `file.py`, `file.py:name`, `package.module`, `package.module:name`, or the name of an installed
-    benchmark. Relative files and modules are looked for from `cwd`. A file is run anew by every call.
+    benchmark. Relative files and modules are looked for from `cwd`. A file is run anew by every call. `names` are
+    what else the user could have meant: configured and built-in evaluations.
 
     Raises BenchmarkError for code that cannot be imported or defines nothing, NotFoundError for a file, module
     or name that is not there; both list what there is.
@@ -36,7 +41,7 @@ def load_benchmarks(target: str, *, cwd: Path) -> list[BenchmarkSpec]:
             return installed
         module = import_dotted(place, cwd)
         if module is None:
-            raise _nothing_there(target, place, cwd)
+            raise _nothing_there(target, place, cwd, names)
         specs, where = _of_module(module), place
     if not specs:
         raise BenchmarkError(
@@ -63,9 +68,8 @@ def _from_file(path: Path, shown: str) -> list[BenchmarkSpec]:
             f"{shown} is a folder; name a benchmark file in it, such as {shown.rstrip('/')}/bench.py"
         )
     if not path.is_file():
-        files = [file.name for file in path.parent.glob("*.py")] if path.parent.is_dir() else []
-        near = suggest(path.name, files)
-        raise NotFoundError(f"there is no file {shown}.{near}")
+        near = suggest(path.name, _runnable_files(path.parent))
+        raise NotFoundError(f"there is no file {shown}.{near} {_LISTING}")
     if path.suffix.lower() in _SPREADSHEETS:
         raise BenchmarkError(
             f"{shown} is a workbook, which is not read; save the sheet as CSV (in Excel: CSV UTF-8) and name that file"
@@ -125,11 +129,26 @@ def _named(specs: list[BenchmarkSpec], name: str, where: str) -> BenchmarkSpec:
     raise NotFoundError(f"{where} has no benchmark named {name!r}.{hint} It has: {', '.join(keys)}")
 
 
-def _nothing_there(target: str, place: str, cwd: Path) -> NotFoundError:
-    installed = installed_names()
-    files = sorted(file.name for file in cwd.glob("*.py"))
-    near = suggest(place, [*installed, *files, *(file[:-3] for file in files)])
-    known = (
-        f" Installed benchmarks: {', '.join(installed)}." if installed else " No benchmarks are installed."
+def _nothing_there(target: str, place: str, cwd: Path, names: Iterable[str]) -> NotFoundError:
+    path = cwd / place
+    if path.suffix and "/" in place:
+        near = suggest(path.name, _runnable_files(path.parent))
+        return NotFoundError(f"there is no file {place}.{near} {_LISTING}")
+    known = [*names, *installed_names()]
+    files = _runnable_files(cwd)
+    near = suggest(place, [*known, *files, *(Path(file).stem for file in files)])
+    offered = f" Names known here: {', '.join(known)}." if known else ""
+    # Somebody who types the name of a public benchmark has its dataset in mind.
+    hub = "" if near or path.suffix else f" A dataset of the hub is written hf://ORG/{place}."
+    return NotFoundError(
+        f"there is no file, configured name, module or installed benchmark {target!r}.{near}{offered}{hub} {_LISTING}"
     )
-    return NotFoundError(f"{target!r} is neither a file, a module nor an installed benchmark.{near}{known}")
+
+
+def _runnable_files(folder: Path) -> list[str]:
+    """Names of the files in a folder that could have been meant: Python, questions, suites."""
+    try:
+        files = sorted(file.name for file in folder.iterdir() if file.is_file())
+    except OSError:
+        return []
+    return [name for name in files if name.endswith(SUITE_SUFFIXES) or is_question_file(name)]

@@ -34,6 +34,12 @@ def register(spec: BenchmarkSpec, module: str) -> None:
     specs[spec.key] = spec
 
 
+def defined_without_file(key: str) -> BenchmarkSpec | None:
+    """What this process has defined last under a normalised name outside any file, as in a notebook's cell."""
+    found = [specs[key] for (_, source), specs in _BY_MODULE.items() if source is None and key in specs]
+    return found[-1] if found else None
+
+
 def forget(module: str, file: Path) -> None:
     """Drop what a module defined, before its code runs again."""
     _BY_MODULE.pop((module, file), None)

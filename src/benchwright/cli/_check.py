@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from benchwright.sdk import RunOptions
 
 _NOT_READY = 2
+_GOLD_FAILS = 1
 
 
 def configure(parser: Parser) -> None:
@@ -27,12 +28,14 @@ def configure(parser: Parser) -> None:
     add_suite_flags(parser)
     add_run_flags(parser)
     add_code_flags(parser, tags=True)
+    add_gold_flag(parser)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
     parser.example("benchwright check my_bench.py --num-fewshot 3")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """One report per benchmark; JSON: `{"checks": […], "exit_code": n}`. Exit code 2 when a run could not start."""
+    """One report per benchmark; JSON: `{"checks": […], "exit_code": n}`. Exit code 2 when a run could not start, 1 when
+    every gold answer fails."""
     check_target(arguments)
     if arguments.search:
         return search_names(arguments, output)
@@ -47,26 +50,43 @@ def execute(arguments: Namespace, output: Output) -> int:
     suite = asked_suite(arguments)
     if suite is not None:
         return check_pairs(suite, options, arguments, output, tasks=False)
-    return check_targets(arguments.target, options, arguments.quiet, output)
+    return check_targets(arguments, options, output)
 
 
-def check_targets(target: str, options: RunOptions, quiet: bool, output: Output) -> int:
+def add_gold_flag(parser: Parser) -> None:
+    """Add `--allow-failing-gold`."""
+    parser.add_argument(
+        "--allow-failing-gold",
+        action="store_true",
+        help="a check passes although no gold answer scores as right (default: exit code 1)",
+    )
+
+
+def check_targets(arguments: Namespace, options: RunOptions, output: Output) -> int:
     """Check what one target names."""
     from dataclasses import asdict
 
     from benchwright.sdk import check
 
-    reports = check(target, options)
-    ready = [is_ready(report, options) for report in reports]
-    code = 0 if all(ready) else _NOT_READY
+    allowed = arguments.allow_failing_gold
+    reports = check(arguments.target, options)
+    codes = [check_code(report, is_ready(report, options), allowed) for report in reports]
+    code = max(codes, default=0)
     if output.as_json:
-        checks = [{"ok": ok, **asdict(report)} for report, ok in zip(reports, ready, strict=True)]
+        checks = [{"ok": found == 0, **asdict(report)} for report, found in zip(reports, codes, strict=True)]
         output.json({"checks": checks, "exit_code": code})
         return code
-    for report, ok in zip(reports, ready, strict=True):
-        if not (quiet and ok):
-            output.show(check_view(report, ready=ok))
+    for report, found in zip(reports, codes, strict=True):
+        if not (arguments.quiet and found == 0):
+            output.show(check_view(report, found))
     return code
+
+
+def check_code(report: CheckReport, ready: bool, allow_failing_gold: bool) -> int:
+    """The exit code of one report: 0 ready, 1 no gold answer scores as right, 2 a run could not start."""
+    if not ready:
+        return _NOT_READY
+    return _GOLD_FAILS if report.gold_fails and not allow_failing_gold else 0
 
 
 def is_ready(report: CheckReport, options: RunOptions) -> bool:
@@ -74,8 +94,16 @@ def is_ready(report: CheckReport, options: RunOptions) -> bool:
     return report.ok or (bool(options.skip_bad_rows) and report.rows > 0 and not report.errors)
 
 
-def check_view(report: CheckReport, *, ready: bool | None = None) -> Group:
-    """What a check found; a rich renderable."""
+VERDICTS = {
+    0: ("ready", "bold green"),
+    _GOLD_FAILS: ("no gold answer scores as right", "bold red"),
+    _NOT_READY: ("cannot be run", "bold red"),
+}
+"""What the exit code of one report means, and how it is shown."""
+
+
+def check_view(report: CheckReport, code: int) -> Group:
+    """What a check found, and its exit code in words; a rich renderable."""
     from rich.console import Group
     from rich.rule import Rule
     from rich.table import Table
@@ -83,14 +111,12 @@ def check_view(report: CheckReport, *, ready: bool | None = None) -> Group:
 
     from benchwright.reports import printable
 
-    ready = report.ok if ready is None else ready
-    verdict = ("ready", "bold green") if ready else ("cannot be run", "bold red")
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, text, style in _findings(report):
         grid.add_row(label, Text(printable(text), style))
-    title = Text.assemble((report.key, "bold"), f" on {printable(report.dataset)}: ", verdict)
+    title = Text.assemble((report.key, "bold"), f" on {printable(report.dataset)}: ", VERDICTS[code])
     shown: list[RenderableType] = [Text(), title, grid]
     for sample in report.samples[:1]:
         if sample.media:
@@ -134,6 +160,9 @@ def _findings(report: CheckReport) -> list[tuple[str, str, str]]:
     gold = report.gold
     if gold is not None and gold.checked:
         found.append(("gold answers", f"{gold.right} of {gold.checked} score as right ({gold.key})", ""))
+    if report.gold_fails:
+        cure = "correct the targets or the scorer, or accept it with --allow-failing-gold"
+        found.append(("", f"a model that is always right would get 0: {cure}", "red"))
     if gold is not None and gold.skipped:
         found.append(("gold answers", f"not tried: {gold.skipped}", ""))
     return found

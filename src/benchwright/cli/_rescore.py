@@ -42,6 +42,6 @@ def execute(arguments: Namespace, output: Output) -> int:
 
     options = run_options(arguments)
     with watching(quiet=arguments.quiet) as watcher:
-        result = rescore(arguments.run, target=arguments.target, options=options, watcher=watcher)
+        result = rescore(arguments.run, options, target=arguments.target, watcher=watcher)
     print_result(result, output)
     return conclude([result], output)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import cast
 
 from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
 from benchwright.cli._loading import load
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, given
-
-_MAY_CHANGE = ("parallelism", "max_requests", "max_tokens_total", "max_minutes")
+from benchwright.config import RESUME_OVERRIDES, ResumeOverrides
 
 
 def configure(parser: Parser) -> None:
@@ -26,7 +26,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="a program: take the run from the process that executes it"
     )
-    add_run_flags(parser, only=(*_MAY_CHANGE, "workspace"))
+    add_run_flags(parser, only=(*RESUME_OVERRIDES, "workspace"))
     add_code_flags(parser, tags=False)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
     parser.example("benchwright resume last", "benchwright resume 12 --retry-failed --parallelism 4")
@@ -64,7 +64,7 @@ def _resume_benchmark(arguments: Namespace, output: Output) -> int:
             workspace=values.pop("workspace", None),
             retry_failed=arguments.retry_failed,
             allow_changed=arguments.allow_changed,
-            overrides=values,
+            overrides=cast(ResumeOverrides, values),
             watcher=watcher,
         )
     print_result(result, output)

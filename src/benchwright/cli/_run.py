@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import replace
 
+from benchwright.cli._check import add_gold_flag
 from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
 from benchwright.cli._loading import load
 from benchwright.cli._output import Output
@@ -12,12 +13,14 @@ from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
 from benchwright.cli._suite_flags import add_suite_flags, asked_suite, check_target, suite_options
 from benchwright.cli._suites import check_pairs, run_pairs, search_names
+from benchwright.core import UsageError
 
 
 def configure(parser: Parser) -> None:
     """Arguments of `run`."""
     add_suite_flags(parser)
     parser.add_argument("--dry-run", action="store_true", help="check only, as `benchwright check` does")
+    add_gold_flag(parser)
     add_run_flags(parser)
     add_code_flags(parser, tags=True)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
@@ -42,6 +45,10 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 def _execute(arguments: Namespace, output: Output) -> int:
     check_target(arguments)
+    if arguments.allow_failing_gold and not arguments.dry_run:
+        raise UsageError(
+            "--allow-failing-gold belongs to a check; add --dry-run, or leave it out: a run does not try gold answers"
+        )
     if arguments.search:
         return search_names(arguments, output)
     load("sdk")
@@ -65,7 +72,7 @@ def _execute(arguments: Namespace, output: Output) -> int:
     if arguments.dry_run:
         from benchwright.cli import _check
 
-        return _check.check_targets(arguments.target, options, arguments.quiet, output)
+        return _check.check_targets(arguments, options, output)
     from benchwright.cli._progress import watching
     from benchwright.cli._results import conclude, print_result
     from benchwright.sdk import run_all

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from benchwright.config import Suite
     from benchwright.sdk import PairResult, Pairs, RunOptions, SuiteCheck, SuiteResult
-
-_NOT_READY = 2
 
 
 def run_pairs(suite: Suite, options: RunOptions, arguments: Namespace, output: Output) -> int:
@@ -56,32 +55,34 @@ def check_pairs(
     with `suite_model` and `suite_dataset`."""
     from dataclasses import asdict
 
-    from benchwright.cli._check import check_view
+    from benchwright.cli._check import check_code, check_view
     from benchwright.sdk import check_suite
 
     found = check_suite(suite, options, suite_options(arguments).over(suite.settings))
-    code = 0 if all(pair.ready for pair in found.pairs) else _NOT_READY
+    allowed = arguments.allow_failing_gold
+    codes = [check_code(pair.report, pair.ready, allowed) for pair in found.pairs]
+    code = max(codes, default=0)
     if output.as_json:
         checks = [
             {
                 "suite_model": pair.model,
                 "suite_dataset": pair.dataset,
-                "ok": pair.ready,
+                "ok": each == 0,
                 **asdict(pair.report),
             }
-            for pair in found.pairs
+            for pair, each in zip(found.pairs, codes, strict=True)
         ]
         output.json({"checks": checks, "exit_code": code})
         return code
     for note in found.notes:
         output.note(f"note: {note}")
     seen: set[int] = set()
-    for pair in found.pairs:
-        if id(pair.report) not in seen and not (pair.ready and (arguments.quiet or tasks)):
-            output.show(check_view(pair.report, ready=pair.ready))
+    for pair, each in zip(found.pairs, codes, strict=True):
+        if id(pair.report) not in seen and not (each == 0 and (arguments.quiet or tasks)):
+            output.show(check_view(pair.report, each))
         seen.add(id(pair.report))
     if tasks:
-        output.show(_task_table(found))
+        output.show(_task_table(found, codes))
     return code
 
 
@@ -171,12 +172,13 @@ def _print_end(result: SuiteResult, output: Output) -> None:
             )
 
 
-def _task_table(found: SuiteCheck) -> Table:
+def _task_table(found: SuiteCheck, codes: Sequence[int]) -> Table:
     """What would be run: one line per pair."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
+    from benchwright.cli._check import VERDICTS
     from benchwright.reports import printable
 
     table = Table(box=box.SIMPLE_HEAD)
@@ -188,7 +190,7 @@ def _task_table(found: SuiteCheck) -> Table:
     table.add_column("")
     for number, pair in enumerate(found.pairs, 1):
         report = pair.report
-        verdict = ("ready", "green") if pair.ready else ("cannot be run", "red")
+        verdict = VERDICTS[codes[number - 1]]
         table.add_row(
             str(number), Text(printable(pair.model)), Text(printable(pair.dataset)), f"{report.rows:,}",
             f"{report.requests:,}", f"{report.prompt_tokens_estimate:,}", Text(*verdict),

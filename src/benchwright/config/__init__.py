@@ -14,6 +14,7 @@ from benchwright.config._evaluations.style import (
 )
 from benchwright.config._file import CONFIG_NAMES, ConfigFile, find_config, read_config
 from benchwright.config._headers import check_headers, resolve_headers
+from benchwright.config._keywords import RESUME_OVERRIDES, ResumeOverrides, RunKeywords
 from benchwright.config._model import (
     ModelConfig,
     profile_model,
@@ -49,6 +50,7 @@ __all__ = [
     "PROFILES",
     "PROVIDERS",
     "QUESTION_KEYS",
+    "RESUME_OVERRIDES",
     "ROW_ERRORS",
     "RUN_SETTINGS",
     "SUITE_SETTINGS",
@@ -67,6 +69,8 @@ __all__ = [
     "NoCodeBenchmark",
     "Profile",
     "Provider",
+    "ResumeOverrides",
+    "RunKeywords",
     "Setting",
     "Suite",
     "SuiteDataset",

@@ -111,6 +111,11 @@ class Setting:
                 value = float(text)
             elif self.kind == "table":
                 value = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise ValueError(
+                f"{text!r} is not JSON: {error.msg} (character {error.pos + 1}). Write a JSON object, with names "
+                "and texts in double quotes and the whole in single quotes, such as '{\"top_k\": 5}'"
+            ) from None
         except ValueError:
             raise self._wrong(text) from None
         return self.check(value)

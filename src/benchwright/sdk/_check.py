@@ -6,24 +6,27 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from benchwright.benchmarks import CheckReport, check_benchmark
-from benchwright.config import find_config
+from benchwright.config import RunKeywords, find_config
 from benchwright.engine import as_asked, model_type_of, start_problems
 from benchwright.sdk._models import choose_model
-from benchwright.sdk._options import RunOptions
+from benchwright.sdk._options import RunOptions, one_of
 from benchwright.sdk._run import find_targets, run_settings
 
 
 def check(
-    target: str | os.PathLike[str] | Callable[..., Any], options: RunOptions | None = None, **keywords: Any
+    target: str | os.PathLike[str] | Callable[..., Any],
+    options: RunOptions | None = None,
+    /,
+    **keywords: Unpack[RunKeywords],
 ) -> list[CheckReport]:
     """One report per benchmark that `target` names. The model flags are checked too, without asking it.
 
     Options are given as keywords, as to `run`, or as one object.
     """
-    options = options or RunOptions.from_keywords(keywords)
+    options = one_of(options, keywords, "check")
     cwd = Path.cwd()
     config = find_config(cwd)
     reports = []

@@ -180,12 +180,12 @@ class RunOptions:
             raise UsageError(f"--max-minutes is {self.max_minutes}; expected more than 0")
 
     @classmethod
-    def from_keywords(cls, keywords: Mapping[str, Any]) -> RunOptions:
-        """From Python keywords; an unknown one is refused with near names."""
+    def from_keywords(cls, keywords: Mapping[str, Any], caller: str = "run") -> RunOptions:
+        """From Python keywords of the function `caller`; an unknown one is refused with near names."""
         known = [f.name for f in fields(cls)]
         for name in keywords:
             if name not in known:
-                raise UsageError(f"run() has no option {name!r}.{suggest(name, known)}")
+                raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, known)}")
         values = dict(keywords)
         for name in ("workspace", "output_dir"):
             if values.get(name) is not None:
@@ -212,6 +212,17 @@ class RunOptions:
         if described and defaults.get("model") not in PROFILES:
             defaults = {name: value for name, value in defaults.items() if name != "model"}
         return RunOptions.from_keywords({**defaults, **{k: v for k, v in own.items() if v is not None}})
+
+
+def one_of(options: RunOptions | None, keywords: Mapping[str, Any], caller: str) -> RunOptions:
+    """The options of `caller`, which takes them as one object or as keywords."""
+    if isinstance(keywords.get("options"), RunOptions):  # the object, given by name
+        options, keywords = keywords["options"], {k: v for k, v in keywords.items() if k != "options"}
+    if options is None:
+        return RunOptions.from_keywords(keywords, caller)
+    if keywords:
+        raise UsageError(f"{caller}() takes options as one object or as keywords, not both")
+    return options
 
 
 def _headers(value: Mapping[str, str] | str | Sequence[str]) -> dict[str, str]:

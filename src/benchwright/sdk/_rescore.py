@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from benchwright.benchmarks import BenchmarkSpec, is_question_file
-from benchwright.config import RUN_SETTINGS, find_config
+from benchwright.config import RUN_SETTINGS, RunKeywords, find_config
 from benchwright.core import NotFoundError, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.engine import Budget, InterruptedRunError, RunSettings, Watcher
 from benchwright.sdk._jobs import perform_jobs
-from benchwright.sdk._options import RunOptions
+from benchwright.sdk._options import RunOptions, one_of
 from benchwright.sdk._questions import changed_questions, given_questions, refuse_idle, refuse_questions
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import benchmark_again
@@ -31,27 +31,27 @@ _OF_THE_MODEL = {
 
 def rescore(
     run: str | int,
+    options: RunOptions | None = None,
+    /,
     *,
     target: str | os.PathLike[str] | Callable[..., Any] | None = None,
-    options: RunOptions | None = None,
     watcher: Watcher | None = None,
-    workspace: Path | str | None = None,
+    **keywords: Unpack[RunKeywords],
 ) -> RunResult:
     """Score the replies of a run again, as a new run. The model is not asked; a judge may be.
 
     Args:
         run: Number, `last`, benchmark name, or folder of the run whose replies are taken.
+        options: What may differ, as one object: data, rules of scoring, budgets (of judges), files.
         target: Another benchmark to score with; None: the run's own, as it is defined now.
-        options: What may differ: data, rules of scoring, budgets (of judges), files.
         watcher: Who is shown the progress.
-        workspace: Folder of the records; None: found upwards from here.
+        keywords: What may differ, by name, instead of `options`.
 
     A row whose request the run never made ends as `skipped`. Raises UsageError for options that would change
     what a model is asked.
     """
-    options = options or RunOptions()
-    chosen = workspace if workspace is not None else options.workspace
-    place = existing_workspace(Path.cwd(), None if chosen is None else Path(chosen))
+    options = one_of(options, keywords, "rescore")
+    place = existing_workspace(Path.cwd(), options.workspace)
     if not place.database.exists():  # looking for a run must not make a workspace
         raise NotFoundError(
             f"no run {str(run)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, load_benchmarks, load_questions
-from benchwright.core import JsonObject, NotFoundError, Outcome, UsageError
+from benchwright.benchmarks import (
+    BenchmarkSpec,
+    QuestionOptions,
+    defined_without_file,
+    load_benchmarks,
+    load_questions,
+)
+from benchwright.config import RESUME_OVERRIDES, ResumeOverrides
+from benchwright.core import JsonObject, NotFoundError, Outcome, UsageError, suggest
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import (
@@ -24,8 +31,9 @@ from benchwright.engine import (
 )
 from benchwright.sdk._jobs import Job, owned, perform_jobs
 from benchwright.sdk._nocode import again
+from benchwright.sdk._options import RunOptions
 from benchwright.sdk._result import RunResult
-from benchwright.sdk._run import find_targets
+from benchwright.sdk._run import NO_FILE, find_targets
 from benchwright.store import RunRecord, Store, existing_workspace
 
 
@@ -36,7 +44,7 @@ def resume(
     workspace: Path | str | None = None,
     retry_failed: bool = False,
     allow_changed: bool = False,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: ResumeOverrides | None = None,
     watcher: Watcher | None = None,
     endpoint: OpenEndpoint | None = None,
 ) -> RunResult:
@@ -77,7 +85,7 @@ def claimed(
     target: Callable[..., Any] | None = None,
     retry_failed: bool = False,
     allow_changed: bool = False,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: ResumeOverrides | None = None,
     label: str | None = None,
 ) -> Job:
     """The run, owned by this process and ready to go on. Raises UsageError if it is not the same experiment."""
@@ -135,17 +143,35 @@ def benchmark_again(
     if settings.questions is not None:
         asked = QuestionOptions.from_json(settings.questions)
         return load_questions(settings.target, asked, cwd=Path(settings.cwd))
+    if settings.target == f"{NO_FILE}:{settings.benchmark}":
+        return _defined_here(run, settings.benchmark)
     for spec in load_benchmarks(settings.target, cwd=Path(settings.cwd)):
         if spec.key == settings.benchmark:
             return spec
     raise UsageError(f"run {run.id}: {settings.target} has no benchmark {settings.benchmark!r} any more")
 
 
-def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSettings:
-    budget = Budget(
-        **{name: overrides.get(name) for name in ("max_requests", "max_tokens_total", "max_minutes")}
-    )
-    parallelism = overrides.get("parallelism") or settings.parallelism
+def _defined_here(run: RunRecord, key: str) -> BenchmarkSpec:
+    spec = defined_without_file(key)
+    if spec is None:
+        raise UsageError(
+            f"run {run.id} evaluated {key!r}, which a notebook or an interactive session defined and no file holds. "
+            f"Define it again, or give the function: resume({run.id}, target=FUNCTION), rescore({run.id}, "
+            "target=FUNCTION)"
+        )
+    return spec
+
+
+def _overridden(settings: RunSettings, overrides: ResumeOverrides) -> RunSettings:
+    for name in overrides:
+        if name not in RESUME_OVERRIDES:
+            raise UsageError(
+                f"resume() has no override {name!r}.{suggest(name, RESUME_OVERRIDES)} A resumed run is the same "
+                f"experiment; it may change {', '.join(RESUME_OVERRIDES)}"
+            )
+    chosen = RunOptions.from_keywords(overrides, "resume")
+    budget = Budget(chosen.max_requests, chosen.max_tokens_total, chosen.max_minutes)
+    parallelism = chosen.parallelism or settings.parallelism
     endpoint = replace(settings.endpoint, parallelism=parallelism)
     return replace(settings, budget=budget, parallelism=parallelism, endpoint=endpoint)
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.config import ConfigFile, find_config
+from benchwright.config import ConfigFile, RunKeywords, find_config
 from benchwright.core import BenchwrightError, JsonValue, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
@@ -22,6 +22,9 @@ from benchwright.sdk._result import RunResult
 from benchwright.sdk._targets import Target, resolve_targets
 from benchwright.store import RunRecord, Store, find_workspace
 
+NO_FILE = "None"
+"""Stands for the file of a benchmark that no file defines, such as a notebook's, in the record of a run."""
+
 _EXPECTED = (
     "expected a file (bench.py, bench.py:name, or data such as test.csv), a module, an installed name, or a "
     "function decorated with @benchmark"
@@ -32,7 +35,7 @@ def run(
     target: str | os.PathLike[str] | Callable[..., Any],
     *,
     endpoint: OpenEndpoint | None = None,
-    **options: Any,
+    **options: Unpack[RunKeywords],
 ) -> RunResult:
     """Evaluate one benchmark and return its result; keywords are those of `RunOptions`.
 
@@ -148,7 +151,7 @@ def find_targets(
     spec = getattr(target, "_benchmark", None)
     if spec is not None:
         refuse_questions(given_questions(options or RunOptions()), spec.name)
-        place = f"{spec.source}:{spec.key}"
+        place = f"{NO_FILE if spec.source is None else spec.source}:{spec.key}"
         return [Target(spec, place, place, dict(config.run) if config is not None else {})]
     if callable(target):
         raise UsageError(f"{target!r} is not decorated with @benchmark")

@@ -77,7 +77,8 @@ def resolve_targets(
     if is_question_file(base):
         return [_question_file(target, base, config, cwd, options, defaults, given)]
     refuse_questions(given, target)
-    specs = load_benchmarks(base, cwd=folder)
+    names = [*(config.benchmarks if config is not None else ()), *BUILTIN_EVALUATIONS]
+    specs = load_benchmarks(base, cwd=folder, names=names)
     return [Target(spec, target, _reload(spec, base), defaults) for spec in specs]
 
 

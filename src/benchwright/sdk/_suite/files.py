@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchwright.benchmarks import import_file
 from benchwright.config import CONFIG_NAMES, Suite, read_suite, suite_of
-from benchwright.core import ConfigError, NotFoundError
+from benchwright.core import ConfigError, NotFoundError, suggest
 
 _ALWAYS = (".toml", ".yaml", ".yml")
 _KEYS = ("models", "datasets", "run", "work_dir", "summarizer", "model_dataset_combinations")
@@ -29,7 +29,10 @@ def load_suite(target: str, *, cwd: Path) -> Suite | None:
                 f"{target} holds names and defaults; it is no suite. A suite has lists of models and datasets: suite.toml"
             )
         if not there.is_file():
-            raise NotFoundError(f"there is no file {target}")
+            near = suggest(
+                there.name, [file.name for file in there.parent.glob("*") if file.suffix in _ALWAYS]
+            )
+            raise NotFoundError(f"there is no file {target}.{near}")
         return read_suite(path if path.is_file() else there, cwd=cwd)
     if not there.is_file():
         return None

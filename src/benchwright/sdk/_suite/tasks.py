@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
+from benchwright.config import RESUME_OVERRIDES, ResumeOverrides
 from benchwright.core import NotFoundError
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import RunSettings, Watcher
@@ -20,8 +22,6 @@ from benchwright.store import Store
 
 Finished = Callable[[PairResult], None]
 """Told of every pair when it ends."""
-
-_MAY_CHANGE = ("parallelism", "max_requests", "max_tokens_total", "max_minutes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def perform_tasks(
 def _go_on(store: Store, each: Wanted, options: RunOptions) -> Job:
     run = asked_run(store, each.run_id or 0)
     refuse_other(each, run, scoring=run.id == each.run_id and not _infers(store, run.id))
-    overrides = {name: getattr(options, name) for name in _MAY_CHANGE}
+    overrides = cast(ResumeOverrides, {name: getattr(options, name) for name in RESUME_OVERRIDES})
     job = claimed(store, run, overrides=overrides, label=each.label)
     return replace(job, run=replace(job.run, error=run.error))
 
