@@ -105,7 +105,7 @@ async def test_a_good_reply_is_read_completely(transport: TransportName) -> None
         (html, "bad_reply"),
         (not_json, "bad_reply"),
         (no_choices, "bad_reply"),
-        (error_in_200, "bad_reply"),
+        (error_in_200, "server_error"),
         (status(500), "server_error"),
         (status(502), "server_error"),
         (status(503), "server_error"),

@@ -41,7 +41,6 @@ def read(data: Any, route: Any = "chat", **more: Any) -> ModelReply:
         ([{"type": "image_url"}], "stop", {}, "empty", ""),
         (None, "tool_calls", {"tool_calls": [{"id": "1"}]}, "answered", ""),
         (None, "function_call", {"function_call": {"name": "f", "arguments": "{}"}}, "answered", ""),
-        (42, "stop", {}, "empty", ""),
     ],
 )
 def test_status_and_text_of_a_chat_reply(

@@ -243,7 +243,7 @@ async def test_failed_response_and_stop_texts() -> None:
     async with serving(answer) as server, endpoint_at(server.url, api="responses", max_retries=0) as endpoint:
         reply = await endpoint.send(chat())
         assert reply.failure is not None
-        assert (reply.failure.kind, "overheated" in reply.failure.message) == ("bad_reply", True)
+        assert (reply.failure.kind, "overheated" in reply.failure.message) == ("server_error", True)
         reply = await endpoint.send(chat(stop=["\n"]))
         assert len(server.calls) == 1
     assert reply.failure is not None

@@ -11,11 +11,19 @@ from benchwright.core._errors import (
     RunOwnedError,
     UsageError,
 )
-from benchwright.core._exact import exact_json, load_exact_json
+from benchwright.core._exact import exact_json
 from benchwright.core._exit_codes import WORST_FIRST, worst_exit_code
 from benchwright.core._folders import own_ancestors
 from benchwright.core._hashing import canonical_json, content_hash, encode_json
-from benchwright.core._json import JsonObject, JsonValue, Row
+from benchwright.core._json import (
+    TOO_DEEP,
+    JsonObject,
+    JsonValue,
+    Row,
+    check_depth,
+    load_exact_json,
+    load_json,
+)
 from benchwright.core._json_lists import load_each
 from benchwright.core._names import normalise_name, suggest
 from benchwright.core._outcomes import OUTCOMES, Outcome
@@ -43,6 +51,7 @@ __all__ = [
     "ADAPTER_VERSION",
     "APIS",
     "OUTCOMES",
+    "TOO_DEEP",
     "VERSION",
     "WORST_FIRST",
     "Api",
@@ -72,12 +81,14 @@ __all__ = [
     "TokenUsage",
     "UsageError",
     "canonical_json",
+    "check_depth",
     "content_hash",
     "encode_json",
     "exact_json",
     "json_differences",
     "load_each",
     "load_exact_json",
+    "load_json",
     "normalise_name",
     "own_ancestors",
     "reply_from_json",

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from time import monotonic
 
-import orjson
-
-from benchwright.core import ModelReply, ModelRequest, RequestFailure, encode_json
+from benchwright.core import (
+    TOO_DEEP,
+    FailureKind,
+    ModelReply,
+    ModelRequest,
+    RequestFailure,
+    encode_json,
+    load_json,
+)
 from benchwright.endpoints._captured import capture
 from benchwright.endpoints._messages import is_html, words_of_body, words_of_json
 from benchwright.endpoints._replies import BadReply, Timing, read_reply
-from benchwright.endpoints._retry import Trouble, again_of_status, kind_of_status, retry_after_s
+from benchwright.endpoints._retry import Again, Trouble, again_of_status, kind_of_status, retry_after_s
 from benchwright.endpoints._secrets import Redactor
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._sse import EventTooLargeError, SseReader
@@ -81,7 +87,7 @@ class Attempter:
     ) -> ModelReply | Trouble:
         events, collected = SseReader(self._settings.max_event_bytes), self._wire.collector(request)
         unread: list[bytes] = []  # until the first event: a server may answer with plain JSON instead
-        last_at, broken = stream.first_byte_at, None
+        last_at, broken, ended = stream.first_byte_at, None, False
         try:
             async for piece, last_at in stream:
                 if not collected.events:
@@ -91,6 +97,7 @@ class Attempter:
                 if collected.done or collected.error:
                     break
             else:
+                ended = True
                 for data in events.finish():
                     collected.add(data, last_at)
                 collected.body_ended()
@@ -99,21 +106,26 @@ class Attempter:
         except EventTooLargeError as error:
             broken = TransportFailure("bad_reply", f"{error}. If that is right, raise --max-event-bytes")
         except BadEventError as error:
-            broken = TransportFailure("bad_reply", str(error))
-        except orjson.JSONDecodeError as error:
-            broken = TransportFailure("broken_stream", f"an event of the stream is not JSON: {error}")
+            # An event without its closing empty line was cut off with the stream.
+            broken = TransportFailure("broken_stream" if ended else "bad_reply", str(error))
         timing.latency_s = last_at - stream.sent_at
         if collected.first_content_at is not None:
             timing.ttft_s = collected.first_content_at - stream.sent_at
         if collected.error is not None:
             return self._of_stream_error(collected, stream.sent_at)
-        if not collected.complete:
-            if broken is None and not collected.events:
-                return self._read(b"".join(unread), request, timing, stream.sent_at, stream.headers)
-            if broken is None:
-                broken = TransportFailure("broken_stream", "the stream ended before the answer did")
+        if broken is not None and not collected.complete:
             return self._of_failure(broken, stream.sent_at)
-        return self._read(encode_json(collected.as_json()), request, timing, stream.sent_at, None)
+        if not collected.events and not collected.done:
+            return self._read(b"".join(unread), request, timing, stream.sent_at, stream.headers)
+        if collected.events and collected.lacks:
+            bad = BadReply(f"status 200, but no event of the stream has {collected.lacks}")
+            return self._of_bad_reply(bad, stream.sent_at)
+        if not collected.complete:
+            return self._of_failure(_cut(collected), stream.sent_at)
+        whole = collected.as_json()
+        if isinstance(whole, BadReply):
+            return self._of_bad_reply(whole, stream.sent_at)
+        return self._read(encode_json(whole), request, timing, stream.sent_at, None)
 
     def _read(
         self,
@@ -128,9 +140,10 @@ class Attempter:
         if guarded:
             body = self._redactor.clean_body(body)
         try:
-            data = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            message = f"status 200, but not JSON: {words_of_body(body, self._redactor.clean)}"
+            data = load_json(body)
+        except ValueError as error:
+            told = TOO_DEEP if str(error) == TOO_DEEP else words_of_body(body, self._redactor.clean)
+            message = f"status 200, but not JSON: {told}"
             if is_html(body):
                 message += ". Is the URL that of the API, not of a web page?"
             return self._of_bad_reply(BadReply(message), sent_at)
@@ -157,9 +170,14 @@ class Attempter:
         )
 
     def _of_bad_reply(self, bad: BadReply, sent_at: float) -> Trouble:
+        kind: FailureKind = "bad_reply"
+        again: Again = "once"
+        if bad.error:  # the same fault whether it has a status of its own or not, streamed or not
+            status = bad.code if bad.code is not None and 400 <= bad.code < 600 else 500
+            kind, again = kind_of_status(status), again_of_status(status)
         return Trouble(
-            RequestFailure("bad_reply", self._redactor.clean(bad.message), 200),
-            "once",
+            RequestFailure(kind, self._redactor.clean(bad.message), 200),
+            again,
             sent_at=sent_at,
             latency_s=monotonic() - sent_at,
         )
@@ -167,16 +185,13 @@ class Attempter:
     def _of_stream_error(self, collected: Collector, sent_at: float) -> Trouble:
         error = collected.error.get("error") if collected.error else None
         code = error.get("code") if isinstance(error, dict) else None
-        status = code if isinstance(code, int) and 400 <= code < 600 else 500
-        message = (
-            f"the stream broke off with an error: {words_of_json(collected.error, self._redactor.clean)}"
+        words = words_of_json(collected.error, self._redactor.clean)
+        bad = BadReply(
+            f"the stream broke off with an error: {words}",
+            error=True,
+            code=code if isinstance(code, int) else None,
         )
-        return Trouble(
-            RequestFailure(kind_of_status(status), self._redactor.clean(message), 200),
-            again_of_status(status),
-            sent_at=sent_at,
-            latency_s=monotonic() - sent_at,
-        )
+        return self._of_bad_reply(bad, sent_at)
 
     def _of_status(self, status: int, headers: Headers, body: bytes, url: str, sent_at: float) -> Trouble:
         words = words_of_body(body, self._redactor.clean)
@@ -205,3 +220,14 @@ class Attempter:
         if 300 <= status < 400:
             return f". It redirects to {headers.get('location')}; give that as --model-url"
         return ""
+
+
+def _cut(collected: Collector) -> TransportFailure:
+    """A stream that ended before its answer."""
+    message = "the stream ended before the answer did"
+    if collected.done:
+        message = (
+            "the stream ended with [DONE] and without a finish reason, so the answer was cut off. "
+            "If the server never sends a finish reason, leave --stream out"
+        )
+    return TransportFailure("broken_stream", message)

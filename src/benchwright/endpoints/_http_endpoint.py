@@ -1,7 +1,7 @@
 """A model server over HTTP: places, attempts, pauses, deadlines. The room's main noun.
 
-What is retried: 408, 409, 424, 425, 429 and 5xx, broken connections and streams, timeouts; a 200 that is no
-reply (HTML, an error object) once. Everything else is permanent. A pause is random up to a doubling
+What is retried: 408, 409, 424, 425, 429 and 5xx, whether as a status or as an error object inside a 200, broken
+connections and streams, timeouts; a 200 that is no reply (HTML, no choices) once. Everything else is permanent. A pause is random up to a doubling
 bound, or what `Retry-After` asks for; nothing goes beyond the sample's deadline. A gate, if there is one, is
 asked before every attempt but the first, and nothing goes beyond its deadline either.
 
@@ -61,6 +61,8 @@ class HttpEndpoint:
         self._urls = wire.urls(address, model)
         # Set as long as "/v1" is a guess: where to ask if the server does not know it.
         self._other_urls = wire.urls(address.without_guess(), model) if address.guessed else None
+        self.ends_with_reason = wire.native
+        """Whether a complete stream always has a finish reason."""
         self.requests_sent = 0
         self.retries = 0
         self.first_failure: RequestFailure | None = None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import orjson
+from benchwright.core import encode_json, load_json
 
 _LONGEST = 300
 
@@ -24,8 +24,8 @@ def words_of_body(body: bytes, clean: Clean = str) -> str:
     'an HTML page titled "502 Bad Gateway"'
     """
     try:
-        data = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        data = load_json(body)
+    except ValueError:
         return _words_of_text(body.decode("utf-8", "replace"), clean)
     return words_of_json(data, clean)
 
@@ -33,7 +33,7 @@ def words_of_body(body: bytes, clean: Clean = str) -> str:
 def words_of_json(data: Any, clean: Clean = str) -> str:
     """The message inside a JSON error, in any of the usual shapes; else the JSON itself."""
     found = _message(data)
-    return _one_line(found if found else orjson.dumps(data).decode(), clean)
+    return _one_line(found if found else encode_json(data).decode(), clean)
 
 
 def is_html(body: bytes) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import orjson
-
-from benchwright.core import ConfigError
+from benchwright.core import ConfigError, load_json
 from benchwright.endpoints._messages import words_of_body
 from benchwright.endpoints._open import proxy_of
 from benchwright.endpoints._secrets import Redactor, read_api_key
@@ -62,8 +60,8 @@ def _urls(settings: EndpointSettings) -> list[str]:
 def _first_name(body: bytes) -> str | None:
     """Out of OpenAI's list, or out of what TGI says about itself."""
     try:
-        data = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        data = load_json(body)
+    except ValueError:
         return None
     if not isinstance(data, dict):
         return None

@@ -6,7 +6,9 @@ What a reply counts as:
 - `truncated`: thinking that never ended, or finish reason `length` before any answer text;
 - `answered`: any answer text or tool call, also with finish reason `length` (which is recorded: an answer
   may well be complete before the limit, and only the scorer can tell);
-- `empty`: none of these: null, missing or blank content.
+- `empty`: none of these: null or blank content.
+
+A value of another type in any of these places is no reply (`BadReply`), and so is a choice without its field.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ class BadReply:
 
     message: str
     """What it is instead, with the server's own words."""
+    error: bool = False
+    """Whether the server sent an error object in place of an answer: it is judged like an error status."""
     code: int | None = None
     """HTTP status inside an error object, if it names one."""
 
@@ -57,7 +61,7 @@ def read_reply(
     """Read a reply's JSON. `raw_text` leaves the text as it is: echoed prompts are not thoughts. `clean`
     takes secrets out of what a bad reply says."""
     if not isinstance(data, dict):
-        return BadReply(f"the reply is {_kind(data)}, not an object")
+        return BadReply(f"the reply is {kind_of(data)}, not an object")
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return _without_choices(data, clean)
@@ -72,19 +76,29 @@ def read_reply(
         if not isinstance(message, dict):
             return BadReply("the reply's first choice has no message; is this a chat route?")
         content = message.get("content")
-        text = content if isinstance(content, str) else _joined(content)
+        if isinstance(content, str):
+            text = content
+        elif is_content(content):
+            text = _joined(content)
+        else:
+            return BadReply(f"the content of the reply's message is {kind_of(content)}, not a text")
         reasoning = _reasoning_field(message)
         said_no = message.get("refusal")
         refusal = said_no if isinstance(said_no, str) else ""
         calls = message.get("tool_calls")
-        if isinstance(calls, list) and calls:
+        if calls:
+            if not isinstance(calls, list):
+                return BadReply(f"the tool calls of the reply's message are {kind_of(calls)}, not a list")
             tool_calls = calls
         elif isinstance(message.get("function_call"), dict):  # the form before tool_calls
             tool_calls = [{"type": "function", "function": message["function_call"]}]
     else:
         value = choice.get("text")
-        if not isinstance(value, str) and value is not None:
-            return BadReply(f"the text of the reply's first choice is {_kind(value)}")
+        if not isinstance(value, str):
+            if value is not None:
+                return BadReply(f"the text of the reply's first choice is {kind_of(value)}")
+            if "text" not in choice:
+                return BadReply("the reply's first choice has no text; is this a completions route?")
         text = value or ""
         reasoning = _reasoning_field(choice)
     unclosed = False
@@ -160,22 +174,29 @@ def _all_numbers(tops: list[Any]) -> bool:
 
 
 def _without_choices(data: dict[str, Any], clean: Clean) -> BadReply:
-    error = data.get("error")
-    if error:
-        code = error.get("code") if isinstance(error, dict) else None
-        return BadReply(
-            f"status 200, but with an error inside: {words_of_json(data, clean)}",
-            code if isinstance(code, int) else None,
-        )
+    if data.get("error"):
+        return error_inside(data, clean)
     if "choices" in data:
         choices = data["choices"]
         if not isinstance(choices, list):
-            return BadReply(f"the reply's choices are {_kind(choices)}, not a list")
+            return BadReply(f"the reply's choices are {kind_of(choices)}, not a list")
         if not choices:
             return BadReply("the reply's list of choices is empty")
-        return BadReply(f"the reply's first choice is {_kind(choices[0])}, not an object")
+        return BadReply(f"the reply's first choice is {kind_of(choices[0])}, not an object")
     keys = ", ".join(list(data)[:8]) or "nothing"
     return BadReply(f"the reply has no choices; it has {keys}")
+
+
+def error_inside(data: dict[str, Any], clean: Clean = str, code: JsonValue = None) -> BadReply:
+    """A reply with status 200 that holds an error object; `code` where the format names the status elsewhere."""
+    error = data.get("error")
+    if code is None and isinstance(error, dict):
+        code = error.get("code")
+    return BadReply(
+        f"status 200, but with an error inside: {words_of_json(data, clean)}",
+        error=True,
+        code=code if isinstance(code, int) else None,
+    )
 
 
 def _reasoning_field(message: dict[str, Any]) -> str:
@@ -203,6 +224,13 @@ def _joined(content: Any) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
+def is_content(value: Any) -> bool:
+    """Whether a value can be the content of a message: a text, parts, or nothing."""
+    if isinstance(value, list):
+        return all(isinstance(part, dict | str) for part in value)
+    return value is None or isinstance(value, str)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, float | int) and not isinstance(value, bool)
 
@@ -211,6 +239,11 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """The kind of a JSON value, for messages.
+
+    >>> kind_of({}), kind_of(None)
+    ('an object', 'null')
+    """
     names = {"dict": "an object", "list": "a list", "str": "a text", "NoneType": "null", "bool": "a boolean"}
     return names.get(type(value).__name__, "a number")

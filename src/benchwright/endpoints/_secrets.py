@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import orjson
 
-from benchwright.core import ConfigError
+from benchwright.core import ConfigError, encode_json, load_json
 
 REDACTED = "[redacted]"
 """What stands in place of a secret."""
@@ -90,9 +90,9 @@ class Redactor:
         """What a clean body was decoded to, also without secrets that it spelled with escapes."""
         if not self._byte_secrets or not (b"\\u00" in body or b"\\/" in body):
             return data
-        plain = orjson.dumps(data)  # every text spelled in the one usual way
+        plain = encode_json(data)  # every text spelled in the one usual way
         cleaned = self.clean_body(plain)
-        return data if cleaned is plain else orjson.loads(cleaned)
+        return data if cleaned is plain else load_json(cleaned)
 
     def _without_heads(self, text: str) -> str:
         spans = []

@@ -69,7 +69,7 @@ class CallLedger:
                 return known
         if self._look_up:
             output = self._store.reusable(self._run_id, digest)
-            if output is not None:
+            if output is not None and not _was_cut(output, request, endpoint):
                 return self.adopt(key, digest, request, output, item)
         if not self._stop.may_send():
             item.out_of_budget = True
@@ -128,6 +128,14 @@ class CallLedger:
         now = time.time()
         self._record(key, item, request, digest, output, False, now, now)
         return reply_from_json(orjson.loads(output))
+
+
+def _was_cut(output: bytes, request: ModelRequest, endpoint: Endpoint) -> bool:
+    """Whether a recorded reply is what came of a stream before it broke off. Earlier versions took `[DONE]` for the
+    end of an answer and recorded it as whole; now it is a failure, and no such reply is recorded."""
+    if not request.body.get("stream") or not getattr(endpoint, "ends_with_reason", False):
+        return False
+    return "f" not in orjson.loads(output)
 
 
 BUDGET_SPENT = ModelReply(

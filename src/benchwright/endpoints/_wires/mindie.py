@@ -68,7 +68,7 @@ class MindieCollector(TextCollector):
     __slots__ = ("_whole",)
 
     def __init__(self, route: Route) -> None:
-        super().__init__(route)
+        super().__init__(route, "generated_text")
         self._whole = ""
 
     def body_ended(self) -> None:
@@ -76,10 +76,8 @@ class MindieCollector(TextCollector):
         self._ended = self._ended or self.events > 0
 
     def _take(self, event: dict[str, Any]) -> bool:
-        token = event.get("token")
-        piece = token.get("text") if isinstance(token, dict) else None
-        whole = event.get("generated_text")
-        if isinstance(whole, str):
+        piece, whole = self._token(event), self._text(event, "generated_text")
+        if whole is not None:
             if not whole.startswith(self._whole.rstrip(_UNDECODED)):
                 raise BadEventError(
                     "the generated_text of an event does not continue that of the event before, "
@@ -89,7 +87,7 @@ class MindieCollector(TextCollector):
                 self._ended = True  # single tokens, then all of them: the last event
             self._whole = whole
             self._pieces = [whole]
-        elif isinstance(piece, str) and piece:
+        elif piece:
             self._pieces.append(piece)
         details = read_details(event.get("details"))
         if details.finish_reason is not None:

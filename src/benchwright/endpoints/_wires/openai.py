@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
 from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, encode_json
 from benchwright.endpoints._addresses import Address
-from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._replies import BadReply, is_content, kind_of
 from benchwright.endpoints._transport import Headers
-from benchwright.endpoints._wires.wire import RouteUrls, Urls
+from benchwright.endpoints._wires.wire import BadEventError, RouteUrls, Urls, read_event
 
 DONE = b"[DONE]"
 """The data of the last event."""
@@ -66,7 +64,7 @@ class StreamedReply:
 
     __slots__ = (
         "_calls", "_content", "_reasoning", "_refusal", "_route", "_usage", "done", "error",
-        "events", "finish_reason", "first_content_at",
+        "events", "finish_reason", "first_content_at", "lacks",
     )  # fmt: skip
 
     def __init__(self, route: Route) -> None:
@@ -81,21 +79,21 @@ class StreamedReply:
         self.done = False
         self.error: JsonObject | None = None
         self.events = 0
+        self.lacks = "choices"
 
     @property
     def complete(self) -> bool:
-        """Whether the end was announced, by `[DONE]` or by a finish reason (some servers send no `[DONE]`)."""
-        return self.done or self.finish_reason is not None
+        """Whether a finish reason came. `[DONE]` alone does not end an answer: servers also send it when they
+        break an answer off, and some never send it."""
+        return self.finish_reason is not None
 
     def add(self, data: bytes, at: float) -> None:
-        """Take in the data of one event. Raises ValueError when it is not JSON."""
+        """Take in the data of one event."""
         if data == DONE or data.strip() == DONE:
             self.done = True
             return
-        event = orjson.loads(data)
+        event = read_event(data)
         self.events += 1
-        if not isinstance(event, dict):
-            return
         if event.get("error"):
             self.error = event
             return
@@ -103,10 +101,14 @@ class StreamedReply:
         if isinstance(usage, dict):
             self._usage = usage
         choices = event.get("choices")
-        if not isinstance(choices, list):
+        if not choices:  # token counts, a filter's verdict
             return
+        if not isinstance(choices, list):
+            raise BadEventError(f"the choices of an event are {kind_of(choices)}, not a list")
         for choice in choices:
-            if isinstance(choice, dict) and choice.get("index", 0) == 0:
+            if not isinstance(choice, dict):
+                raise BadEventError(f"a choice of an event is {kind_of(choice)}, not an object")
+            if not choice.get("index"):
                 if self._add_choice(choice) and self.first_content_at is None:
                     self.first_content_at = at
                 break
@@ -135,17 +137,27 @@ class StreamedReply:
         if isinstance(finish, str) and finish:
             self.finish_reason = finish
         if self._route == "completions":
-            return _append(self._content, choice.get("text"))
+            if self.lacks:
+                self.lacks = "" if "text" in choice else "text in its choices"
+            return _append(self._content, _content_text(choice.get("text")))
         delta = choice.get("delta")
         if not isinstance(delta, dict):
+            if delta is not None:
+                raise BadEventError(f"the delta of an event is {kind_of(delta)}, not an object")
             delta = choice.get("message")  # some servers end with a whole message
-            if not isinstance(delta, dict) or self._content:
+            if not isinstance(delta, dict):
+                self.lacks = self.lacks and "a delta in its choices"
                 return False
-        got = _append(self._content, delta.get("content"))
+            if self._content:
+                return False
+        self.lacks = ""
+        got = _append(self._content, _content_text(delta.get("content")))
         got |= _append(self._reasoning, delta.get("reasoning_content") or delta.get("reasoning"))
         got |= _append(self._refusal, delta.get("refusal"))
         calls = delta.get("tool_calls")
-        if isinstance(calls, list):
+        if calls:
+            if not isinstance(calls, list):
+                raise BadEventError(f"the tool calls of an event are {kind_of(calls)}, not a list")
             for position, call in enumerate(calls):
                 if isinstance(call, dict):
                     self._add_call(call, position)
@@ -169,10 +181,18 @@ class StreamedReply:
 
 
 def _append(parts: list[str], value: Any) -> bool:
-    if isinstance(value, list):  # content in parts
-        texts = [part.get("text") for part in value if isinstance(part, dict)]
-        value = "".join(text for text in texts if isinstance(text, str))
+    """Keep a piece of text; whether there was any. Anything else is not looked at."""
     if isinstance(value, str) and value:
         parts.append(value)
         return True
     return False
+
+
+def _content_text(value: Any) -> str | None:
+    """A piece of the answer itself."""
+    if value is None or isinstance(value, str):
+        return value
+    if not is_content(value):
+        raise BadEventError(f"the content of an event is {kind_of(value)}, not a text")
+    texts = [part.get("text") if isinstance(part, dict) else part for part in value]
+    return "".join(text for text in texts if isinstance(text, str))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import orjson
-
 from benchwright.core import JsonObject, JsonValue, ModelRequest, Route
-from benchwright.endpoints._messages import words_of_json
-from benchwright.endpoints._replies import BadReply
-from benchwright.endpoints._wires.wire import UnsendableRequestError
+from benchwright.endpoints._replies import BadReply, error_inside, kind_of
+from benchwright.endpoints._wires.wire import BadEventError, UnsendableRequestError, read_event
 
 _HANDLED = frozenset(
     ("model", "messages", "prompt", "stream", "stream_options", "temperature", "top_p", "max_tokens",
@@ -130,22 +127,24 @@ def openai_reply(route: Route, text: JsonValue, details: Details) -> JsonObject:
     return reply
 
 
-def without_text(data: JsonValue, name: str) -> BadReply:
-    """A reply that lacks the field its text should be in."""
+def without_text(data: JsonValue, name: str, code: int | None = None) -> BadReply:
+    """A reply that lacks the field its text should be in; `code` is the status that its error stands for."""
     if isinstance(data, dict):
         if data.get("error"):
-            return BadReply(f"status 200, but with an error inside: {words_of_json(data)}")
+            return error_inside(data, code=code)
         keys = ", ".join(list(data)[:8]) or "nothing"
         return BadReply(f"the reply has no {name}; it has {keys}")
-    return BadReply(f"the reply is no object with {name}")
+    return BadReply(f"the reply is {kind_of(data)}, not an object with {name}")
 
 
 class TextCollector:
     """What the collectors of these formats share; implements `Collector` but for `_take`."""
 
-    __slots__ = ("_details", "_ended", "_pieces", "_route", "done", "error", "events", "first_content_at")
+    __slots__ = (
+        "_details", "_ended", "_pieces", "_route", "done", "error", "events", "first_content_at", "lacks",
+    )  # fmt: skip
 
-    def __init__(self, route: Route) -> None:
+    def __init__(self, route: Route, field: str) -> None:
         self._route = route
         self._pieces: list[str] = []
         self._details = NO_DETAILS
@@ -154,6 +153,7 @@ class TextCollector:
         self.error: JsonObject | None = None
         self.events = 0
         self.first_content_at: float | None = None
+        self.lacks = field
 
     @property
     def complete(self) -> bool:
@@ -163,12 +163,11 @@ class TextCollector:
     def add(self, data: bytes, at: float) -> None:
         """Take in one event."""
         if data.strip() == b"[DONE]":  # some gateways add it
-            self.done = self._ended = True
+            self.done = True
+            self.body_ended()
             return
-        event = orjson.loads(data)
+        event = read_event(data)
         self.events += 1
-        if not isinstance(event, dict):
-            return
         error = event.get("error")
         if error:
             self.error = {"error": {"message": error, "code": self._status_of(event)}}
@@ -186,6 +185,26 @@ class TextCollector:
     def _take(self, event: dict[str, Any]) -> bool:
         """Take in an event that is no error; whether it held content."""
         raise NotImplementedError
+
+    def _text(self, event: dict[str, Any], name: str) -> str | None:
+        """The text under `name`, the field by which an event of the format is known."""
+        if name not in event:
+            return None
+        self.lacks = ""
+        text = event[name]
+        if text is not None and not isinstance(text, str):
+            raise BadEventError(f"the {name} of an event is {kind_of(text)}, not a text")
+        return text
+
+    def _token(self, event: dict[str, Any]) -> str | None:
+        """The text of the event's `token`, unless it is a special one."""
+        token = event.get("token")
+        if token is None:
+            return None
+        if not isinstance(token, dict):
+            raise BadEventError(f"the token of an event is {kind_of(token)}, not an object")
+        text = self._text(token, "text")
+        return None if token.get("special") is True else text
 
     def _status_of(self, event: dict[str, Any]) -> int | None:
         """The HTTP status that an error inside a stream stands for."""

@@ -6,18 +6,22 @@ from typing import Any
 
 from benchwright.core import JsonObject, JsonValue, Route
 from benchwright.endpoints._messages import words_of_json
-from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._replies import BadReply, error_inside, is_content, kind_of
 
 
 def openai_form(data: JsonValue, route: Route) -> JsonObject | BadReply:
     """A response object as the chat or completions route would have sent it."""
     if not isinstance(data, dict) or not isinstance(data.get("output"), list):
         if isinstance(data, dict) and data.get("error"):
-            return BadReply(f"status 200, but with an error inside: {words_of_json(data)}")
+            return error_inside(data, code=status_of_error(data["error"]))
         found = ", ".join(list(data)[:8]) if isinstance(data, dict) else "no object"
         return BadReply(f"the reply has no list of output items; it has {found or 'nothing'}")
     if data.get("status") in ("failed", "cancelled"):
-        return BadReply(f"status 200, but the response {data['status']}: {words_of_json(data.get('error'))}")
+        return BadReply(
+            f"status 200, but the response {data['status']}: {words_of_json(data.get('error'))}",
+            error=True,
+            code=status_of_error(data.get("error")),
+        )
     texts: list[str] = []
     thoughts: list[str] = []
     refusals: list[str] = []
@@ -25,7 +29,11 @@ def openai_form(data: JsonValue, route: Route) -> JsonObject | BadReply:
     items: list[Any] = data["output"]  # type: ignore[assignment]  # a list, as was seen above
     for item in items:
         if not isinstance(item, dict):
-            continue
+            return BadReply(f"an output item of the reply is {kind_of(item)}, not an object")
+        if not is_content(item.get("content")):
+            return BadReply(
+                f"the content of an output item is {kind_of(item['content'])}, not a list of parts"
+            )
         kind = item.get("type")
         if kind == "message":
             texts += _texts(item.get("content"), "text")
@@ -52,6 +60,17 @@ def openai_form(data: JsonValue, route: Route) -> JsonObject | BadReply:
             "tool_calls": calls,
         }
     return {"choices": [choice], "usage": _usage(data.get("usage"))}
+
+
+_STATUS_OF_CODE = {"rate_limit_exceeded": 429, "server_error": 500, "invalid_prompt": 400}
+
+
+def status_of_error(error: JsonValue) -> int | None:
+    """The HTTP status that an error object of the route stands for, where it says."""
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, str):
+        return _STATUS_OF_CODE.get(code)
+    return code if isinstance(code, int) else None
 
 
 def _texts(parts: Any, field: str) -> list[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
 from benchwright.core import JsonObject, JsonValue, Route
-from benchwright.endpoints._replies import BadReply
-from benchwright.endpoints._wires.responses_reply import openai_form
+from benchwright.endpoints._replies import BadReply, kind_of
+from benchwright.endpoints._wires.responses_reply import openai_form, status_of_error
+from benchwright.endpoints._wires.wire import BadEventError, read_event
 
 _CONTENT = frozenset(
     (
@@ -17,14 +16,15 @@ _CONTENT = frozenset(
     )
 )  # fmt: skip
 _LAST = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
-_STATUS_OF_CODE = {"rate_limit_exceeded": 429, "server_error": 500, "invalid_prompt": 400}
 
 
 class ResponsesCollector:
     """Implements `Collector`. The last event holds the whole response; deltas give the time of the first content,
     and the items where a server leaves them out of the last event."""
 
-    __slots__ = ("_items", "_response", "_route", "_texts", "done", "error", "events", "first_content_at")
+    __slots__ = (
+        "_items", "_response", "_route", "_texts", "done", "error", "events", "first_content_at", "lacks",
+    )  # fmt: skip
 
     def __init__(self, route: Route) -> None:
         self._route = route
@@ -35,6 +35,7 @@ class ResponsesCollector:
         self.error: JsonObject | None = None
         self.events = 0
         self.first_content_at: float | None = None
+        self.lacks = "output"
 
     @property
     def complete(self) -> bool:
@@ -46,19 +47,21 @@ class ResponsesCollector:
         if data.strip() == b"[DONE]":
             self.done = True
             return
-        event = orjson.loads(data)
+        event = read_event(data)
         self.events += 1
-        if not isinstance(event, dict):
-            return
         kind = event.get("type")
         if kind in _CONTENT:
             delta = event.get("delta")
-            if isinstance(delta, str) and delta:
+            if not isinstance(delta, str):
+                raise BadEventError(f"the delta of an event is {kind_of(delta)}, not a text")
+            self.lacks = ""
+            if delta:
                 self._texts.setdefault(kind, []).append(delta)
                 if self.first_content_at is None:
                     self.first_content_at = at
         elif kind == "response.output_item.done":
             self._items.append(event.get("item"))
+            self.lacks = ""
         elif kind in _LAST:
             self._end(event)
         elif kind == "error" or event.get("error"):
@@ -67,18 +70,18 @@ class ResponsesCollector:
     def body_ended(self) -> None:
         """Says nothing: the end is announced."""
 
-    def as_json(self) -> JsonObject:
+    def as_json(self) -> JsonObject | BadReply:
         """The whole reply."""
         response: JsonObject = dict(self._response or {})
         if not response.get("output"):
             response["output"] = self._items or self._spoken()
-        form = openai_form(response, self._route)
-        assert not isinstance(form, BadReply)  # it has a list of items and has not failed
-        return form
+        return openai_form(response, self._route)
 
     def _end(self, event: dict[str, Any]) -> None:
         response = event.get("response")
         self._response = response if isinstance(response, dict) else {}
+        if isinstance(self._response.get("output"), list):
+            self.lacks = ""
         if self._response.get("status") in ("failed", "cancelled") or event["type"] in _LAST[2:]:
             self._fail(self._response)
         elif event["type"] == "response.incomplete":
@@ -88,9 +91,7 @@ class ResponsesCollector:
     def _fail(self, event: dict[str, Any]) -> None:
         inner = event.get("error")
         told = inner if isinstance(inner, dict) else event
-        code = told.get("code")
-        status = _STATUS_OF_CODE.get(code) if isinstance(code, str) else code
-        self.error = {"error": {"message": inner or told.get("message"), "code": status}}
+        self.error = {"error": {"message": inner or told.get("message"), "code": status_of_error(told)}}
 
     def _spoken(self) -> list[JsonValue]:
         """Items made of the deltas alone."""

@@ -43,7 +43,7 @@ class TgiWire:
 
     def collector(self, request: ModelRequest) -> TgiCollector:
         """For one stream."""
-        return TgiCollector(request.route)
+        return TgiCollector(request.route, "generated_text")
 
     def translate(
         self, data: JsonValue, request: ModelRequest, headers: Headers | None
@@ -52,7 +52,7 @@ class TgiWire:
         if isinstance(data, list) and len(data) == 1:
             data = data[0]
         if not isinstance(data, dict) or "generated_text" not in data:
-            return without_text(data, "generated_text")
+            return without_text(data, "generated_text", _status_of_error(data))
         details = read_details(data.get("details"))
         if headers is not None:
             details = Details(
@@ -73,19 +73,21 @@ class TgiCollector(TextCollector):
     __slots__ = ()
 
     def _take(self, event: dict[str, Any]) -> bool:
-        token = event.get("token")
-        text = token.get("text") if isinstance(token, dict) and token.get("special") is not True else None
-        whole = event.get("generated_text")
-        if isinstance(text, str) and text:
+        text, whole = self._token(event), self._text(event, "generated_text")
+        if text:
             self._pieces.append(text)
-        if isinstance(whole, str):
+        if whole is not None:
             self._pieces = [whole]
             self._details = read_details(event.get("details"))
             self._ended = self.done = True
         return bool(text or whole)
 
     def _status_of(self, event: dict[str, Any]) -> int | None:
-        return _STATUS_OF_ERROR.get(str(event.get("error_type")))
+        return _status_of_error(event)
+
+
+def _status_of_error(data: JsonValue) -> int | None:
+    return _STATUS_OF_ERROR.get(str(data.get("error_type"))) if isinstance(data, dict) else None
 
 
 def _number(text: str | None, otherwise: int | None) -> int | None:

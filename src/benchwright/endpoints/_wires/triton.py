@@ -88,7 +88,7 @@ class TritonCollector(TextCollector):
     __slots__ = ("_prompt",)
 
     def __init__(self, route: Route, prompt: str) -> None:
-        super().__init__(route)
+        super().__init__(route, "text_output")
         self._prompt = prompt
 
     def body_ended(self) -> None:
@@ -101,8 +101,8 @@ class TritonCollector(TextCollector):
         return openai_reply(self._route, text, self._details)
 
     def _take(self, event: dict[str, Any]) -> bool:
-        text = event.get("text_output")
-        if isinstance(text, str) and text:
+        text = self._text(event, "text_output")
+        if text:
             self._pieces.append(text)
         details = read_details(event.get("details"))
         if details.finish_reason is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route
+from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, load_json
 from benchwright.endpoints._addresses import Address
-from benchwright.endpoints._replies import BadReply
+from benchwright.endpoints._replies import BadReply, kind_of
 from benchwright.endpoints._transport import Headers
 
 
@@ -35,6 +35,17 @@ class BadEventError(ValueError):
     """JSON in a stream that cannot be part of an answer. Becomes a `bad_reply` failure."""
 
 
+def read_event(data: bytes) -> dict[str, Any]:
+    """The JSON object of one event. Raises BadEventError for anything else."""
+    try:
+        event = load_json(data)
+    except ValueError as error:
+        raise BadEventError(f"an event of the stream is not JSON: {error}") from None
+    if not isinstance(event, dict):
+        raise BadEventError(f"an event of the stream is {kind_of(event)}, not an object")
+    return event
+
+
 class Collector(Protocol):
     """Puts the events of one streamed reply together."""
 
@@ -46,6 +57,8 @@ class Collector(Protocol):
     """An error sent instead of the rest, as `{"error": {"message", "code"}}`, the code an HTTP status if known."""
     first_content_at: float | None
     """When the first event with content came."""
+    lacks: str
+    """What no event has had so far and every answer has, by its name in the format; empty once it was there."""
 
     @property
     def complete(self) -> bool:
@@ -53,14 +66,14 @@ class Collector(Protocol):
         ...
 
     def add(self, data: bytes, at: float) -> None:
-        """Take in the data of one event. ValueError when it is not JSON, BadEventError when it makes no sense."""
+        """Take in the data of one event. BadEventError when it is not JSON or makes no sense."""
         ...
 
     def body_ended(self) -> None:
         """The reply's body came to its proper end: for some formats the only sign that the answer did."""
         ...
 
-    def as_json(self) -> JsonObject:
+    def as_json(self) -> JsonObject | BadReply:
         """The whole reply as OpenAI's route would have sent it."""
         ...
 
