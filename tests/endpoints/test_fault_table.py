@@ -206,6 +206,34 @@ async def test_connection_and_status(transport: TransportName, fault: Fault, ver
     all_are(verdict, await replies(fault, transport, request_timeout_s=timeout_s))
 
 
+@pytest.mark.parametrize("transport", ["lean", "reqwest"])
+@pytest.mark.parametrize("max_retries", [0, 1])
+@in_loop
+async def test_every_request_on_the_wire_is_counted(transport: TransportName, max_retries: int) -> None:
+    """Also one that goes to a kept connection which the server closes instead of answering."""
+    for wire, stream in CASES:
+        used: set[int] = set()
+
+        async def close_when_used_before(call: Call, wire: Wire = wire, stream: bool = stream) -> None:
+            if call.connection in used:  # noqa: B023 - within the same turn
+                call.close()
+                return
+            used.add(call.connection)  # noqa: B023
+            if stream:
+                await call.events(sse(wire.piece("fo"), wire.end))
+            else:
+                await call.json(wire.whole("fo"))
+
+        async with (
+            serving(close_when_used_before) as server,
+            endpoint_at(server.url, transport, api=wire.api, max_retries=max_retries) as endpoint,
+        ):
+            found = [await endpoint.send(request_of(wire, stream)) for _ in range(6)]
+            assert len(server.calls) == endpoint.requests_sent == sum(reply.attempts for reply in found)
+            failed = {reply.failure.kind for reply in found if reply.failure}
+            assert failed == ({"connection"} if max_retries == 0 else set())
+
+
 # -- status 200 without an answer --
 
 

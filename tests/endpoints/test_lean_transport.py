@@ -159,7 +159,7 @@ async def test_damaged_or_cut_compression_is_a_broken_reply() -> None:
 
 
 @in_loop
-async def test_stale_connection_is_replaced_once_and_counted() -> None:
+async def test_request_on_a_stale_connection_is_not_sent_twice() -> None:
     async def hello_then_hang_up_on_reuse(call: Call) -> None:
         if sum(c.connection == call.connection for c in server.calls) == 2:
             call.close()
@@ -169,14 +169,16 @@ async def test_stale_connection_is_replaced_once_and_counted() -> None:
     async with serving(hello_then_hang_up_on_reuse) as server:
         transport = LeanTransport(4)
         assert await post(transport, server.url) == b"hello"
+        with pytest.raises(TransportFailure) as caught:
+            await post(transport, server.url)
+        assert (caught.value.kind, caught.value.stale, len(server.calls)) == ("connection", True, 2)
         assert await post(transport, server.url) == b"hello"
-        assert transport.reconnects == 1
         assert server.connections == 2
         await transport.aclose()
 
 
 @in_loop
-async def test_no_reconnect_after_the_first_byte_or_on_a_new_connection() -> None:
+async def test_connection_is_not_stale_after_the_first_byte_nor_when_new() -> None:
     async def half_on_reuse(call: Call) -> None:
         if call.number == 1:
             await call.answer(b"hello")
@@ -189,7 +191,7 @@ async def test_no_reconnect_after_the_first_byte_or_on_a_new_connection() -> Non
         await post(transport, server.url)
         with pytest.raises(TransportFailure) as caught:
             await post(transport, server.url)
-        assert (caught.value.kind, transport.reconnects, len(server.calls)) == ("broken_stream", 0, 2)
+        assert (caught.value.kind, caught.value.stale, len(server.calls)) == ("broken_stream", False, 2)
         await transport.aclose()
 
     async def hang_up(call: Call) -> None:
@@ -199,7 +201,7 @@ async def test_no_reconnect_after_the_first_byte_or_on_a_new_connection() -> Non
         transport = LeanTransport(4)
         with pytest.raises(TransportFailure) as caught:
             await post(transport, server.url)
-        assert (caught.value.kind, transport.reconnects, len(server.calls)) == ("connection", 0, 1)
+        assert (caught.value.kind, caught.value.stale, len(server.calls)) == ("connection", False, 1)
         await transport.aclose()
 
 
@@ -214,7 +216,7 @@ async def test_connection_closed_while_idle_is_not_used_again() -> None:
         for _ in range(3):
             assert await post(transport, server.url) == b"hello"
             await asyncio.sleep(0.02)
-        assert (server.connections, transport.reconnects) == (3, 0)
+        assert (server.connections, len(server.calls)) == (3, 3)
         await transport.aclose()
 
 
@@ -385,7 +387,7 @@ async def test_broken_and_stalled_streams_fail() -> None:
 
 
 @in_loop
-async def test_stream_on_a_stale_connection_is_sent_again() -> None:
+async def test_stream_on_a_stale_connection_is_not_sent_twice() -> None:
     async def hang_up_on_reuse(call: Call) -> None:
         if call.number == 2:
             call.close()
@@ -395,9 +397,11 @@ async def test_stream_on_a_stale_connection_is_sent_again() -> None:
     async with serving(hang_up_on_reuse) as server:
         transport = LeanTransport(1)
         await post(transport, server.url)
+        with pytest.raises(TransportFailure) as caught:
+            await transport.stream(server.url, b"{}", HEADERS, 5.0)
+        assert (caught.value.stale, len(server.calls)) == (True, 2)
         stream = await transport.stream(server.url, b"{}", HEADERS, 5.0)
         assert [data async for data, _ in stream] == [b"one"]
-        assert transport.reconnects == 1
         await transport.aclose()
 
 
@@ -452,6 +456,5 @@ async def test_what_a_server_says_unasked_on_a_kept_connection_answers_nothing()
         asyncio.get_running_loop().call_soon(kept.data_received, unasked)
         assert await asked == b"hello"
         assert await post(transport, server.url) == b"hello"
-        assert transport.reconnects == 1
-        assert server.connections == 2
+        assert (server.connections, len(server.calls)) == (2, 3)
         await transport.aclose()

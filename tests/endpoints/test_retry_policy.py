@@ -24,8 +24,6 @@ GOOD = encode_json(chat_json("four"))
 class ScriptedTransport:
     """Answers with the statuses, failures or bodies of a list, the last one for ever."""
 
-    reconnects = 0
-
     def __init__(self, *answers: int | Exception | bytes) -> None:
         self.answers = answers
         self.urls: list[str] = []
@@ -90,6 +88,32 @@ async def test_bad_reply_is_tried_once_more_only() -> None:
     assert (reply.failure.kind, len(transport.urls)) == ("bad_reply", 2)
     endpoint, transport = endpoint_with(b"<html></html>", GOOD)
     assert (await endpoint.send(chat())).text == "four"
+
+
+@in_loop
+async def test_bad_replies_and_other_failures_are_counted_apart() -> None:
+    page, broken = b"<html></html>", TransportFailure("broken_stream", "gone")
+    endpoint, _ = endpoint_with(500, page, broken, GOOD, max_retries=2)
+    reply = await endpoint.send(chat())
+    assert (reply.text, reply.attempts) == ("four", 4)
+    endpoint, transport = endpoint_with(500, page, page, GOOD, max_retries=2)
+    assert (await endpoint.send(chat())).failure is not None
+    assert len(transport.urls) == 3
+
+
+@in_loop
+async def test_a_server_that_answers_most_requests_gets_more_attempts() -> None:
+    for failures in ([500] * 6, [b"<html></html>"] * 4):
+        endpoint, transport = endpoint_with(*[GOOD] * 20, *failures, GOOD, retry_backoff_s=0.0)
+        for _ in range(20):
+            await endpoint.send(chat())
+        reply = await endpoint.send(chat())
+        assert (reply.text, reply.attempts) == ("four", 1 + len(failures))
+    endpoint, transport = endpoint_with(*[GOOD] * 20, 500, GOOD, max_retries=0)
+    for _ in range(20):
+        await endpoint.send(chat())
+    assert (await endpoint.send(chat())).failure is not None
+    assert len(transport.urls) == 21
 
 
 @in_loop

@@ -46,8 +46,6 @@ class BareGate:
 class Transport:
     """Gives the statuses of a list, the last one for ever."""
 
-    reconnects = 0
-
     def __init__(self, *statuses: int, headers: bytes = b"", seconds: float = 0.0) -> None:
         self.statuses, self.headers, self.seconds = statuses, headers, seconds
         self.urls: list[str] = []

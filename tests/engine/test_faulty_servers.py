@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -128,3 +129,67 @@ def test_cut_streams_recorded_as_answers_by_earlier_versions_are_not_reused(
         cached = evaluate(server, tmp_path, stream=True)
     assert (again.requests_sent, again["correct"], again.summary.outcomes["empty"]) == (4, 1.0, 0)
     assert (cached.requests_sent, cached["correct"]) == (0, 1.0)
+
+
+def half_a_body(handler: Handler) -> None:
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{")
+    handler.drop()
+
+
+FAULTS: list[Callable[[Handler], None]] = [
+    Handler.drop,
+    half_a_body,
+    lambda handler: handler.answer(b"{}", 429, Retry_After="0.01"),
+    lambda handler: handler.answer(b"{}", 429),
+    lambda handler: handler.answer(b"{}", 500),
+    lambda handler: handler.answer(b"<html><title>Bad Gateway</title></html>", 503),
+    lambda handler: handler.answer(b"<html><title>Sign in</title></html>"),
+    lambda handler: handler.answer(b'{"choices": [{"mess'),
+    lambda handler: handler.answer(b'{"choices": []}'),
+    lambda handler: handler.answer(b'{"error": {"message": "out of memory"}}'),
+    lambda handler: handler.events({"delta": {"content": "half an ans"}}),
+]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_every_fifth_request_may_fail_and_no_row_is_lost(tmp_path: Path, stream: bool) -> None:
+    chance = random.Random(7)
+    lock = threading.Lock()
+    faults = 0
+
+    def now_and_then(handler: Handler, text: str, number: int) -> bool:
+        nonlocal faults
+        with lock:
+            fails, fault = chance.random() < 0.2, chance.choice(FAULTS[:10] if not stream else FAULTS)
+            faults += fails
+        if fails and number <= 6:  # seven times in a row would be one row in a hundred thousand
+            fault(handler)
+        return fails and number <= 6
+
+    with serving(now_and_then) as server:
+        result = evaluate(server, tmp_path, rows=400, stream=stream)
+    assert result.summary.outcomes["scored"] == 400
+    assert result["correct"] == 1.0
+    assert faults > 40
+    assert result.requests_sent == sum(server.seen.values())
+
+
+def test_requests_on_closed_connections_count_towards_retries_and_budgets(tmp_path: Path) -> None:
+    lock = threading.Lock()
+    used: set[Any] = set()
+
+    def close_when_used_before(handler: Handler, text: str, number: int) -> bool:
+        with lock:
+            again = handler.client_address in used
+            used.add(handler.client_address)
+        if again:
+            handler.drop()
+        return again
+
+    with serving(close_when_used_before) as server:
+        result = evaluate(server, tmp_path, rows=40, max_retries=0, parallelism=4)
+        assert sum(server.seen.values()) == result.requests_sent == 40
+        assert result.summary.outcomes["request_failed"] > 0
+        server.seen.clear()
+        limited = evaluate(server, tmp_path, rows=41, max_requests=9, parallelism=4, cache=False)
+        assert sum(server.seen.values()) == limited.requests_sent == 9

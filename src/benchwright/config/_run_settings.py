@@ -92,8 +92,8 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     Setting("request_timeout", "number", "seconds for one attempt (default: 120)", above=0, group="requests"),
     Setting("timeout_per_sample", "number", "seconds for all attempts of one request", above=0, group="requests"),
     Setting("max_retries", "int",
-            "further attempts after a failure (default: 3; 0: none); up to N refusals (429, 503) of requests sent "
-            "together do not count", least=0, group="requests"),
+            "further attempts after a failure (default: 3; 0: none); up to N failures of a server that answers most "
+            "requests do not count", least=0, group="requests"),
     Setting("retry_backoff", "number", "first pause in seconds, then doubled (default: 0.5)", least=0, group="requests"),
     Setting("max_event_bytes", "int", "largest event of a stream (default: 16777216)", least=1, group="requests"),
     Setting("cache", "bool", "take replies to equal requests from earlier runs (default: on)", group="requests"),

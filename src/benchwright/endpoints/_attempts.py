@@ -165,6 +165,7 @@ class Attempter:
         return Trouble(
             RequestFailure(failure.kind, message),
             "once" if failure.kind == "bad_reply" else "yes",
+            stale=failure.stale,
             sent_at=sent_at,
             latency_s=monotonic() - sent_at,
         )

@@ -21,7 +21,7 @@ from benchwright.endpoints._attempts import Attempter
 from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._limiter import Limiter
 from benchwright.endpoints._replies import Timing
-from benchwright.endpoints._retry import Trouble, pause_s
+from benchwright.endpoints._retry import Tries, Trouble, pause_s
 from benchwright.endpoints._secrets import Redactor, is_secret_name, read_api_key
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._transport import Transport
@@ -64,6 +64,8 @@ class HttpEndpoint:
         self.ends_with_reason = wire.native
         """Whether a complete stream always has a finish reason."""
         self.requests_sent = 0
+        self._answered = 0
+        self._unanswered = 0
         self.retries = 0
         self.first_failure: RequestFailure | None = None
 
@@ -76,11 +78,6 @@ class HttpEndpoint:
     def limit(self) -> int:
         """Requests allowed under way at once, now."""
         return self._limiter.limit
-
-    @property
-    def reconnects(self) -> int:
-        """Requests repeated because a kept connection turned out to be closed."""
-        return self._transport.reconnects
 
     def forget_failure(self) -> None:
         """Start `first_failure` anew: what came before was a probe."""
@@ -113,6 +110,7 @@ class HttpEndpoint:
             raise
         if isinstance(result, ModelReply):
             self._other_urls = None
+            self._answered += 1
             limiter.succeeded()
             return result
         result = self._refused(result)
@@ -130,12 +128,14 @@ class HttpEndpoint:
             limiter.release()
             raise
         if isinstance(result, ModelReply):
+            self._answered += 1
             limiter.succeeded()
             return result
         return self._refused(result)
 
     def _refused(self, trouble: Trouble) -> Trouble:
         """Have the limiter learn from a failed attempt, and give its place back."""
+        self._unanswered += 1
         if trouble.no_room and not self._limiter.refused(trouble.sent_at):
             trouble = replace(trouble, collateral=True)
         self._limiter.release()
@@ -147,8 +147,7 @@ class HttpEndpoint:
         """The first attempt failed: adapt, wait, try again, or give up."""
         settings = self._settings
         deadline = trouble.sent_at + settings.sample_budget_s
-        counted = 0
-        uncounted = 0
+        tries = Tries(settings.max_retries)
         adaptations = 0
         allowance = self._allowance
         while True:
@@ -159,14 +158,9 @@ class HttpEndpoint:
                 adaptations += 1
                 pause = 0.0
             else:
-                if trouble.collateral and uncounted < settings.max_retries:
-                    uncounted += 1  # bounded, too: a server that refuses everything is not asked for ever
-                else:
-                    counted += 1
-                allowed = 1 if trouble.again == "once" else settings.max_retries
-                if trouble.again == "never" or counted > min(allowed, settings.max_retries):
+                if not tries.take(trouble, isolated=self._answered > self._unanswered):
                     return self._failed(trouble, timing)
-                pause = pause_s(trouble, max(1, counted), settings.retry_backoff_s, self._rng)
+                pause = pause_s(trouble, tries.pauses, settings.retry_backoff_s, self._rng)
                 if monotonic() + pause >= deadline:
                     return self._failed(trouble, timing, self._too_late(trouble))
                 if pause >= allowance.left_s():

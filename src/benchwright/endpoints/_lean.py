@@ -1,4 +1,4 @@
-"""The lean transport: plain `http://` at the least CPU per request. Pools, deadlines and one reconnect.
+"""The lean transport: plain `http://` at the least CPU per request. Pools and deadlines.
 
 Why it exists: at 64 requests in flight the general client costs 60–90 µs of CPU per request; a protocol
 that does only what model servers need costs less than half, and the evaluator must never be the
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from time import monotonic
 from urllib.parse import urlsplit
 
-from benchwright.endpoints._lean_connection import Connection, StaleConnection
+from benchwright.endpoints._lean_connection import Connection, UnusedConnection
 from benchwright.endpoints._lean_stream import LeanStream
 from benchwright.endpoints._transport import HttpReply, TransportFailure
 
@@ -31,7 +31,6 @@ class LeanTransport:
         self._pools: dict[tuple[str, int], _Pool] = {}
         self._sweeper = _Sweeper(self._pools)
         self._held: list[Connection] = []
-        self.reconnects = 0
 
     async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
         """Send and read the whole reply."""
@@ -46,10 +45,13 @@ class LeanTransport:
             waiter = self._ask(connection, message, timeout_s)
             try:
                 return await waiter
-            except StaleConnection:
+            except UnusedConnection:
                 # Said only of a kept connection: the next one is new and says no such thing.
-                self.reconnects += 1
                 connection = None
+            except TransportFailure as failure:
+                if failure.stale:
+                    target.pool.drop_idle()
+                raise
             except asyncio.CancelledError:
                 connection.abandon(waiter)
                 raise
@@ -62,14 +64,13 @@ class LeanTransport:
         if target is None or target.headers is not headers:
             target = self._aim(url, headers)
         message = b"%b%d\r\n\r\n%b" % (target.head, len(payload), payload)
-        connection = target.pool.take()
-        if connection is not None:
-            try:
-                return await self._begin(connection, message, timeout_s)
-            except StaleConnection:
-                self.reconnects += 1
-        connection = await target.pool.connect(timeout_s)
-        return await self._begin(connection, message, timeout_s)
+        connection = target.pool.take() or await target.pool.connect(timeout_s)
+        try:
+            return await self._begin(connection, message, timeout_s)
+        except TransportFailure as failure:
+            if failure.stale:
+                target.pool.drop_idle()
+            raise
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -184,6 +185,11 @@ class _Pool:
     def lost(self, connection: Connection) -> None:
         """The connection is of no more use."""
         self.open.discard(connection)
+
+    def drop_idle(self) -> None:
+        """Close what is idle: the server has closed one connection, and maybe all of them."""
+        while self._idle:
+            self._idle.pop().abort()
 
     def close(self) -> None:
         """Close every connection."""

@@ -27,8 +27,8 @@ Body: TypeAlias = SizedBody | ChunkedBody | OpenBody
 _DRAIN_S = 1.0  # how long the end of a body may take after its reader has seen enough
 
 
-class StaleConnection(Exception):  # never leaves the transport
-    """A kept connection was closed by the server before it answered anything: the request may be repeated."""
+class UnusedConnection(Exception):  # never leaves the transport
+    """A kept connection was closed before the request was written to it: the request has not been sent yet."""
 
 
 class Owner(Protocol):
@@ -162,13 +162,12 @@ class Connection(asyncio.Protocol):
             self._fail(
                 TransportFailure("broken_stream", f"{self._peer} closed the connection half-way through")
             )
-        elif self.reused:
-            self._fail(StaleConnection())
+        elif self.reused and self._unsent is not None:
+            self._fail(UnusedConnection())
         else:
             reason = f": {exc}" if exc else ""
-            self._fail(
-                TransportFailure("connection", f"{self._peer} closed the connection without a reply{reason}")
-            )
+            message = f"{self._peer} closed the connection without a reply{reason}"
+            self._fail(TransportFailure("connection", message, stale=self.reused))
 
     # -- the reply --
 
@@ -179,7 +178,7 @@ class Connection(asyncio.Protocol):
                 self.abort()
                 return
             if self._unsent is not None and self.reused:  # the same, just before something was
-                self._fail(StaleConnection())
+                self._fail(UnusedConnection())
                 return
             self.first_byte_at = now
         if self._buffer:

@@ -31,8 +31,6 @@ _CONNECT_TIMEOUT = timedelta(seconds=15)
 class ReqwestTransport:
     """Implements `Transport` for any URL."""
 
-    reconnects = 0  # it repeats requests on stale connections too, but does not tell
-
     def __init__(self, parallelism: int, *, proxy: str | None, verify: bool | str, http2: bool) -> None:
         self._client = _client(parallelism, proxy, verify, http2)
         self._timeouts: dict[float, timedelta] = {}

@@ -29,14 +29,48 @@ class Trouble:
     no_room: bool = False
     """Whether the server refused for lack of room (429, 503)."""
     collateral: bool = False
-    """Whether the limit had been cut after this attempt was sent: it tells nothing new, and up to
-    `max_retries` such attempts do not count."""
+    """Whether the limit had been cut after this attempt was sent: it tells nothing new."""
+    stale: bool = False
+    """Whether a kept connection was closed as the attempt was sent."""
     retry_after_s: float | None = None
     """How long the server asks to be left alone."""
     sent_at: float = 0.0
     """Monotonic time at which the attempt was sent."""
     latency_s: float = 0.0
     """How long the attempt took."""
+
+
+class Tries:
+    """The attempts that one request may still have.
+
+    `max_retries` count. As many again do not, of attempts that say little about the next one: refusals that came
+    together, and faults of a server that answers most requests. So a server that is down is left alone soon, and
+    one that fails now and then costs no row. Bad replies have a count of their own, which allows one.
+    """
+
+    __slots__ = ("_bad", "_counted", "_most", "_uncounted", "pauses")
+
+    def __init__(self, max_retries: int) -> None:
+        self._most = max_retries
+        self._bad = self._counted = self._uncounted = 0
+        self.pauses = 0
+        """How often the pause has grown."""
+
+    def take(self, trouble: Trouble, *, isolated: bool) -> bool:
+        """Whether there is another attempt after `trouble`; `isolated` if the server answers most requests."""
+        most = self._most
+        if trouble.again == "never" or self._bad + self._counted + self._uncounted >= 2 * most:
+            return False
+        if not (trouble.collateral and self.pauses):
+            self.pauses += 1
+        if (trouble.collateral or isolated) and self._uncounted < most:
+            self._uncounted += 1
+            return True
+        if trouble.again == "once":
+            self._bad += 1
+            return self._bad <= 1
+        self._counted += 1
+        return self._counted <= most
 
 
 def kind_of_status(status: int) -> FailureKind:
@@ -79,8 +113,11 @@ def pause_s(trouble: Trouble, retries: int, backoff_s: float, rng: random.Random
     """How long to wait before the next attempt, the `retries`-th (from 1).
 
     Anything between nothing and the doubled back-off: requests that failed together must not come back
-    together. What the server asks for comes first, with the random part on top.
+    together. What the server asks for comes first, with the random part on top. A kept connection that was
+    closed needs none the first time.
     """
+    if trouble.stale and retries == 1:
+        return 0.0
     ceiling = min(_LONGEST_PAUSE_S, backoff_s * 2.0 ** (retries - 1))
     return (trouble.retry_after_s or 0.0) + rng.uniform(0.0, ceiling)
 

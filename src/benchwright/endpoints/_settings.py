@@ -51,7 +51,8 @@ Write http://localhost:8000
     """For all attempts of one request and the pauses between them, time spent waiting for a free place
     not counted. None: `request_timeout_s` × (`max_retries` + 1)."""
     max_retries: int = 3
-    """Attempts after the first. Refusals for lack of room (429, 503) that came together count once."""
+    """Attempts after the first that count; as many again may be made where a failure says little about the next
+    attempt: the server answers most requests, or refused many together (429, 503)."""
     retry_backoff_s: float = 0.5
     """Upper end of the first random pause; doubles with each attempt."""
     parallelism: int = 16

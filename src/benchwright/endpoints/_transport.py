@@ -16,9 +16,11 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 class TransportFailure(Exception):  # a value on its way, not an error for users
     """No complete HTTP reply. Caught by the endpoint and turned into a `RequestFailure`."""
 
-    def __init__(self, kind: TransportTrouble, message: str) -> None:
+    def __init__(self, kind: TransportTrouble, message: str, *, stale: bool = False) -> None:
         super().__init__(message)
         self.kind: TransportTrouble = kind
+        self.stale = stale
+        """Whether a kept connection was closed as the request was sent: the next attempt needs no pause."""
 
 
 class Headers(Protocol):
@@ -80,12 +82,7 @@ class HttpStream(Protocol):
 
 
 class Transport(Protocol):
-    """Sends requests. One per endpoint; belongs to one event loop."""
-
-    @property
-    def reconnects(self) -> int:
-        """Requests repeated because a kept connection turned out to be closed."""
-        ...
+    """Sends requests, each once: whoever repeats one also counts it. One per endpoint; belongs to one event loop."""
 
     async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
         """Send and read the whole reply. Raises `TransportFailure`. Pass the same `headers` object every
