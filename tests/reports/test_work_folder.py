@@ -112,6 +112,29 @@ def test_ids_are_the_same_each_time(store: Store, record: Record, tmp_path: Path
     assert first == second
 
 
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("correct", "correct"), ("n_correct", "metric n_correct"), ("n", "metric n"), ("samples", "metric samples"),
+     ("details", "metric details"), ("notes", "metric notes"), ("extract_rate", "metric extract_rate")],
+)  # fmt: skip
+def test_a_metric_called_like_a_key_of_the_file_keeps_its_value(
+    store: Store, record: Record, tmp_path: Path, name: str, place: str
+) -> None:
+    told = summary(
+        rows=4, evaluated=4, failed=0, metrics={name: metric(0.25, 4, 0.05, 0.7)}, headline=name, notes=[]
+    )
+    run = record(
+        [score(n, 0, {"o": "scored", "s": {name: n == 0}, "t": "x"}) for n in range(4)], summary=told
+    )
+    write_work_folder(store, tmp_path / "w", [WorkTask("m", "q", run.id)], details=True)
+    found = json.loads((tmp_path / "w/results/m/q.json").read_text(encoding="utf-8"))
+    assert next(iter(found)) == place
+    assert found[place] == 25.0
+    assert (found["metric"], found["n"], found["n_correct"], found["samples"]) == (name, 4, 1, 4)
+    assert (found["notes"], len(found["details"])) == ([], 4)
+    assert found["metrics"][name]["value"] == 0.25
+
+
 def test_results_are_in_percent_with_all_they_rest_on(store: Store, record: Record, tmp_path: Path) -> None:
     read = [
         {"o": "scored", "s": {"accuracy": 1, "extracted": "B", "method": "exact"}, "t": "B"},
@@ -130,7 +153,7 @@ def test_results_are_in_percent_with_all_they_rest_on(store: Store, record: Reco
     found = json.loads((tmp_path / "w/results/m/q.json").read_text(encoding="utf-8"))
     assert next(iter(found)) == "accuracy"
     assert found["accuracy"] == pytest.approx(33.3333)
-    assert (found["n"], found["correct"], found["interval_95"]) == (3, 1, [6.0, 79.0])
+    assert (found["n"], found["n_correct"], found["interval_95"]) == (3, 1, [6.0, 79.0])
     assert found["extraction"] == {"exact": 1, "pattern": 1, "none": 1}
     assert found["extract_rate"] == pytest.approx(66.6667)
     assert found["details"] == [

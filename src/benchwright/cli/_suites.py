@@ -77,8 +77,14 @@ def check_pairs(
     for note in found.notes:
         output.note(f"note: {note}")
     seen: set[int] = set()
+    reports: dict[str, set[int]] = {}
+    for pair in found.pairs:
+        reports.setdefault(pair.dataset, set()).add(id(pair.report))
     for pair, each in zip(found.pairs, codes, strict=True):
         if id(pair.report) not in seen and not (each == 0 and (arguments.quiet or tasks)):
+            if len(reports[pair.dataset]) > 1:  # the models are asked differently, or not all can be asked
+                alike = [other.model for other in found.pairs if other.report is pair.report]
+                output.line(f"{pair.dataset} on {', '.join(alike)}:")
             output.show(check_view(pair.report, each))
         seen.add(id(pair.report))
     if tasks:

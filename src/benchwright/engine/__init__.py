@@ -10,16 +10,18 @@ from benchwright.engine._prepare import (
     model_type_of,
     prepare,
     prepared_like,
+    rows_and_prompts,
     start_problems,
 )
 from benchwright.engine._progress import Phase, Progress, Watcher
-from benchwright.engine._settings import ModelSettings, RunSettings
+from benchwright.engine._settings import Decides, ModelSettings, RunSettings
 from benchwright.engine._side_calls import judge_request, judge_settings, judge_text
 from benchwright.engine._stop import Budget, StopCause
 
 __all__ = [
     "DEMO_NOTE",
     "Budget",
+    "Decides",
     "InterruptedRunError",
     "ModelSettings",
     "Performed",
@@ -39,5 +41,6 @@ __all__ = [
     "perform",
     "prepare",
     "prepared_like",
+    "rows_and_prompts",
     "start_problems",
 ]

@@ -8,6 +8,7 @@ import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from benchwright.benchmarks import (
     BenchmarkSpec,
@@ -165,7 +166,7 @@ def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
     """The same benchmark, prepared for another model without another pass over its rows. None where the settings
     ask for other rows, prompts or checks; then it must be prepared anew."""
     spec = other.spec
-    same = all(getattr(other.settings, name) == getattr(settings, name) for name in _OF_ROWS)
+    same = rows_and_prompts(other.settings) == rows_and_prompts(settings)
     if not same or model_type_of(spec, settings) != other.model_type:
         return None
     _check_secrets(spec, settings)
@@ -176,11 +177,10 @@ def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
     return replace(other, settings=settings, manifest=manifest, notes=notes)
 
 
-_OF_ROWS = (
-    "target", "questions", "dataset", "filters", "limit", "num_fewshot", "fewshot_seed", "fewshot_strict",
-    "skip_bad_rows", "infer_only", "rescored_from", "cwd",
-)  # fmt: skip
-"""Settings that decide which rows there are, and what is made of them before the first request."""
+def rows_and_prompts(settings: RunSettings) -> dict[str, Any]:
+    """The settings that decide, for one loaded benchmark, which rows there are and how they are asked and checked.
+    With these equal, and the type of the model, rows need to be read only once."""
+    return settings.deciding("replies", "source", "summary", "effort", "place")
 
 
 def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, TypeAlias
 
 from benchwright.benchmarks import EndpointType, Generation
 from benchwright.core import JsonObject
@@ -13,6 +13,20 @@ from benchwright.engine._stop import Budget
 ModelSettings: TypeAlias = EndpointSettings | DemoSettings | ScriptedSettings
 """Any model a run can be pointed at."""
 
+Decides: TypeAlias = Literal[
+    "everything", "rows", "questions", "scores", "summary", "replies", "source", "effort", "place"
+]
+"""What a setting decides: which rows are evaluated, how a file of questions is asked and scored, the scores, what is
+computed from the scores, the model's replies, where replies are taken from, how much work at a time, or only names
+and places. A setting that does not say so decides everything, so that a new one is never left out of a comparison."""
+_ROWS: dict[str, Decides] = {"decides": "rows"}
+_QUESTIONS: dict[str, Decides] = {"decides": "questions"}
+_SCORES: dict[str, Decides] = {"decides": "scores"}
+_SUMMARY: dict[str, Decides] = {"decides": "summary"}
+_REPLIES: dict[str, Decides] = {"decides": "replies"}
+_SOURCE: dict[str, Decides] = {"decides": "source"}
+_EFFORT: dict[str, Decides] = {"decides": "effort"}
+_PLACE: dict[str, Decides] = {"decides": "place"}
 _KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scripted": ScriptedSettings}
 
 
@@ -20,68 +34,76 @@ _KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scrip
 class RunSettings:
     """One run of one benchmark against one model. Holds names of secrets, never secrets."""
 
-    asked: str
+    asked: str = field(metadata=_PLACE)
     """The target as the user wrote it."""
     target: str
     """Where the benchmark is loaded from: `file.py:name` with an absolute path, `module:name`, or a data file."""
-    cwd: str
+    cwd: str = field(metadata=_PLACE)
     """Working directory of the first start; modules are looked for from here."""
     benchmark: str
     """Normalised benchmark name."""
-    eval_type: str
+    eval_type: str = field(metadata=_QUESTIONS)
     """`byob_<name>.<name>`; of a file of questions `mcq.<name>` or `qa.<name>`."""
-    endpoint: ModelSettings
+    endpoint: ModelSettings = field(metadata=_REPLIES)
     """The model under test."""
-    generation: Generation
+    generation: Generation = field(metadata=_REPLIES)
     """What goes into every request body."""
-    model_type: EndpointType | None = None
+    model_type: EndpointType | None = field(default=None, metadata=_REPLIES)
     """How the model is asked; None: as the benchmark declares."""
-    output_dir: str | None = None
+    output_dir: str | None = field(default=None, metadata=_PLACE)
     """Folder for the run's files as the user wrote it; None: one of the workspace's own."""
     dataset: str | None = None
     """Dataset that replaces the benchmark's own."""
-    filters: tuple[tuple[str, str], ...] = ()
+    filters: tuple[tuple[str, str], ...] = field(default=(), metadata=_ROWS)
     """Column and value pairs: only rows that have all of them, beside the benchmark's own filters."""
-    limit: int | None = None
+    limit: int | None = field(default=None, metadata=_ROWS)
     """First so many rows only."""
-    repeats: int = 1
+    repeats: int = field(default=1, metadata=_REPLIES)
     """Times each row is asked."""
-    parallelism: int = 16
+    parallelism: int = field(default=16, metadata=_EFFORT)
     """Samples in flight at once."""
     num_fewshot: int | None = None
     """Examples per prompt; None: as the benchmark says."""
     fewshot_seed: int = 42
     """Seed of the choice of examples."""
-    fewshot_strict: bool = False
+    fewshot_strict: bool = field(default=False, metadata=_ROWS)
     """Refuse examples drawn from evaluated rows."""
-    model_notes: tuple[str, ...] = ()
+    model_notes: tuple[str, ...] = field(default=(), metadata=_EFFORT)
     """What was said about the model without effect; stands beside the numbers."""
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget = field(default_factory=Budget, metadata=_EFFORT)
     """What the run may spend."""
-    failure_threshold: float = 0.05
+    failure_threshold: float = field(default=0.05, metadata=_SUMMARY)
     """Share of failed samples above which the run is not comparable."""
-    cache: bool = True
+    cache: bool = field(default=True, metadata=_SOURCE)
     """Take replies to equal requests from earlier runs."""
-    skip_bad_rows: bool = False
+    skip_bad_rows: bool = field(default=False, metadata=_ROWS)
     """Go on without rows that cannot be used, counting them as skipped, instead of refusing to start."""
-    questions: JsonObject | None = None
+    questions: JsonObject | None = field(default=None, metadata=_QUESTIONS)
     """How a file of questions is asked and scored; None for a benchmark in Python."""
-    nocode: JsonObject | None = None
+    nocode: JsonObject | None = field(default=None, metadata=_QUESTIONS)
     """An evaluation that the configuration describes, templates included; None for any other."""
     system: str | None = None
     """System message of the model, for benchmarks that have none of their own."""
-    max_failures: int | None = None
+    max_failures: int | None = field(default=None, metadata=_EFFORT)
     """Stop once more samples than this have failed; None: only a hopeless start stops a run."""
-    pass_k: int | None = None
+    pass_k: int | None = field(default=None, metadata=_SUMMARY)
     """The k of `pass@k` and `cons@k`; None: the repeats."""
-    infer_only: bool = False
+    infer_only: bool = field(default=False, metadata=_SCORES)
     """Ask and record, but score nothing: no scorer, no judge."""
     rescored_from: int | None = None
     """The run whose replies are scored again. Then the model is never asked."""
     retargeted: bool = False
     """Whether they are scored by another benchmark than that run's own."""
-    num_warmups: int = 0
+    num_warmups: int = field(default=0, metadata=_EFFORT)
     """Requests before the first that counts."""
+
+    def deciding(self, *ignored: Decides) -> dict[str, Any]:
+        """All settings by name, without those that decide only what is `ignored`."""
+        return {
+            setting.name: getattr(self, setting.name)
+            for setting in fields(self)
+            if setting.metadata.get("decides", "everything") not in ignored
+        }
 
     def to_json(self) -> JsonObject:
         """The frozen form."""

@@ -172,7 +172,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
         model_type=model_type or "chat",
         api=api,
         api_key_name=_first(options.api_key_name, model.api_key_name),
-        headers={**model.headers, **(options.headers or {})},
+        headers=_headers(model.headers, options.headers or {}),
         parallelism=parallelism,
         **{name: value for name, value in optional.items() if value is not None},
     )
@@ -186,6 +186,12 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     return ChosenModel(
         endpoint, generation, model_type, parallelism, model.repeats, model.notes, model.system
     )
+
+
+def _headers(model: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """The model's headers and the run's, which win; case does not tell headers apart."""
+    won = {name.lower() for name in given}
+    return {**{name: value for name, value in model.items() if name.lower() not in won}, **given}
 
 
 def _with_model(endpoint: EndpointSettings, ask_server: bool, written: str) -> EndpointSettings:

@@ -211,7 +211,23 @@ class RunOptions:
         # A model described here replaces one named there; a profile wants an address.
         if described and defaults.get("model") not in PROFILES:
             defaults = {name: value for name, value in defaults.items() if name != "model"}
-        return RunOptions.from_keywords({**defaults, **{k: v for k, v in own.items() if v is not None}})
+        return RunOptions.from_keywords(layered(defaults, {k: v for k, v in own.items() if v is not None}))
+
+
+def layered(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of several places as one table, the last first. Further fields of the body add up, field by field.
+
+    >>> layered({"seed": 1, "extra_body": {"top_k": 5}}, {"seed": 2, "extra_body": {"min_p": 0.1}})
+    {'seed': 2, 'extra_body': {'top_k': 5, 'min_p': 0.1}}
+    """
+    values: dict[str, Any] = {}
+    for layer in layers:
+        below = values.get("extra_body")
+        values.update(layer)
+        body = layer.get("extra_body")
+        if isinstance(below, Mapping) and (body is None or isinstance(body, Mapping)):
+            values["extra_body"] = {**below, **(body or {})}
+    return values
 
 
 def one_of(options: RunOptions | None, keywords: Mapping[str, Any], caller: str) -> RunOptions:

@@ -9,24 +9,30 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from benchwright.benchmarks import BenchmarkSpec, is_question_file
-from benchwright.config import RUN_SETTINGS, RunKeywords, find_config
+from benchwright.config import RunKeywords, find_config
 from benchwright.core import NotFoundError, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.engine import Budget, InterruptedRunError, RunSettings, Watcher
 from benchwright.sdk._jobs import perform_jobs
 from benchwright.sdk._options import RunOptions, one_of
-from benchwright.sdk._questions import changed_questions, given_questions, refuse_idle, refuse_questions
+from benchwright.sdk._questions import (
+    QUESTION_SETTINGS,
+    changed_questions,
+    given_questions,
+    refuse_idle,
+    refuse_questions,
+)
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import benchmark_again
 from benchwright.sdk._run import Plan, absolute_dataset, filter_pairs, find_targets, pass_k_of, queue_plans
 from benchwright.store import RunRecord, Store, existing_workspace
 
-_MODELS_GROUPS = ("model", "generation", "requests")
-_OF_THE_MODEL = {
-    *(setting.name for setting in RUN_SETTINGS if setting.group in _MODELS_GROUPS),
-    *("repeats", "num_fewshot", "fewshot_seed", "fewshot_strict", "infer_only"),
-} - {"parallelism", "cache"}
-"""Options that decide what a model is asked; what was asked cannot be changed any more."""
+_MAY_DIFFER = {
+    *("dataset", "filters", "limit", "skip_bad_rows", "failure_threshold", "pass_k", *QUESTION_SETTINGS),
+    *("parallelism", "cache", "max_requests", "max_tokens_total", "max_minutes", "max_failures"),
+    *("workspace", "output_dir"),
+}
+"""Options that `rescore` follows. Every other decides what a model is asked, which cannot be changed any more."""
 
 
 def rescore(
@@ -90,6 +96,7 @@ def rescore_plan(
         "parallelism": options.parallelism,
         "failure_threshold": options.failure_threshold,
         "skip_bad_rows": options.skip_bad_rows,
+        "max_failures": options.max_failures,
         "pass_k": pass_k_of(options.pass_k, settings.repeats),
     }
     settings = replace(
@@ -157,7 +164,7 @@ def _retargeted(
 
 def _refuse_model_options(source: RunRecord, options: RunOptions) -> None:
     given = [
-        f.name for f in fields(options) if getattr(options, f.name) is not None and f.name in _OF_THE_MODEL
+        f.name for f in fields(options) if getattr(options, f.name) is not None and f.name not in _MAY_DIFFER
     ]
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)

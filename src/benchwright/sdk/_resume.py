@@ -104,18 +104,15 @@ def claimed(
 
 def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRecord:
     """The run as it goes on: where the benchmark has changed, its record says so from now on."""
-    if not run.manifest or _hash_of(run.manifest) == _hash_of(prepared.manifest):
+    if not run.manifest or _part(run.manifest, "benchmark", "hash") == _part(
+        prepared.manifest, "benchmark", "hash"
+    ):
         return run
     recorded = store.count_steps(run.id, "score")
     if recorded >= prepared.rows * prepared.settings.repeats:
         return run  # complete: nothing will be asked in the new way
     store.record_change(run.id, *changed_manifest(run.manifest, prepared.manifest, recorded))
     return store.run(run.id)
-
-
-def _hash_of(manifest: JsonObject) -> object:
-    benchmark = manifest.get("benchmark")
-    return benchmark.get("hash") if isinstance(benchmark, dict) else None
 
 
 def forget_failures(store: Store, run_id: int) -> None:
@@ -179,13 +176,20 @@ def _overridden(settings: RunSettings, overrides: ResumeOverrides) -> RunSetting
 def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> None:
     """A resumed run must be the same experiment."""
     for part, what in (("dataset", "fingerprint"), ("benchmark", "hash"), ("fewshot", "hash")):
-        before, now = run.manifest.get(part), prepared.manifest.get(part)
-        if not isinstance(before, dict) or not isinstance(now, dict) or before.get(what) == now.get(what):
+        if not run.manifest:
+            return  # stopped before anything was read
+        before, now = _part(run.manifest, part, what), _part(prepared.manifest, part, what)
+        if before == now:
             continue
         if part == "benchmark" and allow_changed:
             continue
         cure = "or accept the change with --allow-changed" if part == "benchmark" else "or restore it"
         raise UsageError(
             f"run {run.id} cannot go on: the {part} has changed since it started "
-            f"({before.get(what)} → {now.get(what)}). Start a new run, {cure}."
+            f"({before} → {now}). Start a new run, {cure}."
         )
+
+
+def _part(manifest: JsonObject, part: str, what: str) -> object:
+    table = manifest.get(part)
+    return table.get(what) if isinstance(table, dict) else None

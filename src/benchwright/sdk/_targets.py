@@ -19,7 +19,7 @@ from benchwright.benchmarks import (
 from benchwright.config import ConfigFile, NoCodeBenchmark
 from benchwright.core import JsonObject, UsageError
 from benchwright.sdk._nocode import built_in_by_name, described, refuse_input
-from benchwright.sdk._options import RunOptions
+from benchwright.sdk._options import RunOptions, layered
 from benchwright.sdk._questions import given_questions, question_options, refuse_idle, refuse_questions
 
 
@@ -62,7 +62,7 @@ def resolve_targets(
             )
         if entry.type != "file":
             definition, own = described(target, entry, config, cwd, options)
-            return [_described(target, definition, {**defaults, **own}, options)]
+            return [_described(target, definition, layered(defaults, own), options)]
         own = dict(entry.run)
         if entry.model is not None:
             own["model"] = entry.model
@@ -70,9 +70,9 @@ def resolve_targets(
     elif target in BUILTIN_EVALUATIONS and target not in {known.name for known in installed_benchmarks()}:
         found = built_in_by_name(target, cwd, options, config)
         if found is not None:
-            return [_described(target, found[0], {**defaults, **found[1]}, options)]
+            return [_described(target, found[0], layered(defaults, found[1]), options)]
     refuse_input(options, target)
-    defaults.update(own)
+    defaults = layered(defaults, own)
     given = [*own, *given_questions(options)]
     if is_question_file(base):
         return [_question_file(target, base, config, cwd, options, defaults, given)]

@@ -40,7 +40,7 @@ def results_of(
     run: RunRecord, summary: RunSummary | None, tally: Tally, *, extract_rate: bool = False
 ) -> JsonObject:
     """The numbers. What is known by its metric's name comes first, as tools that read such files look for it."""
-    document: JsonObject = {} if summary is None else _headline(summary)
+    named, document = ({}, {}) if summary is None else _headline(summary)
     document["samples"] = tally.samples
     if summary is not None:
         document["failed"] = summary.failed
@@ -63,7 +63,12 @@ def results_of(
         "rescored_from": run.settings.get("rescored_from"),
         "version": version_of(run),
     }
-    return document
+    # A metric may be called like a key of this file. Each of the two keeps its meaning.
+    taken = {*document, "extract_rate", "details"}
+    return {
+        **{f"metric {name}" if name in taken else name: value for name, value in named.items()},
+        **document,
+    }
 
 
 def version_of(run: RunRecord) -> str:
@@ -79,27 +84,28 @@ def averaged(metric: str, repeats: int) -> str:
     return metric if repeats == 1 else f"{metric} ({repeats} runs average)"
 
 
-def _headline(summary: RunSummary) -> JsonObject:
+def _headline(summary: RunSummary) -> tuple[JsonObject, JsonObject]:
+    """The headline's figures by names that come from the user's metric, and what is said of it under fixed keys."""
     name = headline_of(summary)
     if name is None:
-        return {}
+        return {}, {}
     metric = summary.metrics[name]
     share = is_share(metric)
 
     def figure(value: float) -> float:
         return _percent(value) if share else value
 
-    found: JsonObject = {averaged(name, summary.repeats): figure(metric.value)}
+    named: JsonObject = {averaged(name, summary.repeats): figure(metric.value)}
     for group, metrics in summary.over_repeats.items():
         if name in metrics:
-            found[group] = figure(metrics[name].value)
-    found |= {"metric": name, "unit": "percent" if share else "as scored", "n": metric.count}
+            named[group] = figure(metrics[name].value)
+    found: JsonObject = {"metric": name, "unit": "percent" if share else "as scored", "n": metric.count}
     if _binary(metric):
-        found["correct"] = round(metric.value * metric.count)
+        found["n_correct"] = round(metric.value * metric.count)
     found["interval_95"] = [figure(metric.ci_low), figure(metric.ci_high)]
     if metric.with_failures is not None:
         found["failures_as_wrong"] = figure(metric.with_failures)
-    return found
+    return named, found
 
 
 def _binary(metric: MetricSummary) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import Suite
 from benchwright.core import canonical_json
-from benchwright.engine import as_asked, model_type_of, start_problems
+from benchwright.engine import as_asked, model_type_of, rows_and_prompts, start_problems
 from benchwright.sdk._check import with_problems
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._suite.options import SuiteOptions
@@ -49,9 +49,8 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         settings = pair.plan.settings
         spec = as_asked(pair.plan.spec, settings)
         model_type = model_type_of(spec, settings)
-        record = settings.to_json()
-        asked = [record[n] for n in ("target", "questions", "limit", "num_fewshot", "dataset", "filters")]
-        key = canonical_json([*asked, spec.key, model_type])
+        # One loaded benchmark for all models: its identity is part of the key, as in the sharing of rows.
+        key = canonical_json([id(pair.plan.spec), model_type, rows_and_prompts(settings)])
         if key not in reports:
             reports[key] = check_benchmark(
                 spec,

@@ -12,7 +12,7 @@ from benchwright.config import ConfigFile, Suite, SuiteDataset, SuiteModel
 from benchwright.core import BenchwrightError, ConfigError, UsageError, canonical_json
 from benchwright.endpoints import OpenEndpoint
 from benchwright.sdk._models import choose_model, scripted_model
-from benchwright.sdk._options import RunOptions
+from benchwright.sdk._options import RunOptions, layered
 from benchwright.sdk._questions import QUESTION_SETTINGS, question_options, refuse_idle
 from benchwright.sdk._run import Plan, find_targets, run_settings
 from benchwright.sdk._targets import Target
@@ -145,13 +145,13 @@ def _targets(
     base = configured.file if configured is not None else entry.target
     if not isinstance(base, str) or not is_question_file(base):
         # What is said for all runs goes to those that understand it; the entry's own is for this one.
-        common = {**suite.run, **_given(options)}
+        common = layered(suite.run, _given(options))
         shared = {name: value for name, value in common.items() if name not in QUESTION_SETTINGS}
-        return find_targets(entry.target, config, cwd, RunOptions.from_keywords({**entry.run, **shared}))
+        return find_targets(entry.target, config, cwd, RunOptions.from_keywords(layered(entry.run, shared)))
     defaults: dict[str, Any] = dict(config.run) if config is not None else {}
     if configured is not None:
-        defaults |= configured.run
-    effective = options.over({**defaults, **suite.run, **entry.run})
+        defaults = layered(defaults, configured.run)
+    effective = options.over(layered(defaults, suite.run, entry.run))
     if effective.dataset is not None:
         raise UsageError(f"dataset: {base} is the data already; give the other file as path")
     questions = _questions(entry, effective, options, config)
@@ -178,7 +178,9 @@ def _questions(
 
 def _named(found: _Dataset, labels: dict[str, bytes], where: str, notes: list[str]) -> _Dataset:
     target = found.target
-    same = canonical_json([target.reload, target.spec.key, target.questions, target.nocode, dict(found.run)])
+    same = canonical_json(
+        [target.reload, target.spec.key, target.questions, target.nocode, dict(found.run), str(found.folder)]
+    )
     return replace(found, label=_unique(found.label, same, labels, where, notes, "dataset"))
 
 
@@ -208,7 +210,7 @@ def _plan(
     scripted: bool,
     ask_server: bool,
 ) -> tuple[str, Plan]:
-    said = {**dataset.target.defaults, **suite.run, **dataset.run}
+    said = layered(dataset.target.defaults, suite.run, dataset.run)
     if model is not None:
         options = replace(options, model=model.name)
         if model.config is not None:
@@ -232,11 +234,9 @@ def _plan(
 
 
 def _same(plan: tuple[str, Plan]) -> bytes:
-    """Equal for plans that would measure the same."""
-    record = plan[1].settings.to_json()
-    for name in ("asked", "output_dir", "cwd"):
-        record.pop(name, None)
-    return canonical_json(record)
+    """Equal for plans that would measure the same. The folder counts: relative names are looked up there."""
+    settings = plan[1].settings
+    return canonical_json(replace(settings, asked="", output_dir=None).to_json())
 
 
 def _folder_name(name: str) -> str:

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import orjson
+
 from benchwright.benchmarks import QuestionOptions
-from benchwright.core import JsonObject, NotFoundError, UsageError, suggest
-from benchwright.engine import RunSettings
+from benchwright.core import NotFoundError, UsageError, canonical_json, suggest
+from benchwright.engine import Decides, RunSettings
 from benchwright.reports import WorkRuns
 from benchwright.sdk._models import UNNAMED
 from benchwright.sdk._run import Plan
 from benchwright.sdk._suite.pairs import Pair
 from benchwright.store import RunRecord, Store
-
-_ASKED = (
-    "target",
-    "benchmark",
-    "dataset",
-    "filters",
-    "limit",
-    "repeats",
-    "num_fewshot",
-    "fewshot_seed",
-    "model_type",
-)
-"""Settings that decide what a model is asked, beside the model and its generation."""
-_GENERATION = ("temperature", "top_p", "max_tokens", "stop", "seed", "extra_body")
-_SCORED = ("questions", "pass_k", "failure_threshold", "skip_bad_rows")
-"""Settings that decide what is made of the replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +76,11 @@ def refuse_other(wanted: Wanted, run: RunRecord, *, scoring: bool) -> None:
     """A run can only be gone on with as it was asked; and, unless it is scored again, as it was scored."""
     if wanted.plan is None:
         return
-    before, now = RunSettings.from_json(run.settings), wanted.plan.settings
-    names = (*_ASKED, *_SCORED) if scoring else tuple(n for n in _ASKED if n != "limit")
-    changes = [
-        _change(name, getattr(before, name), getattr(now, name)) for name in names if name != "questions"
-    ]
-    if scoring:
-        changes += _question_changes(before.questions, now.questions)
-    if before.endpoint.fingerprint() != now.endpoint.fingerprint():
-        changes.append(_change("model", before.endpoint.fingerprint(), now.endpoint.fingerprint()))
-    changes += [_change(n, getattr(before.generation, n), getattr(now.generation, n)) for n in _GENERATION]
-    said = [change for change in changes if change]
-    if said:
+    changes = _changes(RunSettings.from_json(run.settings), wanted.plan.settings, scoring=scoring)
+    if changes:
         again = "" if not scoring else ", or score its replies by other rules with --mode eval --reuse"
         raise UsageError(
-            f"--reuse: run {run.id} ({wanted.label}) is another experiment: {'; '.join(said)}. "
+            f"--reuse: run {run.id} ({wanted.label}) is another experiment: {'; '.join(changes)}. "
             f"Leave --reuse off for a new run{again}"
         )
 
@@ -125,18 +102,41 @@ def rescored(plan: Plan, source: RunRecord, label: str) -> Plan:
     return replace(plan, settings=settings, label=label)
 
 
-def _question_changes(before: JsonObject | None, now: JsonObject | None) -> list[str]:
-    """What differs in how a file of questions is asked and scored; settings that came with a newer version have
-    their defaults in older records."""
-    old = QuestionOptions.from_json(before or {}).to_json()
-    new = QuestionOptions.from_json(now or {}).to_json()
-    return [_change(name, old.get(name), new.get(name)) for name in new if name != "name"]
+def _changes(before: RunSettings, now: RunSettings, *, scoring: bool) -> list[str]:
+    """Every setting that differs, unless it is known not to matter. Replies that are scored again are found by their
+    requests, so that rows and the rules of a file of questions may differ then."""
+    ignored: tuple[Decides, ...] = ("effort", "place", "scores")
+    if not scoring:
+        ignored = (*ignored, "rows", "questions", "summary", "source")
+    old, new = _by_name(before, ignored), _by_name(now, ignored)
+    if scoring and (before.questions is not None or not Path(now.target).is_absolute()):
+        # Where relative names of files and modules are looked up.
+        old["", "folder"], new["", "folder"] = before.cwd, now.cwd
+    return [
+        f"{place[1]} was {_shown(old.get(place))}, is {_shown(new.get(place))} now"
+        for place in dict.fromkeys([*old, *new])
+        if old.get(place) != new.get(place)
+    ]
 
 
-def _change(name: str, before: Any, now: Any) -> str:
-    if before == now or (not before and not now):
-        return ""
-    return f"{name} was {_shown(before)}, is {_shown(now)} now"
+def _by_name(settings: RunSettings, ignored: tuple[Decides, ...]) -> dict[tuple[str, str], Any]:
+    """Settings that are set, as plain JSON values by group and name. The endpoint is its fingerprint: all spellings
+    of one address are equal, and how long to wait for it changes no reply. What a newer version added has its default
+    in older records."""
+    values = settings.deciding(*ignored)
+    groups = {
+        "generation": {**asdict(values.pop("generation")), "model": values.pop("endpoint").fingerprint()}
+    }
+    if "questions" in values:
+        groups["questions"] = QuestionOptions.from_json(values.pop("questions") or {}).to_json()
+        del groups["questions"]["name"]
+    plain: dict[str, dict[str, Any]] = orjson.loads(canonical_json({**groups, "": values}))
+    return {
+        (group, name): value
+        for group, named in plain.items()
+        for name, value in named.items()
+        if value not in (None, "", [], {})
+    }
 
 
 def _shown(value: Any) -> str:
