@@ -91,11 +91,12 @@ def test_options_that_are_empty_in_every_row_are_no_options(tmp_path: Path) -> N
     assert load(tmp_path, "f.csv", "question,A,B,answer\nq,,,4\nr, ,x,5\n").family == "qa"
 
 
-def test_lower_case_options_come_with_a_hint_that_works(tmp_path: Path) -> None:
-    text = "question,a,b,c,answer\n1+1=,1,2,3,b\n"
+def test_lower_case_columns_whose_answers_do_not_fit_come_with_a_hint_that_works(tmp_path: Path) -> None:
+    text = "question,a,b,c,answer\n1+1=,1,2,3,7\n"
     doubt = "; ".join(load(tmp_path, "f.csv", text).doubts)
-    assert "columns a, b, c look like options" in doubt
+    assert 'columns "a", "b", "c" look like options' in doubt
     assert "--options a,b,c" in doubt
+    text = "question,a,b,c,answer\n1+1=,1,2,3,b\n"
     spec = load(tmp_path, "f.csv", text, options="a,b,c")
     assert spec.family == "mcq"
     assert spec.doubts == ()

@@ -91,13 +91,14 @@ def test_lengths_of_rows_are_whole_numbers(tmp_path: Path, value: Any, good: boo
         ("Berlin", False),
         (["A", "B"], False),
         ("AB", False),
+        ("A, C", False),
     ],
 )
 def test_answers_of_multiple_choice_are_letters_or_the_text_of_one_option(
     tmp_path: Path, answer: Any, good: bool
 ) -> None:
     row = {"question": "q", "A": "Paris", "B": "London", "C": "Rome", "answer": answer}
-    assert validated(tmp_path, "f.jsonl", json.dumps(row)).ok is good
+    assert validated(tmp_path, "f.jsonl", json.dumps(row), data_type="mcq").ok is good
 
 
 def test_an_answer_that_is_the_text_of_two_options_is_bad(tmp_path: Path) -> None:

@@ -141,6 +141,7 @@ def check_benchmark(
             limit=limit,
             filters=spec.filters,
             sampling=spec.sampling,
+            shape=spec.shape,
         )
         fewshot = None
         if strategy != "score_only":
@@ -232,7 +233,7 @@ def _template_fields(prompts: PromptBuilder) -> tuple[str, ...]:
 
 def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
     examples = example_template(spec, prompts.template)
-    named = {*_template_fields(prompts), spec.target_field, "id"}
+    named = {*_template_fields(prompts), spec.target_field, "id", *spec.sources}
     named |= {(spec.field_mapping or {}).get(wanted.field, wanted.field) for wanted in spec.filters}
     named |= examples.fields if examples is not None else frozenset()
     if spec.choices_field is not None:

@@ -50,7 +50,11 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
     if spec.sampling is not None:
         limit = None  # it counts requests of the plan, so that no row of the data is known to be left over
     primary = open_dataset(
-        spec.dataset, base_dir=spec.base_dir, field_mapping=spec.field_mapping, filters=spec.filters
+        spec.dataset,
+        base_dir=spec.base_dir,
+        field_mapping=spec.field_mapping,
+        filters=spec.filters,
+        shape=spec.shape,
     )
     named: list[tuple[FewShotSource, Callable[[], DatasetRef]]] = []
     if spec.fewshot_dataset is not None:
@@ -93,6 +97,7 @@ def _from_source(
         field_mapping=spec.field_mapping,
         limit=max(4 * count, 16),
         filters=filters,
+        shape=spec.shape,
     )
     rows = [row for batch in reader.batches(on_bad=_ignore) for row in batch.rows]
     same_file = reader.path is not None and primary.path is not None and reader.path.samefile(primary.path)

@@ -101,6 +101,10 @@ class BenchmarkSpec:
     """Packages the scorer needs, as pip requirement strings. Checked, never installed."""
     field_mapping: dict[str, str] | None = None
     """Columns to rename, source to target; every other parameter speaks of the names after mapping."""
+    shape: Callable[[Row], Row] | None = None
+    """What else makes rows of what stands in the data, behind `field_mapping`."""
+    sources: tuple[str, ...] = ()
+    """Columns of the data that it reads."""
     config: dict[str, Any] = field(default_factory=dict)
     """`extra` and further keywords: what scorers see as `sample.config`."""
     response_field: str | None = None

@@ -20,7 +20,7 @@ _METAVARS = {
     "retry_backoff": "SECONDS", "failure_threshold": "SHARE", "demo_skill": "SHARE",
     "data_type": "TYPE", "infer_method": "METHOD", "meta_path": "PATH", "prompt_style": "STYLE",
     "template": "TEXT", "system": "TEXT", "fewshot_dataset": "PATH", "input_columns": "NAMES",
-    "output_column": "NAME", "options": "NAMES", "mcq_fallback": "RULE", "qa_metrics": "NAMES",
+    "output_column": "NAME", "options": "NAMES", "answer_index": "N", "mcq_fallback": "RULE", "qa_metrics": "NAMES",
     "qa_pattern": "REGEX", "numeric_tolerance": "SHARE", "evaluator": "NAME", "evaluator_kwargs": "JSON",
     "judge_url": "URL", "judge_id": "ID", "judge_key_name": "VARIABLE", "judge_model": "NAME", "media": "FORM",
     "audio_style": "STYLE", "max_media_mb": "MB", "compat": "TOOL", "test_range": "RANGE", "input": "JSON",

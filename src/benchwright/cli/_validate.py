@@ -12,7 +12,7 @@ from benchwright.cli._run_flags import add_run_flags, run_options
 if TYPE_CHECKING:
     from benchwright.benchmarks import FileReport
 
-_FLAGS = ("limit", "data_type", "input_columns", "output_column", "options", "template")
+_FLAGS = ("limit", "data_type", "input_columns", "output_column", "options", "answer_index", "template")
 _NOT_READY = 2
 
 

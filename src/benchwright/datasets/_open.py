@@ -13,7 +13,7 @@ from benchwright.datasets._formats import FileSource, parser_for
 from benchwright.datasets._hf_uri import HfUri
 from benchwright.datasets._program import HasRows, program_source
 from benchwright.datasets._ranges import RangedReader
-from benchwright.datasets._reader import DatasetReader
+from benchwright.datasets._reader import DatasetReader, RowShape
 from benchwright.datasets._sampled import SampledReader
 from benchwright.datasets._sampling import Sampling
 from benchwright.datasets._stored import StoredFile
@@ -34,6 +34,7 @@ def open_dataset(
     limit: int | None = None,
     filters: Sequence[Filter] = (),
     sampling: Sampling | None = None,
+    shape: RowShape | None = None,
 ) -> DatasetReader:
     """A reader of a dataset. Finds the file now, reads rows later; of a hub dataset, commit, configuration and
     split are settled now and files are fetched as they are needed.
@@ -46,6 +47,7 @@ def open_dataset(
         filters: rows to keep, by the names in the data.
         sampling: which of the rows, how often and in which order, with which lengths; the limit cuts what it
             gives. None for the rows as they stand.
+        shape: what else makes rows of what stands in the data, behind the mapping.
 
     Raises:
         DatasetError: there is no such file, or nobody can fetch the URI.
@@ -53,7 +55,9 @@ def open_dataset(
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
         raise DatasetError(f"limit is {limit!r}; expected a whole number of rows, 0 or more")
     if sampling is not None:
-        inner = open_dataset(ref, base_dir=base_dir, field_mapping=field_mapping, filters=filters)
+        inner = open_dataset(
+            ref, base_dir=base_dir, field_mapping=field_mapping, filters=filters, shape=shape
+        )
         if sampling.rows is not None:
             inner = RangedReader(inner, sampling.rows)
         return SampledReader(inner, sampling, limit)
@@ -68,11 +72,12 @@ def open_dataset(
             limit=limit,
             filters=filters,
             metadata={},
+            shape=shape,
         )
     written = os.fspath(ref)
     found = fetch(written, base_dir)
     if isinstance(found, HfUri):
-        return _open_hub(written, mapping, limit, (*found.filters, *filters))
+        return _open_hub(written, mapping, limit, (*found.filters, *filters), shape)
     file = StoredFile(found.path, written)
     return DatasetReader(
         FileSource(file, parser_for(file, found.format)),
@@ -82,6 +87,7 @@ def open_dataset(
         limit=limit,
         filters=filters,
         metadata=found.metadata,
+        shape=shape,
     )
 
 
@@ -115,7 +121,11 @@ def load_dataset(
 
 
 def _open_hub(
-    written: str, mapping: Mapping[str, str], limit: int | None, filters: Sequence[Filter]
+    written: str,
+    mapping: Mapping[str, str],
+    limit: int | None,
+    filters: Sequence[Filter],
+    shape: RowShape | None,
 ) -> DatasetReader:
     from benchwright.datasets._hf.resolve import resolve
     from benchwright.datasets._hf.source import HubSource
@@ -132,6 +142,7 @@ def _open_hub(
         metadata={"source": "huggingface", **provenance},
         provenance=provenance,
         notes=source.notes,
+        shape=shape,
     )
 
 

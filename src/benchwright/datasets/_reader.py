@@ -13,6 +13,9 @@ from benchwright.datasets._values import Batch, Chunk, Chunks, Filter, Source, T
 
 OnBad = Callable[[BadRow], None]
 
+RowShape = Callable[[Row], Row]
+"""What makes a row of one as it stands in the data: a new row, or the same one."""
+
 
 class DatasetReader:
     """Rows of one dataset, in the order of the data, with their line numbers.
@@ -27,6 +30,7 @@ class DatasetReader:
         "_limit",
         "_mapping",
         "_notes",
+        "_shape",
         "_source",
         "metadata",
         "name",
@@ -46,6 +50,7 @@ class DatasetReader:
         metadata: Mapping[str, object],
         provenance: JsonObject | None = None,
         notes: Sequence[str] = (),
+        shape: RowShape | None = None,
     ) -> None:
         self.name = name
         """How messages call the dataset: the path as the user wrote it."""
@@ -58,6 +63,7 @@ class DatasetReader:
         self._notes = notes
         self._source = source
         self._mapping = dict(field_mapping)
+        self._shape = shape
         self._limit = limit
         self._filters = tuple(filters)
         self._fingerprint: str | None = None
@@ -161,6 +167,8 @@ class DatasetReader:
             rows, lines = [rows[i] for i in positions], [lines[i] for i in positions]
         if self._mapping:
             rows = [rename_fields(row, self._mapping) for row in rows]
+        if self._shape is not None:
+            rows = [self._shape(row) for row in rows]
         return Chunk(rows, lines)
 
     def _bad_row(self, trouble: Trouble) -> BadRow:

@@ -125,6 +125,7 @@ def _prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         limit=settings.limit,
         filters=spec.filters,
         sampling=spec.sampling,
+        shape=spec.shape,
     )
     # Ready-made responses are scored as they are: examples would only cost a pass over the data.
     shots = 0 if strategy == "score_only" else settings.num_fewshot

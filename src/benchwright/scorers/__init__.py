@@ -25,10 +25,11 @@ from benchwright.scorers._mcq.compat import aisbench_choice
 from benchwright.scorers._mcq.extraction import Extraction
 from benchwright.scorers._mcq.nearest import nearest_choice
 from benchwright.scorers._mcq.remarks import mcq_remarks
-from benchwright.scorers._mcq.rows import gold_letter, options_of
+from benchwright.scorers._mcq.rows import gold_letter, gold_letters, options_of
 from benchwright.scorers._mcq.rule import ChoiceRule
 from benchwright.scorers._mcq.rules import CHOICE_RULES, NO_ANSWER_REASONS
 from benchwright.scorers._mcq.scorer import mcq_answers
+from benchwright.scorers._mcq.several import extract_choices, mcq_sets, set_remarks
 from benchwright.scorers._numbers import gsm8k_answer
 from benchwright.scorers._numbers_strict import gsm8k_answer_strict
 from benchwright.scorers._qa.names import QA_METRICS, qa_metric_names
@@ -66,8 +67,10 @@ __all__ = [
     "corpus_bleu",
     "exact_match",
     "extract_choice",
+    "extract_choices",
     "f1_token",
     "gold_letter",
+    "gold_letters",
     "gsm8k_answer",
     "gsm8k_answer_strict",
     "judge_score",
@@ -76,6 +79,7 @@ __all__ = [
     "mcq_letter_extract",
     "mcq_letter_strict",
     "mcq_remarks",
+    "mcq_sets",
     "multiple_choice_acc",
     "multiple_choice_acc_verbatim",
     "nearest_choice",
@@ -86,6 +90,7 @@ __all__ = [
     "retrieval_metrics",
     "retrieval_metrics_dedup",
     "rouge",
+    "set_remarks",
 ]
 
 BUILTIN_SCORERS: Mapping[str, Scorer] = {

@@ -101,7 +101,7 @@ class RunOptions:
     infer_only: bool | None = None
     """Ask and record the replies, and leave the scoring to `rescore`."""
     data_type: str | None = None
-    """What a file of questions holds: mcq or qa; None: found out from its rows."""
+    """What a file of questions holds: mcq, mcq_multi or qa; None: found out from its rows."""
     infer_method: str | None = None
     """How it is asked: only `gen`."""
     meta_path: str | None = None
@@ -120,6 +120,8 @@ class RunOptions:
     """Column of the expected answer (`answer`)."""
     options: tuple[str, ...] | None = None
     """Columns of the options (A, B, C, …)."""
+    answer_index: int | None = None
+    """Where numbers in the answer column begin to count the options: 0 or 1; None: found out from the rows."""
     mcq_fallback: str | None = None
     """What decides where no letter can be read: none, levenshtein or aisbench."""
     qa_metrics: tuple[str, ...] | None = None

@@ -14,7 +14,7 @@ QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.gr
 """Names of the options that only files of questions understand."""
 
 _JUDGES = {"judge_url": "url", "judge_id": "model_id", "judge_key_name": "api_key"}
-_ONLY_MCQ = ("mcq_fallback",)
+_ONLY_MCQ = ("mcq_fallback", "answer_index")
 _ONLY_QA = (
     "qa_metrics",
     "qa_pattern",

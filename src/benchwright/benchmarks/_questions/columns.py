@@ -13,6 +13,9 @@ from benchwright.core import Row, UsageError
 LETTERS = ascii_uppercase
 """What options are called, in order."""
 
+BEYOND = "AA"
+"""The column of a 27th option, named as spreadsheets name it. It exists to be refused."""
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -26,6 +29,8 @@ class Columns:
     """The only letters that are options; empty: all that follow one another from A."""
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Columns of other names that hold options, and the letters they become."""
+    from_list: str | None = None
+    """The one column that holds all options, where the user names it."""
 
     @classmethod
     def of(cls, options: QuestionOptions) -> Columns:
@@ -37,6 +42,9 @@ class Columns:
                 "question too"
             )
         wanted = options.options or tuple(name for name in options.input_columns if _is_letter(name))
+        answer = options.output_column or cls().answer
+        if len(wanted) == 1 and not _is_letter(wanted[0]):
+            return cls(tuple(given) or cls().question, answer, from_list=wanted[0])
         if wanted and not 2 <= len(wanted) <= len(LETTERS):
             raise UsageError(
                 f"options names {len(wanted)} columns ({', '.join(wanted)}); expected 2 to {len(LETTERS)}"
@@ -47,7 +55,7 @@ class Columns:
             raise UsageError(
                 f"options is {', '.join(wanted)}; options follow one another from A, as in {', '.join(letters)}"
             )
-        return cls(tuple(given) or cls().question, options.output_column or cls().answer, letters, mapping)
+        return cls(tuple(given) or cls().question, answer, letters, mapping)
 
     @property
     def only(self) -> frozenset[str] | None:

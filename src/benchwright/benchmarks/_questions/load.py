@@ -8,6 +8,7 @@ from pathlib import Path
 from benchwright.benchmarks._missing import listed
 from benchwright.benchmarks._questions.columns import Columns
 from benchwright.benchmarks._questions.files import has_fixed_columns, question_name
+from benchwright.benchmarks._questions.layout import find_layout
 from benchwright.benchmarks._questions.media import media_for
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions
 from benchwright.benchmarks._questions.prompts import CodePrompt, built_in, built_in_example
@@ -25,7 +26,7 @@ from benchwright.core import (
     canonical_json,
     normalise_name,
 )
-from benchwright.datasets import DatasetReader, RowRange, Sampling, open_dataset
+from benchwright.datasets import DatasetReader, RowRange, Sampling, names_media, open_dataset
 
 NO_GOLD = "no gold (the data have no answers); replies are recorded"
 """Why a file without answers gives no scores."""
@@ -39,9 +40,12 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
     UsageError for options that contradict the data or one another.
     """
     columns = Columns.of(options)
-    reader = _open(path, columns, cwd)
-    found = sniff(reader, columns, fixed=has_fixed_columns(path))
-    data_type = checked_type(found, options.data_type, columns, path)
+    layout = find_layout(_open(path, cwd), options, columns)
+    mapping = {**columns.mapping, **layout.mapping}
+    reader = open_dataset(path, base_dir=cwd, field_mapping=mapping, shape=layout.shape)
+    fixed = has_fixed_columns(path) and layout.shape is None
+    found = sniff(reader, columns, fixed=fixed)
+    data_type = checked_type(found, options.data_type, columns, path, several=layout.several)
     _refuse_twins(columns, path, cwd)
     if data_type == "qa" and options.prompt_style == "cot":
         raise UsageError(
@@ -54,7 +58,6 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         check_system(options.system, columns, cwd)
     prompt, example = _prompts(options, data_type, columns, cwd, gold=found.gold)
     scoring = scoring_of(options, data_type, columns)
-    fixed = has_fixed_columns(path)
     media, check_media = media_for(reader.path, options, cwd=cwd, columns=found.columns if fixed else None)
     name = options.name or question_name(path)
     return BenchmarkSpec(
@@ -64,24 +67,36 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         prompt="",
         scorer=scoring.scorer,
         target_field=columns.answer,
-        field_mapping=dict(columns.mapping) or None,
+        field_mapping=mapping or None,
+        shape=layout.shape,
+        sources=tuple(sorted(layout.used)),
         config=scoring.config,
         system_prompt=options.system,
         fewshot_dataset=options.fewshot_dataset,
         base_dir=cwd,
         template=prompt,
         example=example,
-        check_row=RowRules(columns, options=data_type == "mcq", also=check_media),
+        check_row=RowRules(columns, data_type, also=check_media),
         media=media,
         max_tokens_field=LENGTH,
         headline=scoring.headline,
         remarks=scoring.remarks,
         sampling=_sampling(options, reader.path, cwd),
         unscored=NO_GOLD if not found.gold and options.evaluator is None else "",
-        family=data_type,
-        doubts=tuple(doubts(found, columns)),
+        family="qa" if data_type == "qa" else "mcq",
+        doubts=(
+            *layout.said,
+            *_about_type(data_type),
+            *doubts(found, columns, layout, media=names_media(set(found.columns))),
+        ),
         rules=_rules(options, data_type),
     )
+
+
+def _about_type(data_type: DataType) -> tuple[str, ...]:
+    if data_type != "mcq_multi":
+        return ()
+    return ("any number of options may be right (mcq_multi): replies are read as sets of letters",)
 
 
 def _prompts(
@@ -95,9 +110,9 @@ def _prompts(
     return prompt, built_in_example(prompt, data_type, style, columns, gold=gold)
 
 
-def _open(path: str, columns: Columns, cwd: Path) -> DatasetReader:
+def _open(path: str, cwd: Path) -> DatasetReader:
     try:
-        return open_dataset(path, base_dir=cwd, field_mapping=columns.mapping)
+        return open_dataset(path, base_dir=cwd)
     except DatasetError as error:
         if "://" not in path and not (cwd / Path(path).expanduser()).exists():
             raise NotFoundError(str(error)) from None  # a target that is not there, like any other

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from benchwright.core import JsonObject, UsageError, suggest
 
-DataType: TypeAlias = Literal["mcq", "qa"]
-"""Multiple choice, or a question with a free answer."""
+DataType: TypeAlias = Literal["mcq", "mcq_multi", "qa"]
+"""Multiple choice with one right option, with any number of right ones, or a question with a free answer."""
 
 PromptStyle: TypeAlias = Literal["benchwright", "cot", "aisbench"]
 """How a row asks: our instruction, thinking first, or the prompts of AISBench."""
@@ -61,7 +61,9 @@ class QuestionOptions:
     output_column: str | None = None
     """Column that holds the expected answer, where it is not `answer`."""
     options: tuple[str, ...] = ()
-    """Columns that hold the options, in order, where they are not all of A, B, C, …"""
+    """Columns that hold the options, in order, where they are not all of A, B, C, …; or the one that holds a list."""
+    answer_index: int | None = None
+    """Where numbers in the answer column begin to count the options, 0 or 1; None: found out, or they are texts."""
     fewshot_dataset: str | None = None
     """File of solved examples; the number is a setting of the run."""
     meta_path: str | None = None
@@ -99,6 +101,8 @@ class QuestionOptions:
                 raise UsageError(f"{name} is {value!r}; expected {' or '.join(known)}.{near}")
         if self.template is not None and self.human_prompt is not None:
             raise UsageError("template and human_prompt are the same thing; give one of them")
+        if self.answer_index not in (None, 0, 1) or isinstance(self.answer_index, bool):
+            raise UsageError(f"answer_index is {self.answer_index!r}; expected 0 or 1, where counting begins")
         for name, least in (("numeric_tolerance", 0.0), ("max_media_mb", 0.0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:

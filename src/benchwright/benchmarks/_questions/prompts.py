@@ -43,6 +43,16 @@ _MCQ: dict[PromptStyle, _Form] = {
     "cot": _Form("", "\n\n", f"\n{_THINK}", "\nANSWER: "),
     "aisbench": _Form("Question: ", "\n", "\nAnswer: ", ""),
 }
+_REPLY_ALL = "Reply with the letters of all correct options only, separated by commas."
+_THINK_ALL = (
+    "Think step by step. Then give your answer in a last line of its own, in the form ANSWER: <letters>, where "
+    "<letters> are the letters of all correct options, separated by commas."
+)
+_MULTI: dict[PromptStyle, _Form] = {
+    "benchwright": _Form("", "\n\n", f"\n{_REPLY_ALL}", "\n"),
+    "cot": _Form("", "\n\n", f"\n{_THINK_ALL}", "\nANSWER: "),
+    "aisbench": _MCQ["aisbench"],
+}
 _STEM_ALONE = _Form("", "", "", "\n")
 _TWO_LINES = _Form("Question: ", "", "\nAnswer: ", "")
 
@@ -63,9 +73,9 @@ class CodePrompt:
 
 def built_in(data_type: DataType, style: PromptStyle, columns: Columns, *, gold: bool) -> CodePrompt:
     """The prompt of a style. Without gold, a free question stands alone in every style."""
-    if data_type == "mcq":
-        return _mcq(_MCQ[style], OPTION_MARKS[style], columns)
-    form = _qa_form(style, gold)
+    form = _form(data_type, style, gold)
+    if data_type != "qa":
+        return _mcq(form, OPTION_MARKS[style], columns)
     stem = stem_reader(columns)
     before, after = form.before, form.after
     text = f"{before}{{{'+'.join(columns.question)}}}{after}"
@@ -84,7 +94,7 @@ def built_in_example(
     gold: bool = True,
 ) -> CodePrompt:
     """A solved example: the prompt and its answer. MissingFieldError for a row without one."""
-    form = _MCQ[style] if data_type == "mcq" else _qa_form(style, gold)
+    form = _form(data_type, style, gold)
     answer = answer_reader(data_type, columns)
     render, joint = prompt.render, form.answer
     return CodePrompt(
@@ -95,11 +105,11 @@ def built_in_example(
 
 
 def answer_reader(data_type: DataType, columns: Columns) -> Callable[[Row], str]:
-    """The answer of a row as an example shows it: the letter, or the text (of a list, the first)."""
+    """The answer of a row as an example shows it: the letter or letters, or the text (of a list, the first)."""
     field = columns.answer
-    if data_type == "mcq":
+    if data_type != "qa":
         options = options_reader(columns)
-        return lambda row: _letter(row, field, options(row))
+        return lambda row: _letters(row, field, options(row))
     return lambda row: _answer_text(row, field)
 
 
@@ -154,17 +164,19 @@ def _pattern(form: _Form, mark: str, count: int) -> str:
     return f"{form.before}%s{form.between}{lines}{form.after}"
 
 
-def _qa_form(style: PromptStyle, gold: bool) -> _Form:
+def _form(data_type: DataType, style: PromptStyle, gold: bool) -> _Form:
+    if data_type != "qa":
+        return (_MCQ if data_type == "mcq" else _MULTI)[style]
     return _TWO_LINES if style == "aisbench" and gold else _STEM_ALONE
 
 
-def _letter(row: Row, field: str, options: Mapping[str, str]) -> str:
-    from benchwright.scorers import gold_letter
+def _letters(row: Row, field: str, options: Mapping[str, str]) -> str:
+    from benchwright.scorers import gold_letters
 
-    letter = gold_letter(row.get(field), options)
-    if letter is None:
+    letters = gold_letters(row.get(field), options)
+    if letters is None:
         raise MissingFieldError(field, row)
-    return letter
+    return ", ".join(letters)
 
 
 def _answer_text(row: Row, field: str) -> str:

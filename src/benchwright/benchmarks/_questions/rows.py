@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from benchwright.benchmarks._missing import MissingFieldError, listed, nearest
-from benchwright.benchmarks._questions.columns import LETTERS, Columns
+from benchwright.benchmarks._missing import MissingFieldError, is_blank, listed, nearest
+from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns
+from benchwright.benchmarks._questions.lists import whole_number
+from benchwright.benchmarks._questions.options import DataType
 from benchwright.benchmarks._spec import RowCheck
 from benchwright.core import Row
 
@@ -54,13 +56,14 @@ def stem_reader(columns: Columns) -> Callable[[Row], str]:
 class RowRules:
     """Looks at one row. Raises MissingFieldError, with the reason, for one that cannot be asked or scored."""
 
-    __slots__ = ("_also", "_columns", "_options", "_stem")
+    __slots__ = ("_also", "_columns", "_options", "_several", "_stem")
 
-    def __init__(self, columns: Columns, *, options: bool, also: RowCheck | None = None) -> None:
+    def __init__(self, columns: Columns, data_type: DataType, *, also: RowCheck | None = None) -> None:
         self._columns = columns
         self._also = also
         self._stem = stem_reader(columns)
-        self._options = options_reader(columns) if options else None
+        self._options = None if data_type == "qa" else options_reader(columns)
+        self._several = data_type == "mcq_multi"
 
     def __call__(self, row: Row) -> None:
         """As a scan of all rows wants it."""
@@ -80,7 +83,7 @@ class RowRules:
         options = self._options(row)
         self._check_options(row, options)
         if self._columns.has_answer(row):
-            _check_letter(row[self._columns.answer], options, self._columns.answer)
+            _check_letter(row[self._columns.answer], options, self._columns.answer, several=self._several)
         return len(options)
 
     def _check_options(self, row: Row, options: Mapping[str, str]) -> None:
@@ -94,6 +97,10 @@ class RowRules:
             and (only is None or name in only)
             and str(value).strip()
         ]
+        if len(options) == len(LETTERS) and not is_blank(row.get(BEYOND)):
+            raise MissingFieldError(
+                BEYOND, reason=f"more than {len(LETTERS)} options: A to Z name no further one; ask with fewer"
+            )
         if len(found) > len(options):
             lacking = LETTERS[len(options)]
             raise MissingFieldError(
@@ -129,14 +136,24 @@ def _check_length(value: Any) -> None:
         )
 
 
-def _check_letter(answer: Any, options: Mapping[str, str], field: str) -> None:
-    from benchwright.scorers import gold_letter
+def _check_letter(answer: Any, options: Mapping[str, str], field: str, *, several: bool) -> None:
+    from benchwright.scorers import gold_letters
 
-    if gold_letter(answer, options) is not None:
+    letters = gold_letters(answer, options)
+    if letters is not None and (several or len(letters) == 1):
         return
+    if letters is not None:
+        raise MissingFieldError(
+            field,
+            reason=f"{field} {_shown(answer)} names several options ({', '.join(letters)}), and the rows have one right "
+            "option each; where several may be right: --data-type mcq_multi",
+        )
     known = f"A-{LETTERS[len(options) - 1]}"
     text = f"{field} {_shown(answer)} is not one of {known}"
-    if isinstance(answer, list | dict):
+    number = whole_number(answer)
+    if number is not None and number <= len(options):
+        text += ". If it counts the options, say from where: --answer-index 0 or --answer-index 1"
+    elif isinstance(answer, list | dict):
         text += ": expected one letter"
     elif len(str(answer).strip()) > 1:
         text += ", nor the text of exactly one option"

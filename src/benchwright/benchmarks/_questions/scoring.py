@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
@@ -40,7 +41,7 @@ def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) 
     if name is None and options.evaluator_kwargs:
         raise UsageError("evaluator_kwargs are settings of an evaluator; name it too: --evaluator NAME")
     if name is None:
-        chosen = _mcq(options.mcq_fallback) if data_type == "mcq" else _qa(options)
+        chosen = _of_type(options, data_type)
     elif name in QA_METRICS and (data_type == "qa" or name not in BUILTIN_SCORERS):
         chosen = _qa(_with_kwargs(name, options))
     elif name in BUILTIN_SCORERS:
@@ -51,9 +52,24 @@ def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) 
     else:
         known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS)
         raise UsageError(f"evaluator {name!r} is not known.{suggest(name, known)} Known: {', '.join(known)}")
-    if data_type == "mcq" and columns.only is not None:
+    if data_type != "qa" and columns.only is not None:
         chosen = replace(chosen, scorer=_seeing_only(chosen.scorer, columns.only))
     return chosen
+
+
+def _of_type(options: QuestionOptions, data_type: DataType) -> Scoring:
+    from benchwright.scorers import mcq_sets, set_remarks
+
+    if data_type == "qa":
+        return _qa(options)
+    if data_type == "mcq":
+        return _mcq(options.mcq_fallback)
+    if options.mcq_fallback != "none":
+        raise UsageError(
+            "mcq_fallback guesses one letter, and in these rows any number of options may be right (mcq_multi); leave "
+            "it out"
+        )
+    return Scoring(scorer=mcq_sets, headline="exact_set", remarks=set_remarks)
 
 
 def _mcq(fallback: str) -> Scoring:
@@ -63,7 +79,7 @@ def _mcq(fallback: str) -> Scoring:
     if fallback not in known:
         raise UsageError(f"fallback is {fallback!r}; expected {', '.join(known)}.{suggest(fallback, known)}")
     scorer = mcq_answers(fallback)  # type: ignore[arg-type]  # just seen to be one of them
-    return Scoring(scorer=scorer, headline="accuracy", remarks=mcq_remarks)
+    return Scoring(scorer=scorer, headline="accuracy", remarks=partial(mcq_remarks, fallback=fallback))
 
 
 def _qa(options: QuestionOptions) -> Scoring:

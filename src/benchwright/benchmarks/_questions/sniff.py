@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from benchwright.benchmarks._missing import listed
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
+from benchwright.benchmarks._questions.layout import Layout, unused_columns
 from benchwright.benchmarks._questions.options import DataType
 from benchwright.core import BadRow, DatasetError, Row, UsageError
 from benchwright.datasets import DatasetReader
@@ -17,7 +18,7 @@ class Sniffed:
     """What the rows show."""
 
     data_type: DataType
-    """mcq when any row has two or more options."""
+    """mcq when any row has two or more options; mcq_multi is for others to tell."""
     gold: bool
     """Whether any row says what is right."""
     columns: tuple[str, ...]
@@ -43,7 +44,9 @@ def sniff(reader: DatasetReader, columns: Columns, *, fixed: bool) -> Sniffed:
     return Sniffed("mcq" if mcq else "qa", gold, tuple(seen))
 
 
-def checked_type(found: Sniffed, wanted: DataType | None, columns: Columns, name: str) -> DataType:
+def checked_type(
+    found: Sniffed, wanted: DataType | None, columns: Columns, name: str, *, several: bool = False
+) -> DataType:
     """The type that was asked for, unless the rows say otherwise: UsageError with what was found."""
     has = f"the rows have: {listed(found.columns)}"
     if columns.letters and found.data_type == "qa" and found.columns:
@@ -54,11 +57,13 @@ def checked_type(found: Sniffed, wanted: DataType | None, columns: Columns, name
         raise UsageError(
             f"options names {', '.join(asked)}, but no row of {name} has the first two of them; {has}"
         )
-    if wanted is None or wanted == found.data_type or not found.columns:
+    if wanted is None and found.data_type == "mcq" and several:
+        return "mcq_multi"
+    if wanted is None or wanted.startswith(found.data_type) or not found.columns:
         return wanted or found.data_type
-    if wanted == "mcq":
+    if wanted != "qa":
         raise UsageError(
-            f"data_type is mcq, but no row of {name} has two options (columns A, B, …), which makes it qa; {has}. "
+            f"data_type is {wanted}, but no row of {name} has two options (columns A, B, …), which makes it qa; {has}. "
             f"Leave data_type out, or name the columns of the options: --options{_lower(found) or ' X,Y,Z'}"
         )
     raise UsageError(
@@ -67,8 +72,11 @@ def checked_type(found: Sniffed, wanted: DataType | None, columns: Columns, name
     )
 
 
-def doubts(found: Sniffed, columns: Columns) -> Iterator[str]:
-    """Columns that look like options where none were found."""
+def doubts(found: Sniffed, columns: Columns, layout: Layout, *, media: bool) -> Iterator[str]:
+    """Columns that look like something and are not used."""
+    yield from unused_columns(
+        found.columns, layout, columns, options=found.data_type == "mcq", gold=found.gold, media=media
+    )
     if found.data_type == "mcq" or columns.mapping:
         return
     letters = _letters(found)
@@ -78,11 +86,6 @@ def doubts(found: Sniffed, columns: Columns) -> Iterator[str]:
         yield (
             f"{what} {', '.join(letters)} {'look' if len(letters) > 1 else 'looks'} like options, but no row has "
             f"both A and B{'' if lacking > 'B' else f' (there is no {lacking})'}: rows are asked without options (qa)"
-        )
-    elif lower := _lower(found):
-        yield (
-            f"columns{lower.replace(',', ', ')} look like options; options are capital letters: map them with "
-            f"--options{lower}. As it is, rows are asked without options (qa)"
         )
 
 

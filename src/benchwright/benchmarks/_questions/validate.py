@@ -83,6 +83,7 @@ def validate_questions(spec: BenchmarkSpec, *, limit: int | None = None) -> File
             field_mapping=spec.field_mapping,
             limit=limit,
             filters=spec.filters,
+            shape=spec.shape,
         )
         scan = scan_rows(counting, reader, build_prompts(spec), LISTED_BAD_ROWS)
     except DatasetError as error:

@@ -44,7 +44,7 @@ def written_prompts(
     inner = _compiled(options, columns, cwd)
     if inner is None:
         return None
-    letters = options_reader(columns) if data_type == "mcq" else None
+    letters = options_reader(columns) if data_type != "qa" else None
     mark = OPTION_MARKS[options.prompt_style]
     answer = answer_reader(data_type, columns)
     render, gold = inner.render, columns.answer

@@ -68,6 +68,42 @@ def gold_letter(answer: object, options: Mapping[str, str]) -> str | None:
     return letter
 
 
+def gold_letters(answer: object, options: Mapping[str, str]) -> list[str] | None:
+    """The options that `answer` means, in order, where several may be right; None where it means none.
+
+    Read are a list of letters or texts, letters between commas, blanks or other signs, and capitals in a row that
+    follow one another in the alphabet.
+
+    >>> options = {"A": "2", "B": "3", "C": "4", "D": "5"}
+    >>> gold_letters("C, a", options), gold_letters(["3", "D"], options), gold_letters("ABD", options)
+    (['A', 'C'], ['B', 'D'], ['A', 'B', 'D'])
+    >>> gold_letters("b", options), gold_letters("A, E", options), gold_letters("DAB", options)
+    (['B'], None, None)
+    """
+    one = gold_letter(answer, options)
+    if one is not None:
+        return [one]
+    if isinstance(answer, str):
+        bare = answer.strip()
+        parts = [part for part in _joints().split(bare) if part]
+        if len(parts) == 1 and bare.isupper() and list(bare) == sorted(set(bare)):
+            parts = list(bare)
+        if any(part.upper() not in options for part in parts):
+            return None
+        found: list[str | None] = [part.upper() for part in parts]
+    elif isinstance(answer, list | tuple):
+        found = [gold_letter(part, options) for part in answer]
+    else:
+        return None
+    letters = {letter for letter in found if letter is not None}
+    return sorted(letters) if letters and None not in found else None
+
+
+@cache
+def _joints() -> re.Pattern[str]:
+    return re.compile(r"(?:[\s,;/|+&()\[\]\"'.、，；和与]|\band\b|\bund\b|\bet\b|\by\b)+", re.IGNORECASE)
+
+
 @cache
 def _lettered() -> re.Pattern[str]:
     """`(b)`, `b.`, `b) london`."""

@@ -1,0 +1,430 @@
+"""How a file lays out its questions where it has no columns `question`, `A`, `B`, …, `answer`.
+
+Datasets keep options in a list, in a dict, in columns of other names, and answers as an index or a label. What a
+file does is found out from its first rows, stated next to every number, and undone row by row, so that prompts,
+checks and scorers know one form only. Whatever is not certain is left alone: then the row check refuses the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns
+from benchwright.benchmarks._questions.lists import Listed, listed_options, whole_number
+from benchwright.benchmarks._questions.names import (
+    NamedOptions,
+    answer_columns,
+    distractors,
+    is_working,
+    lettered_columns,
+    list_columns,
+    media_columns,
+    numbered_columns,
+    question_column,
+    same_column,
+)
+from benchwright.benchmarks._questions.options import QuestionOptions
+from benchwright.core import BadRow, DatasetError, Row, UsageError
+from benchwright.datasets import DatasetReader
+
+SAMPLE_ROWS = 1000
+"""How many rows are looked at. What later rows do differently, the check of all rows refuses."""
+
+SEVERAL_SHARE = 0.05
+"""From this share of answers that name several options, a file is one of several right options; below it such an
+answer is a slip, and the row is refused."""
+
+OptionsOf: TypeAlias = Callable[[Row], "Listed | None"]
+"""A row to its options with their labels; None where it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What a file calls its columns, and how its rows become questions with lettered options."""
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    """Columns to rename."""
+    shape: Callable[[Row], Row] | None = None
+    """What else is done to each row, behind the renaming."""
+    said: tuple[str, ...] = ()
+    """How options and answers are read, in sentences."""
+    used: frozenset[str] = frozenset()
+    """Columns of the data that are read though they have other names, or say the same as one that is read."""
+    several: bool = False
+    """Whether an answer means several options."""
+
+
+def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Columns) -> Layout:
+    """The layout of a file, from its first rows. `reader` gives the rows as they stand in the data."""
+    rows = _sample(reader)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    mapping = _plain_names(names, options, columns)
+    source = _source(rows, names, options, columns)
+    if source is None:
+        return _without_options(rows, options, columns, mapping)
+    stem = (
+        None if options.input_columns or "question" in {*names, *mapping.values()} else question_column(names)
+    )
+    if stem is not None:
+        mapping[stem] = "question"
+    answers = _answers(rows, names, source, options, columns, mapping)
+    if source.guessed and answers.fit == 0 and answers.seen:
+        return Layout(
+            mapping=mapping, said=tuple(_plainly(mapping))
+        )  # said among the columns that are not used
+    mapping |= source.mapping
+    given = "" if answers.column is None else mapping.get(answers.column, answers.column)
+    shape = _shape(source, given, columns.answer, answers.base)
+    said = [*_plainly(mapping, source.mapping), *source.said]
+    if source.drawn is None:
+        said += _told(answers, given, columns.answer)
+    used = {*mapping, *source.names, *_agreeing(rows, names, source, answers)}
+    return Layout(
+        mapping=mapping, shape=shape, said=tuple(said), used=frozenset(used), several=answers.several
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """Where options stand."""
+
+    read: OptionsOf
+    """The options of a row as it stands in the data."""
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    """Columns that only need another name."""
+    column: str | None = None
+    """The column that holds all of them."""
+    drawn: NamedOptions | None = None
+    """A right and several wrong ones in columns of their own."""
+    names: tuple[str, ...] = ()
+    """Columns of the data that hold options."""
+    said: tuple[str, ...] = ()
+    """How they are read; nothing for columns A, B, C, …"""
+    guessed: bool = False
+    """Whether only answers that fit make it sure."""
+
+
+def _source(
+    rows: Sequence[Row], names: Sequence[str], options: QuestionOptions, columns: Columns
+) -> _Source | None:
+    if columns.from_list is not None:
+        return _in_list(columns.from_list)
+    if columns.letters:
+        given = {letter: letter for letter in columns.letters if letter not in columns.mapping.values()}
+        return _Source(read=_in_columns({**given, **columns.mapping}), names=tuple(columns.mapping))
+    lettered = lettered_columns(names)
+    plain = {"A", "B"} <= set(names)
+    if plain and any(_filled(row, "A") and _filled(row, "B") for row in rows):
+        mapping = {name: letter for name, letter in lettered.items() if name != letter}
+        return _Source(read=_in_columns(lettered), mapping=mapping, said=_renamed(mapping))
+    if options.data_type == "qa":
+        return None
+    for name in list_columns(names):
+        if any(listed_options(row.get(name)) for row in rows):
+            return _in_list(name)
+    if lettered and not plain:
+        return _renames(lettered)
+    numbered = numbered_columns(names)
+    if numbered:
+        return _renames(numbered)
+    drawn = distractors(names)
+    return None if drawn is None else _drawn(drawn)
+
+
+def _renames(found: Mapping[str, str]) -> _Source:
+    return _Source(
+        read=_in_columns(found), mapping=found, names=tuple(found), said=_renamed(found), guessed=True
+    )
+
+
+def _in_list(name: str) -> _Source:
+    said = (f'options are read from "{name}"',)
+    return _Source(read=lambda row: listed_options(row.get(name)), column=name, names=(name,), said=said)
+
+
+def _drawn(found: NamedOptions) -> _Source:
+    wrong = ", ".join(found.wrong)
+    said = (
+        f'options are "{found.right}" (the right one) and {wrong}, in an order drawn from each question: the same in '
+        "every run",
+    )
+    names = (found.right, *found.wrong)
+    return _Source(read=lambda row: _draw(row, found), drawn=found, names=names, said=said)
+
+
+def _draw(row: Row, found: NamedOptions) -> Listed | None:
+    texts = [str(value) for name in found.wrong if (value := row.get(name)) not in (None, "")]
+    right = row.get(found.right)
+    if right in (None, "") or not texts:
+        return None
+    seed = sha256("\n".join([str(right), *texts, str(row.get("question", ""))]).encode()).digest()
+    at = int.from_bytes(seed[:8]) % (len(texts) + 1)
+    return Listed((*texts[:at], str(right), *texts[at:]), right=LETTERS[at] if at < len(LETTERS) else None)
+
+
+def _in_columns(found: Mapping[str, str]) -> OptionsOf:
+    names = sorted(found, key=lambda name: found[name])
+
+    def read(row: Row) -> Listed | None:
+        texts = []
+        for name in names:
+            if not _filled(row, name):
+                break
+            texts.append(str(row[name]))
+        return Listed(tuple(texts)) if len(texts) > 1 else None
+
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """Where the right options stand, and how they are written."""
+
+    column: str | None = None
+    """The column, as the data call it; None: there is none."""
+    base: int | None = None
+    """Where its numbers begin to count; None: they do not count options."""
+    told: bool = False
+    """Whether the user said so."""
+    seen: int = 0
+    """Rows with an answer."""
+    fit: int = 0
+    """How many of these mean an option of their row."""
+    by_label: bool = False
+    """Whether an answer is the label of an option that is not its letter."""
+    verbatim: bool = False
+    """Whether answers are numbers that could be an index, and are read as the text of an option."""
+    several: bool = False
+    """Whether an answer means several options."""
+
+    def letters(self, row: Row, listed: Listed) -> object:
+        """What the answer of a row comes to; None where it has none."""
+        value = None if self.column is None else row.get(self.column)
+        return listed.letters_of(listed.answer(value, self.base))
+
+
+def _answers(
+    rows: Sequence[Row],
+    names: Sequence[str],
+    source: _Source,
+    options: QuestionOptions,
+    columns: Columns,
+    mapping: Mapping[str, str],
+) -> _Answers:
+    """The answers of the column that is named, else of the first that looks like one and fits the options."""
+    if source.drawn is not None:
+        return _Answers(column=source.drawn.right, seen=len(rows), fit=len(rows))
+    renamed = next((name for name, wanted in mapping.items() if wanted == columns.answer), None)
+    if columns.answer in names or renamed is not None or options.output_column is not None:
+        return _read_as(rows, renamed or columns.answer, source, options.answer_index)
+    found = [_read_as(rows, name, source, options.answer_index) for name in answer_columns(names)]
+    fitting = [one for one in found if one.seen and one.fit == one.seen]
+    return fitting[0] if fitting else _Answers(seen=sum(one.seen for one in found))
+
+
+def _read_as(rows: Sequence[Row], name: str, source: _Source, told: int | None) -> _Answers:
+    seen = texts = labels = odd = 0
+    several = 0
+    lowest, at_end, indexed = None, False, True
+    for row in rows:
+        value, listed = row.get(name), source.read(row)
+        if listed is None or value is None or (isinstance(value, str) and not value.strip()):
+            continue
+        seen += 1
+        meant = listed.letters_of(value if told is None else listed.answer(value, told))
+        several += isinstance(meant, list)
+        if meant is not None:
+            texts += 1
+            labels += listed.by_label(value)
+        number = whole_number(value)
+        if number is None:
+            indexed = False
+            continue
+        lowest = number if lowest is None else min(lowest, number)
+        at_end = at_end or number == len(listed.texts)
+        odd += not 0 <= number <= len(listed.texts)
+    if not seen:
+        return _Answers(column=name)
+    if told is not None:
+        return _Answers(
+            column=name, base=told, told=True, seen=seen, fit=seen, several=_several(several, seen)
+        )
+    counts = indexed and lowest is not None and not odd and (lowest == 0) != at_end
+    if counts and texts < seen:
+        return _Answers(column=name, base=0 if lowest == 0 else 1, seen=seen, fit=seen)
+    verbatim = indexed and texts == seen and not labels and not odd
+    return _Answers(
+        column=name,
+        seen=seen,
+        fit=texts,
+        by_label=labels > 0,
+        verbatim=verbatim,
+        several=_several(several, seen),
+    )
+
+
+def _several(several: int, seen: int) -> bool:
+    return several > 0 and several >= SEVERAL_SHARE * seen
+
+
+def _agreeing(rows: Sequence[Row], names: Sequence[str], source: _Source, answers: _Answers) -> Iterator[str]:
+    """The column of the answers, and others that say the same in every row."""
+    if answers.column is None:
+        return
+    yield answers.column
+    for name in answer_columns(names):
+        other = _read_as(rows, name, source, None)
+        pairs = [
+            (answers.letters(row, one), other.letters(row, one)) for row in rows if (one := source.read(row))
+        ]
+        if other.fit and all(one == another for one, another in pairs):
+            yield name
+
+
+def _told(answers: _Answers, given: str, wanted: str) -> Iterator[str]:
+    """How answers are read, where that is not as letters and texts in the usual column."""
+    if answers.column is None or not answers.seen:
+        return
+    if answers.base is not None:
+        how = "as --answer-index says" if answers.told else "as the rows show"
+        yield f'"{answers.column}" counts the options from {answers.base}, {how}'
+    elif answers.by_label:
+        yield f'"{answers.column}" is the label of an option'
+    elif answers.verbatim:
+        yield (
+            f'"{answers.column}" holds numbers that are texts of options, and is read so; where they count the '
+            "options, say from where: --answer-index 0 or --answer-index 1"
+        )
+    elif given != wanted:
+        yield f'the right option is read from "{answers.column}"'
+
+
+def _shape(source: _Source, given: str, wanted: str, base: int | None) -> Callable[[Row], Row] | None:
+    """What makes rows of one form; None where they have it."""
+    listed = source.read if source.column is not None or source.drawn is not None else None
+    if listed is None and base is None and given in ("", wanted):
+        return None
+    column = source.column
+
+    def shape(row: Row) -> Row:
+        found = listed(row) if listed is not None else None
+        shaped = dict(row)
+        if found is not None:
+            if column == "options":  # what a template calls so is the lettered list
+                del shaped[column]
+            shaped.update(zip((*LETTERS, BEYOND), found.texts, strict=False))
+        if not given or given not in row:
+            return shaped
+        if found is None:
+            found = Listed(tuple(_own_options(shaped)))
+        shaped[wanted] = found.right or found.answer(row[given], base)
+        return shaped
+
+    return shape
+
+
+def _own_options(row: Row) -> Iterator[str]:
+    for letter in LETTERS:
+        if not _filled(row, letter):
+            return
+        yield str(row[letter])
+
+
+def _without_options(
+    rows: Sequence[Row], options: QuestionOptions, columns: Columns, mapping: dict[str, str]
+) -> Layout:
+    if options.answer_index is not None and rows:
+        raise UsageError(
+            f"answer_index says that answers count options, and no row has two options; the rows have: {', '.join(rows[0])}"
+        )
+    return Layout(mapping=mapping, said=tuple(_plainly(mapping)), used=frozenset(mapping))
+
+
+def _plain_names(names: Sequence[str], options: QuestionOptions, columns: Columns) -> dict[str, str]:
+    """Columns that differ from the usual names only in case, width and blanks."""
+    wanted = ["max_tokens"]
+    if not options.input_columns:
+        wanted += columns.question
+    if options.output_column is None:
+        wanted.append(columns.answer)
+    found = {}
+    for name in wanted:
+        if name not in names and (other := same_column(name, names)) is not None:
+            found[other] = name
+    return found
+
+
+def unused_columns(
+    names: Sequence[str], layout: Layout, columns: Columns, *, options: bool, gold: bool, media: bool
+) -> Iterator[str]:
+    """Columns that look like options, an answer or an image, and are not read. `names` are those behind the mapping."""
+    taken = {*columns.question, columns.answer, *layout.used, *columns.mapping}
+    free = [name for name in names if name not in taken]
+    if not options:
+        whole = list_columns(free)
+        apart = list(numbered_columns(free)) or [
+            name for name in lettered_columns(free) if name not in LETTERS
+        ]
+        drawn = distractors(free)
+        if not whole and not apart and drawn is not None:
+            apart = [drawn.right, *drawn.wrong]
+        if whole or apart:
+            yield (
+                f"{_columns(whole or apart)} like options and {'is' if len(whole or apart) == 1 else 'are'} not used: "
+                f"rows are asked without options (qa). Name what holds them: --options {','.join(whole or apart)}"
+            )
+    for name in answer_columns(free)[:1]:
+        if not gold:
+            yield f'column "{name}" looks like the answer and is not used. Name it: --output-column {name}'
+        elif not is_working(name):
+            yield (
+                f'column "{name}" looks like an answer and is not used: right is what "{columns.answer}" says. Where it '
+                f"is the other one: --output-column {name}"
+            )
+    if not media:
+        for name in media_columns(free):
+            yield (
+                f'column "{name}" looks like an image, a video or a sound and is not sent: rows name such files in the '
+                'columns "type" and "path"'
+            )
+
+
+def _columns(names: Sequence[str]) -> str:
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return f"column {quoted} looks" if len(names) == 1 else f"columns {quoted} look"
+
+
+def _plainly(mapping: Mapping[str, str], options: Mapping[str, str] | None = None) -> list[str]:
+    """Sentences for columns under other names; blanks and case alone are not worth one."""
+    others = {
+        name: wanted
+        for name, wanted in mapping.items()
+        if name not in (options or {}) and name.strip().casefold() != wanted.casefold()
+    }
+    return [f'"{wanted}" is read from "{name}"' for name, wanted in others.items()]
+
+
+def _renamed(mapping: Mapping[str, str]) -> tuple[str, ...]:
+    if not mapping:
+        return ()
+    names = sorted(mapping, key=lambda name: mapping[name])
+    return (f"options are read from the columns {', '.join(names)}",)
+
+
+def _filled(row: Row, name: str) -> bool:
+    value: Any = row.get(name)
+    return value is not None and bool(str(value).strip())
+
+
+def _sample(reader: DatasetReader) -> list[Row]:
+    try:
+        return [row for _, row in reader.head(SAMPLE_ROWS, on_bad=_ignore)]
+    except DatasetError:  # reported, with what stands before it, by the check of all rows
+        return []
+
+
+def _ignore(bad: BadRow) -> None:
+    """Bad rows are the scan's to report."""

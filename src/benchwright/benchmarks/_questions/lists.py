@@ -1,0 +1,171 @@
+"""Options that stand together in one cell: a list, a dict, or the JSON text of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from benchwright.benchmarks._questions.columns import LETTERS
+
+_LONGEST_TEXT = 100_000
+_TEXT_KEYS = ("text", "value", "content", "option", "choice", "texts", "choices", "options")
+_LABEL_KEYS = ("label", "key", "id", "letter", "labels", "keys")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The options of one row, in order."""
+
+    texts: tuple[str, ...]
+    """Their texts."""
+    labels: tuple[str, ...] = ()
+    """What the data call them; empty: nothing but their places."""
+    right: str | None = None
+    """The letter of the right one, where the options themselves say so."""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """By letter; options behind the 26th have none."""
+        return dict(zip(LETTERS, self.texts, strict=False))
+
+    def letters_of(self, value: object) -> str | list[str] | None:
+        """The letter, or letters, that a value means by a label, a letter or a text; None where it means none."""
+        from benchwright.scorers import gold_letters
+
+        letter = self._labelled(value)
+        if letter is not None:
+            return letter
+        if isinstance(value, list | tuple) and self.labels:
+            several = [self._labelled(one) for one in value]
+            if several and None not in several:
+                return [letter for letter in several if letter is not None]
+        found = gold_letters(value, self.options)
+        if found is None:
+            return None
+        return found if len(found) > 1 else found[0]
+
+    def by_label(self, value: object) -> bool:
+        """Whether the value is the label of an option, and not its letter."""
+        letter = self._labelled(value)
+        return letter is not None and str(value).strip().upper() != letter
+
+    def answer(self, value: object, base: int | None) -> Any:
+        """What stands for the answer in a row with lettered options; a value that means none stays as it is.
+
+        >>> Listed(("x", "y", "z")).answer(2, 1), Listed(("x", "y"), ("1", "2")).answer("2", None)
+        ('B', 'B')
+        """
+        if base is None:
+            letter = self._labelled(value)
+            if letter is not None or not self.labels:
+                return value if letter is None else letter
+            found = self.letters_of(value)
+            return value if found is None else found
+        if isinstance(value, list | tuple):
+            return [self.answer(one, base) for one in value]
+        number = whole_number(value)
+        if number is None:
+            return value
+        if 0 <= number - base < min(len(self.texts), len(LETTERS)):
+            return LETTERS[number - base]
+        return f"index {number}"  # never the text of an option that happens to be this number
+
+    def _labelled(self, value: object) -> str | None:
+        if not self.labels or isinstance(value, list | tuple | dict | bool) or value is None:
+            return None
+        number = whole_number(value)
+        wanted = str(value if number is None else number).strip().casefold()
+        places = [at for at, label in enumerate(self.labels) if label.casefold() == wanted]
+        return LETTERS[places[0]] if len(places) == 1 and places[0] < len(LETTERS) else None
+
+
+def listed_options(value: Any) -> Listed | None:
+    """The options in a cell, or None where it holds none.
+
+    Understood are a list of texts, a list of dicts with text and label, a dict of two lists (`text`, `label`), a dict
+    from label to text, and the JSON text of each. Blank ones at the end are none.
+
+    >>> listed_options({"text": ["x", "y"], "label": ["A", "B"]})
+    Listed(texts=('x', 'y'), labels=('A', 'B'), right=None)
+    """
+    if isinstance(value, str):
+        value = _parsed(value)
+    if isinstance(value, Mapping):
+        return _of_dict(value)
+    if not isinstance(value, list | tuple):
+        return None
+    if value and all(isinstance(one, Mapping) for one in value):
+        return _of_dicts(value)
+    return _listed(value)
+
+
+def whole_number(value: object) -> int | None:
+    """The whole number that a cell holds, `2`, `"2"` or `2.0`; None for anything else, truth values included."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    if not isinstance(value, str):
+        return None
+    text = value.strip().removesuffix(".0")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _of_dict(value: Mapping[str, Any]) -> Listed | None:
+    texts = next((value[key] for key in _TEXT_KEYS if isinstance(value.get(key), list | tuple)), None)
+    if texts is not None:
+        labels = next((value[key] for key in _LABEL_KEYS if isinstance(value.get(key), list | tuple)), None)
+        return _listed(texts, labels)
+    if not all(_is_label(key) for key in value):
+        return None
+    keys = sorted(value, key=lambda key: (len(str(key).strip()), str(key).strip().casefold()))
+    filled = [key for key in keys if value[key] is not None]  # columnar files give every row all keys
+    return _listed([value[key] for key in filled], filled)
+
+
+def _of_dicts(value: Sequence[Mapping[str, Any]]) -> Listed | None:
+    text = next((key for key in _TEXT_KEYS if all(key in one for one in value)), None)
+    if text is None:
+        return None
+    label = next((key for key in _LABEL_KEYS if all(key in one for one in value)), None)
+    return _listed([one[text] for one in value], None if label is None else [one[label] for one in value])
+
+
+def _listed(texts: Sequence[Any], labels: Sequence[Any] | None = None) -> Listed | None:
+    shown = ["" if text is None else text for text in texts]
+    if any(isinstance(text, list | tuple | Mapping) for text in shown):
+        return None
+    while shown and not str(shown[-1]).strip():
+        shown.pop()
+    if len(shown) < 2:
+        return None
+    named = (
+        () if labels is None or len(labels) < len(shown) else tuple(str(label).strip() for label in labels)
+    )
+    return Listed(tuple(map(str, shown)), named[: len(shown)])
+
+
+def _is_label(key: object) -> bool:
+    text = str(key).strip()
+    return (len(text) == 1 and text.isascii() and text.isalpha()) or (text.isdigit() and len(text) < 3)
+
+
+def _parsed(text: str) -> Any:
+    """A list or dict written as JSON, or as Python prints it (spreadsheets get that from pandas)."""
+    bare = text.strip()
+    if not bare or bare[0] + bare[-1] not in ("[]", "{}") or len(bare) > _LONGEST_TEXT:
+        return None
+    try:
+        return orjson.loads(bare)
+    except orjson.JSONDecodeError:
+        from ast import literal_eval
+
+        try:
+            return literal_eval(bare)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None

@@ -1,0 +1,171 @@
+"""What columns are called: which names mean a question, options or an answer, in whatever case, width and padding."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchwright.benchmarks._questions.columns import LETTERS
+
+_QUESTIONS = ("stem", "ctx", "goal", "query", "problem", "sentence", "prompt", "input")
+_ANSWERS = (
+    "answerkey",
+    "answeridx",
+    "answerindex",
+    "answerletter",
+    "answerlabel",
+    "correctanswer",
+    "correctoption",
+    "correctchoice",
+    "correctindex",
+    "correctidx",
+    "correct",
+    "rightanswer",
+    "goldanswer",
+    "goldindex",
+    "goldlabel",
+    "gold",
+    "label",
+    "cop",
+    "key",
+    "target",
+    "solution",
+)
+_LISTS = (
+    "choices",
+    "options",
+    "endings",
+    "candidates",
+    "alternatives",
+    "answerchoices",
+    "answeroptions",
+    "multiplechoiceoptions",
+)
+_MEDIA = ("image", "images", "picture", "pictures", "img", "video", "audio", "figure")
+_FAMILY = re.compile(
+    r"(?P<stem>op|opt|option|choice|sol|ending|alternative|candidate|answer|ans|resp|response)(?P<mark>[a-z]|\d{1,2})"
+)
+_LETTERED_ONLY = ("answer", "ans", "resp", "response")  # answer1, answer2 are rather several right answers
+_RIGHT = ("correctanswer", "rightanswer", "bestanswer")
+_WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)(?P<mark>\d{1,2})")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedOptions:
+    """A right option and wrong ones, each in a column of its own."""
+
+    right: str
+    """Column of the right one."""
+    wrong: tuple[str, ...]
+    """Columns of the others, in the order of their numbers."""
+
+
+def same_column(name: str, names: Iterable[str]) -> str | None:
+    """The only column that is `name` but for case, width and padding.
+
+    >>> same_column("question", [" Question", "id"]), same_column("answer", ["Answer", "ANSWER"])
+    (' Question', None)
+    """
+    return _only(other for other in names if _folded(other) == name)
+
+
+def lettered_columns(names: Sequence[str]) -> dict[str, str]:
+    """Columns called A, B, C, …, and the letters they mean, from A on; nothing below two.
+
+    Full-width and padded capitals count as capitals. Small letters count where no column is a capital A.
+
+    >>> lettered_columns(["question", "Ａ", "Ｂ", "C "]), lettered_columns(["a", "b", "x"]), lettered_columns(["a"])
+    ({'Ａ': 'A', 'Ｂ': 'B', 'C ': 'C'}, {'a': 'A', 'b': 'B'}, {})
+    """
+    for fold in (_wide, str.upper):
+        found: dict[str, str] = {}
+        for letter in LETTERS:
+            name = letter if letter in names else _only(one for one in names if fold(_wide(one)) == letter)
+            if name is None:
+                break
+            found[name] = letter
+        if len(found) > 1:
+            return found
+        if found:  # a lone A: small letters beside it mean something else
+            return {}
+    return {}
+
+
+def numbered_columns(names: Sequence[str]) -> dict[str, str]:
+    """Columns such as `opa, opb`, `option_1, option_2` or `ending0, ending1`, and the letters they mean.
+
+    >>> numbered_columns(["goal", "sol1", "sol2", "label"]), numbered_columns(["Option A", "Option B"])
+    ({'sol1': 'A', 'sol2': 'B'}, {'Option A': 'A', 'Option B': 'B'})
+    """
+    families: dict[str, dict[str, str]] = {}
+    for name in names:
+        found = _FAMILY.fullmatch(_squashed(name))
+        if found and not (found["mark"].isdigit() and found["stem"] in _LETTERED_ONLY):
+            families.setdefault(found["stem"], {}).setdefault(found["mark"].lstrip("0") or "0", name)
+    for marks in families.values():
+        for first in ("a", "0", "1"):
+            ordered = [marks[mark] for mark in _following(first, marks)]
+            if 2 <= len(ordered) <= len(LETTERS):
+                return dict(zip(ordered, LETTERS, strict=False))
+    return {}
+
+
+def distractors(names: Sequence[str]) -> NamedOptions | None:
+    """A column with the right answer and numbered ones with wrong answers, as in `correct_answer, distractor1`."""
+    right = _only(name for name in names if _squashed(name) in _RIGHT)
+    wrong = {int(found["mark"]): name for name in names if (found := _WRONG.fullmatch(_squashed(name)))}
+    if right is None or not wrong:
+        return None
+    return NamedOptions(right, tuple(wrong[number] for number in sorted(wrong)))
+
+
+def list_columns(names: Iterable[str]) -> list[str]:
+    """Columns whose name says that they hold all options."""
+    return [name for name in names if _squashed(name) in _LISTS]
+
+
+def answer_columns(names: Sequence[str]) -> list[str]:
+    """Columns whose name says that they hold the right answer, the likeliest first; `answer` itself is not one."""
+    found = {_squashed(name): name for name in reversed(names)}
+    return [found[known] for known in _ANSWERS if known in found]
+
+
+def is_working(name: str) -> bool:
+    """Whether a column may as well hold the way to an answer, or something else, where another holds the answer."""
+    return _squashed(name) in ("solution", "key", "correct")
+
+
+def question_column(names: Sequence[str]) -> str | None:
+    """The only column whose name says that it holds the question, where none is called `question`."""
+    return _only(name for name in names if _squashed(name) in _QUESTIONS)
+
+
+def media_columns(names: Iterable[str]) -> list[str]:
+    """Columns whose name says that they hold an image, a video or a sound."""
+    return [name for name in names if _squashed(name) in _MEDIA]
+
+
+def _following(first: str, marks: Mapping[str, str]) -> Iterator[str]:
+    mark = first
+    while mark in marks:
+        yield mark
+        mark = str(int(mark) + 1) if mark.isdigit() else chr(ord(mark) + 1)
+
+
+def _only(found: Iterable[str]) -> str | None:
+    names = list(found)
+    return names[0] if len(names) == 1 else None
+
+
+def _wide(name: str) -> str:
+    return name if name.isascii() and name == name.strip() else unicodedata.normalize("NFKC", name).strip()
+
+
+def _folded(name: str) -> str:
+    return _wide(name).casefold()
+
+
+def _squashed(name: str) -> str:
+    return re.sub(r"[\s_.-]+", "", _folded(name))

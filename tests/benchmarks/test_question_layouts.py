@@ -1,0 +1,221 @@
+"""Options in lists, dicts, JSON texts and columns of other names; answers as index, label or set: read, and said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+import pytest
+
+from benchwright.benchmarks import (
+    BenchmarkSpec,
+    CheckReport,
+    QuestionOptions,
+    check_benchmark,
+    load_questions,
+    validate_questions,
+)
+from benchwright.core import UsageError
+
+TEXTS = ["ash", "birch", "cedar", "dogwood"]
+TWO = ["q1", "q2"]
+
+
+def rows(name: str, answers: list[Any], options: Any = None, **others: Any) -> list[dict[str, Any]]:
+    extra = {} if options is None else {name: options}
+    return [{"question": f"q{i}", **extra, **others, "answer": answer} for i, answer in enumerate(answers)]
+
+
+def load(folder: Path, data: list[dict[str, Any]] | str, **options: Any) -> BenchmarkSpec:
+    name = "f.csv" if isinstance(data, str) else "f.jsonl"
+    text = data if isinstance(data, str) else "".join(json.dumps(row) + "\n" for row in data)
+    (folder / name).write_text(text, encoding="utf-8")
+    return load_questions(name, QuestionOptions.of(options), cwd=folder)
+
+
+def seen(spec: BenchmarkSpec) -> tuple[list[str], list[str], str]:
+    """The options of the first prompt, the targets, and what is said; `check` and `validate` agree on it."""
+    report: CheckReport = check_benchmark(spec)
+    file = validate_questions(spec)
+    assert (report.rows, report.bad_total, report.warnings) == (file.rows, file.bad_total, file.warnings)
+    prompt = str(report.samples[0].messages[-1]["content"]) if report.samples else ""
+    options = [line[3:] for line in prompt.splitlines() if line[1:2] == ")"]
+    return options, [sample.target for sample in report.samples], "; ".join(report.warnings)
+
+
+KNOWN = {
+    "MMLU": ([{"question": "q", "choices": TEXTS, "answer": n} for n in (3, 0)], ["D", "A"], "from 0"),
+    "from 1": ([{"question": "q", "choices": TEXTS, "answer": n} for n in (4, 1)], ["D", "A"], "from 1"),
+    "ARC": (
+        [
+            {"question": "q", "choices": {"text": TEXTS, "label": label}, "answerKey": key}
+            for label, key in ((list("ABCD"), "C"), (list("1234"), "2"))
+        ],
+        ["C", "B"],
+        '"answerKey" is the label',
+    ),
+    "MedQA": (
+        [
+            {
+                "question": "q",
+                "options": dict(zip("ABCD", TEXTS, strict=True)),
+                "answer": text,
+                "answer_idx": key,
+            }
+            for text, key in (("birch", "B"), ("dogwood", "D"))
+        ],
+        ["B", "D"],
+        'from "options"',
+    ),
+    "HellaSwag": ([{"ctx": "q", "endings": TEXTS, "label": n} for n in ("3", "0")], ["D", "A"], '"ctx"'),
+    "MedMCQA": (
+        [
+            {"question": "q", "cop": n, **dict(zip(("opa", "opb", "opc", "opd"), TEXTS, strict=True))}
+            for n in (0, 2)
+        ],
+        ["A", "C"],
+        "opa, opb, opc, opd",
+    ),
+    "PIQA": (
+        [{"goal": "q", "sol1": "ash", "sol2": "birch", "label": n} for n in (0, 1)],
+        ["A", "B"],
+        "from 0",
+    ),
+    "Winogrande": (
+        [{"sentence": "q", "option1": "ash", "option2": "birch", "answer": n} for n in ("2", "1")],
+        ["B", "A"],
+        "from 1",
+    ),
+    "list of dicts": (
+        [
+            {
+                "question": "q",
+                "choices": [{"label": k, "text": t} for k, t in zip("ABCD", TEXTS, strict=True)],
+                "answer": a,
+            }
+            for a in "BA"
+        ],
+        ["B", "A"],
+        'from "choices"',
+    ),
+    "full width": (
+        [{" Question ": "q", "Ａ": "ash", "Ｂ": "birch", "ANSWER": a} for a in "BA"],
+        ["B", "A"],
+        "columns",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_datasets_are_read_as_they_are_published(tmp_path: Path, name: str) -> None:
+    data, targets, said = KNOWN[name]
+    options, found, notes = seen(load(tmp_path, data))
+    assert options == TEXTS[: len(options)]
+    assert len(options) >= 2
+    assert found == targets
+    assert said in notes
+
+
+def test_options_as_json_or_python_text_in_a_csv_cell(tmp_path: Path) -> None:
+    text = 'Question,Options,Answer\nq,"[""ash"", ""birch""]",B\nq2,"[\'ash\', \'birch\', \'cedar\']",C\n'
+    options, targets, _ = seen(load(tmp_path, text))
+    assert (options, targets) == (["ash", "birch"], ["B", "C"])
+
+
+def test_a_right_and_wrong_ones_are_put_in_an_order_of_their_own(tmp_path: Path) -> None:
+    data = [
+        {"question": f"q{i}", "distractor1": "x", "distractor2": "y", "correct_answer": "right"}
+        for i in range(40)
+    ]
+    spec = load(tmp_path, data)
+    options, targets, said = seen(spec)
+    assert options["ABC".index(targets[0])] == "right"
+    assert "drawn from each question" in said
+    assert spec.shape is not None
+    assert {spec.shape(dict(row))["answer"] for row in data} == {"A", "B", "C"}
+
+
+def test_an_index_that_may_begin_at_either_number_is_refused_until_told(tmp_path: Path) -> None:
+    data = rows("choices", [1, 2], TEXTS)
+    report = check_benchmark(load(tmp_path, data))
+    assert not report.ok
+    assert "--answer-index 0 or --answer-index 1" in str(report.bad_rows[0])
+    assert seen(load(tmp_path, data, answer_index=0))[1] == ["B", "C"]
+    assert seen(load(tmp_path, data, answer_index=1))[1] == ["A", "B"]
+
+
+def test_an_index_out_of_range_is_never_the_text_of_an_option(tmp_path: Path) -> None:
+    report = check_benchmark(load(tmp_path, rows("choices", [9, 0], ["9", "8", "7"]), answer_index=0))
+    assert report.bad_total == 1
+    assert "index 9" in str(report.bad_rows[0])
+
+
+def test_numbers_that_are_texts_of_options_are_read_as_texts_and_said(tmp_path: Path) -> None:
+    _, targets, said = seen(load(tmp_path, rows("choices", ["2"], ["3", "2", "1", "4"])))
+    assert targets == ["2"]
+    assert "texts of options" in said
+
+
+@pytest.mark.parametrize("answer_index", [2, -1, True])
+def test_counting_begins_at_nothing_else(answer_index: Any) -> None:
+    with pytest.raises(UsageError, match="expected 0 or 1"):
+        QuestionOptions(answer_index=answer_index)
+
+
+def test_a_named_column_is_read_as_a_list(tmp_path: Path) -> None:
+    options, targets, _ = seen(load(tmp_path, rows("things", ["birch"], TEXTS), options="things"))
+    assert (options, targets) == (TEXTS, ["birch"])
+
+
+def test_columns_that_look_like_something_and_are_not_used_are_said(tmp_path: Path) -> None:
+    data = [{"question": "q", "a": "1", "b": "2", "answer": "7", "label": "x", "image": "cat.png"}]
+    said = seen(load(tmp_path, data))[2]
+    assert '"a", "b" look like options' in said
+    assert '"label" looks like an answer' in said
+    assert '"image" looks like an image' in said
+    no_gold = [{"question": "q", "label": "x"}]
+    assert "--output-column label" in "; ".join(load(tmp_path, no_gold).doubts)
+
+
+def test_another_answer_column_is_only_worth_a_word_where_it_says_something_else(tmp_path: Path) -> None:
+    agreeing = rows("choices", ["birch", "ash"], TEXTS, label=1)
+    assert '"label"' in seen(load(tmp_path, agreeing))[2]
+    agreeing[1]["label"] = 0
+    assert '"label"' not in seen(load(tmp_path, agreeing))[2]
+
+
+@pytest.mark.parametrize("many", [27, 30])
+def test_a_27th_option_is_refused(tmp_path: Path, many: int) -> None:
+    data = rows("choices", ["A"], [f"o{n}" for n in range(many)])
+    assert "more than 26 options" in str(check_benchmark(load(tmp_path, data)).bad_rows[0])
+    header = ",".join(["question", *ascii_uppercase, "AA", "answer"])
+    text = f"{header}\nq,{','.join(f'o{n}' for n in range(27))},A\n"
+    assert "more than 26 options" in str(check_benchmark(load(tmp_path, text)).bad_rows[0])
+
+
+def test_several_right_answers_make_a_file_of_sets(tmp_path: Path) -> None:
+    text = 'question,A,B,C,answer\nq1,x,y,z,"A,C"\nq2,x,y,z,B\n'
+    spec = load(tmp_path, text)
+    report = check_benchmark(spec)
+    assert report.ok
+    assert spec.headline == "exact_set"
+    assert report.gold is not None
+    assert report.gold.right == 2
+    assert "letters of all correct options" in str(report.samples[0].messages[-1]["content"])
+    assert "mcq_multi" in "; ".join(report.warnings)
+    forced = check_benchmark(load(tmp_path, text, data_type="mcq"))
+    assert "--data-type mcq_multi" in str(forced.bad_rows[0])
+
+
+def test_one_slip_does_not_make_a_file_of_sets(tmp_path: Path) -> None:
+    text = "question,A,B,C,answer\n" + "q,x,y,z,B\n" * 40 + "q,x,y,z,AC\n"
+    spec = load(tmp_path, text)
+    assert spec.headline == "accuracy"
+    assert check_benchmark(spec).bad_total == 1
+
+
+def test_guesses_of_one_letter_are_refused_for_sets(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="mcq_fallback guesses one letter"):
+        load(tmp_path, 'question,A,B,answer\nq,x,y,"A,B"\n', mcq_fallback="levenshtein")
