@@ -58,8 +58,11 @@ def test_rows_are_kept_by_the_names_in_the_data_compared_as_text(tmp_path: Path)
             ],
         ),
         ('{"level": 1, "sprache": "fr"}', ["'fr'", "5 rows that pass the filters before it", "'en' (4)"]),
-        ('{"lang": "hi"}', ["no field 'lang', only: frage, sprache, level", "Did you mean 'sprache'?"]),
-        ('{"lvel": 1}', ["no field 'lvel'", "Did you mean 'level'?"]),
+        (
+            '{"lang": "hi"}',
+            ["column 'lang', which no row has; there are: frage, sprache, level", "called 'sprache' before"],
+        ),
+        ('{"lvel": 1}', ["column 'lvel', which no row has", "Did you mean 'level'?"]),
         ('{"frage": "x"}', ["'question 5' (1), …"]),
     ],
 )

@@ -69,8 +69,33 @@ def test_filters_compare_text_before_mapping_and_limit(tmp_path: Path) -> None:
         ([{"i": 1, "x": True}, {"i": 3, "x": True}, {"i": 5, "x": True}], [2, 4, 6])
     ]
     assert values(open_dataset(path, filters=[Filter("odd", "False"), Filter("i", "4")])) == [4]
-    assert len(values(open_dataset(path, filters=[Filter("missing", "None")]))) == 10
     assert values(open_dataset(path, filters=[Filter("i", "")])) == []
+
+
+@pytest.mark.parametrize("value", ["x", "None"])
+@pytest.mark.parametrize("limit", [None, 2])
+def test_a_filter_on_a_column_that_no_row_has_is_an_error(
+    tmp_path: Path, value: str, limit: int | None
+) -> None:
+    path = numbers(tmp_path, 600)
+    reader = open_dataset(path, filters=[Filter("od", value)], limit=limit)
+    with pytest.raises(
+        DatasetError, match=r"column 'od', which no row has; there are: i, odd. Did you mean 'odd'"
+    ):
+        list(reader.batches())
+    renamed = open_dataset(path, filters=[Filter("x", value)], field_mapping={"odd": "x"}, limit=limit)
+    with pytest.raises(DatasetError, match="called 'odd' before field_mapping"):
+        list(renamed.batches())
+
+
+def test_a_column_of_a_filter_that_only_some_rows_have_is_fine(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"i": 1}\n' * 700 + '{"i": 2, "lang": "hi"}\n{"i": 3}\n')
+    assert values(open_dataset(path, filters=[Filter("lang", "hi")])) == [2]
+    assert values(open_dataset(path, filters=[Filter("lang", "None")], limit=2)) == [1, 1]
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("")
+    assert list(open_dataset(empty, filters=[Filter("lang", "hi")]).batches()) == []
 
 
 def test_field_mapping_renames_swaps_and_lets_the_later_value_win(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from benchwright.benchmarks._missing import listed
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.core import BenchmarkError, suggest
 from benchwright.datasets import Filter, open_dataset
@@ -39,17 +38,16 @@ def filters_of(name: str, value: Mapping[str, Any] | None) -> tuple[Filter, ...]
 def check_filters(spec: BenchmarkSpec) -> None:
     """Find the filter that leaves no row, and raise BenchmarkError with what the data holds instead.
 
-    For when nothing is left: takes a pass over the data for each filter. Silent where filters are not to blame.
+    For when nothing is left: takes a pass over the data for each filter. Silent where filters are not to blame. A column
+    that no row has is the reader's own error.
     """
     for number, wanted in enumerate(spec.filters):
         reader = open_dataset(spec.dataset, base_dir=spec.base_dir, filters=spec.filters[:number])
         rows = 0
         values: Counter[str] = Counter()
-        columns: dict[str, None] = {}
         for batch in reader.batches(on_bad=_ignore):
             for row in batch.rows:
                 rows += 1
-                columns.update(dict.fromkeys(row))
                 value = str(row.get(wanted.field))
                 if value in values or len(values) < _COUNTED_VALUES or value == wanted.value:
                     values[value] += 1
@@ -57,21 +55,14 @@ def check_filters(spec: BenchmarkSpec) -> None:
             earlier = " that pass the filters before it" if number else ""
             raise BenchmarkError(
                 f"{spec.where}: filters={{{wanted.field!r}: {wanted.value!r}}} leaves no row of {reader.name}; "
-                + _instead(spec, wanted, columns, values, f"{rows} rows{earlier}")
+                + _instead(wanted, values, f"{rows} rows{earlier}")
             )
 
 
-def _instead(
-    spec: BenchmarkSpec, wanted: Filter, columns: Mapping[str, None], values: Counter[str], rows: str
-) -> str:
-    field = wanted.field
-    if field not in columns:
-        source = next((old for old, new in (spec.field_mapping or {}).items() if new == field), None)
-        near = f" Did you mean {source!r}?" if source in columns else suggest(field, columns)
-        return f"the data has no field {field!r}, only: {listed(columns)}.{near}"
+def _instead(wanted: Filter, values: Counter[str], rows: str) -> str:
     most = ", ".join(f"{_short(value)} ({count})" for value, count in values.most_common(_LISTED_VALUES))
     more = ", …" if len(values) > _LISTED_VALUES else ""
-    return f"in its {rows}, {field!r} is: {most}{more}.{suggest(wanted.value, values)}"
+    return f"in its {rows}, {wanted.field!r} is: {most}{more}.{suggest(wanted.value, values)}"
 
 
 def _short(value: str) -> str:

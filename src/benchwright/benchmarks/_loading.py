@@ -13,7 +13,7 @@ from benchwright.benchmarks._questions.files import is_question_file
 from benchwright.benchmarks._registered import attached_to, defined_in
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.config import SUITE_SUFFIXES
-from benchwright.core import BenchmarkError, NotFoundError, normalise_name, suggest
+from benchwright.core import BenchmarkError, NotFoundError, data_endings, normalise_name, suggest
 
 _LISTING = "What can be run from here: benchwright ls"
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
@@ -77,7 +77,7 @@ def _from_file(path: Path, shown: str) -> list[BenchmarkSpec]:
     if path.suffix != ".py":
         raise BenchmarkError(
             f"{shown} is not a Python file; benchmarks are defined in .py files, and files of questions end in "
-            ".csv, .tsv, .jsonl, .json or .parquet"
+            f"{', '.join(data_endings())}"
         )
     return _of_module(import_file(path))
 

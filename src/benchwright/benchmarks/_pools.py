@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from benchwright.benchmarks._examples import FewShotSource
 from benchwright.benchmarks._filters import check_filters
 from benchwright.benchmarks._spec import BenchmarkSpec
-from benchwright.core import BenchmarkError, BenchwrightError, Row
+from benchwright.core import BenchmarkError, BenchwrightError, Row, is_hub_uri
 from benchwright.datasets import DatasetReader, DatasetRef, Filter, open_dataset, parse_hf_uri
 
 _OWN_SOURCE = "give the examples a source of their own with fewshot_dataset="
@@ -61,7 +61,7 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
         dataset = spec.fewshot_dataset
         named.append(("fewshot_dataset", lambda: dataset))
     if spec.fewshot_split is not None:
-        if isinstance(spec.dataset, str) and _is_hub(spec.dataset):
+        if isinstance(spec.dataset, str) and is_hub_uri(spec.dataset):
             uri, split = spec.dataset, spec.fewshot_split
             named.append(("fewshot_split", lambda: _other_split(uri, split)))
         else:
@@ -111,16 +111,12 @@ def _other_split(uri: str, split: str) -> str:
 
 def _reads_same_files(ref: DatasetRef, dataset: DatasetRef) -> bool:
     """Whether two hub URIs name the same files: the split is then only a label for the same rows."""
-    if not (_is_hub(ref) and _is_hub(dataset)):
+    if not (is_hub_uri(ref) and is_hub_uri(dataset)):
         return False
     one, other = parse_hf_uri(str(ref)), parse_hf_uri(str(dataset))
     same_split = one.split == other.split and one.filters == other.filters
     same_data = replace(one, split=None, filters=()) == replace(other, split=None, filters=())
     return same_data and (same_split or one.data_files is not None)
-
-
-def _is_hub(ref: object) -> bool:
-    return isinstance(ref, str) and ref.lower().startswith(("hf://", "huggingface://"))
 
 
 def _from_primary(

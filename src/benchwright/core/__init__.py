@@ -1,5 +1,15 @@
 """Values shared by all rooms. Imports nothing of ours and reads no files."""
 
+from benchwright.core._data_names import (
+    DATA_FORMATS,
+    PACKED_ENDINGS,
+    DataFormat,
+    data_endings,
+    data_format,
+    is_data_file,
+    is_hub_uri,
+    split_data_name,
+)
 from benchwright.core._differences import DifferenceKind, JsonDifference, json_differences
 from benchwright.core._errors import (
     BenchmarkError,
@@ -50,7 +60,9 @@ from benchwright.core._version import VERSION
 __all__ = [
     "ADAPTER_VERSION",
     "APIS",
+    "DATA_FORMATS",
     "OUTCOMES",
+    "PACKED_ENDINGS",
     "TOO_DEEP",
     "VERSION",
     "WORST_FIRST",
@@ -59,6 +71,7 @@ __all__ = [
     "BenchmarkError",
     "BenchwrightError",
     "ConfigError",
+    "DataFormat",
     "DatasetError",
     "DifferenceKind",
     "EchoedTokens",
@@ -83,8 +96,12 @@ __all__ = [
     "canonical_json",
     "check_depth",
     "content_hash",
+    "data_endings",
+    "data_format",
     "encode_json",
     "exact_json",
+    "is_data_file",
+    "is_hub_uri",
     "json_differences",
     "load_each",
     "load_exact_json",
@@ -94,6 +111,7 @@ __all__ = [
     "reply_from_json",
     "reply_to_json",
     "rfc3339",
+    "split_data_name",
     "suggest",
     "worst_exit_code",
 ]

@@ -8,7 +8,7 @@ file and line, never repaired in silence.
 from benchwright.datasets._fetchers import Fetcher, FetchResult, register_fetcher
 from benchwright.datasets._hf.complaints import HubError
 from benchwright.datasets._hf.random_access import HubDataset, HubInfo
-from benchwright.datasets._hf.shared import hub_commits
+from benchwright.datasets._hf.shared import hub_commits, recorded_pins
 from benchwright.datasets._hf.upkeep import (
     CacheEntry,
     CacheState,
@@ -69,6 +69,7 @@ __all__ = [
     "parse_hf_uri",
     "prune_cache",
     "read_meta",
+    "recorded_pins",
     "register_fetcher",
     "sample_indexes",
     "verify_cache",

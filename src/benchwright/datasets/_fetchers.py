@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchwright.core import BenchwrightError, DatasetError, UsageError
-from benchwright.datasets._hf_uri import HfUri, is_hf_uri, parse_hf_uri
+from benchwright.core import BenchwrightError, DatasetError, UsageError, is_hub_uri
+from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 from benchwright.datasets._local import check_file, local_path, scheme_of
 
 
@@ -54,7 +54,7 @@ class HfFetcher:
 
     def supports(self, uri: str) -> bool:
         """`hf://` and `huggingface://`."""
-        return is_hf_uri(uri)
+        return is_hub_uri(uri)
 
     def fetch(self, uri: str, cache_dir: Path | None = None) -> FetchResult:
         """Raises DatasetError: a dataset on the hub is many files, and is read through `open_dataset`."""

@@ -1,4 +1,6 @@
-"""Which parser reads which file: by the ending of its name, `.gz` and `.zst` set aside."""
+"""Which parser reads which file: by the ending of its name, `.gz` and `.zst` set aside.
+
+Endings are declared in `core` (`DATA_FORMATS`), where the configuration can see them too."""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from benchwright.core import DatasetError, suggest
+from benchwright.core import DATA_FORMATS, DatasetError, data_format, suggest
 from benchwright.datasets._delimited import read_csv, read_tsv
 from benchwright.datasets._json_array import read_json
 from benchwright.datasets._json_lines import read_json_lines
@@ -19,15 +21,14 @@ Parser: TypeAlias = Callable[[StoredFile], Chunks]
 
 PARSERS: dict[str, Parser] = {
     "jsonl": read_json_lines,
-    "ndjson": read_json_lines,
     "json": read_json,
     "csv": read_csv,
     "tsv": read_tsv,
     "parquet": read_parquet,
 }
-"""Formats by name; the names are also the endings."""
+"""Parsers by the name of the format."""
 
-_PACKED = (".gz", ".zst")
+_NAMES = {ending: format.name for format in DATA_FORMATS for ending in (format.name, *format.endings)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +55,17 @@ def parser_for(file: StoredFile, format: str | None) -> Parser:
     A file whose ending says nothing, as in download caches, is looked at: Parquet names itself.
     """
     if format is not None:
-        parser = PARSERS.get(format.lower().lstrip("."))
-        if parser is None:
+        name = _NAMES.get(format.lower().lstrip("."))
+        if name is None:
             raise DatasetError(
-                f"{file.name}: unknown format {format!r}; known are {', '.join(PARSERS)}."
-                + suggest(format.lower(), PARSERS)
+                f"{file.name}: unknown format {format!r}; known are {', '.join(_NAMES)}."
+                + suggest(format.lower(), _NAMES)
             )
-        return parser
-    parser = PARSERS.get(_ending(file.path))
-    if parser is None:
-        parser = read_parquet if _starts_as_parquet(file.path) else read_json_lines
-    return parser
-
-
-def _ending(path: Path) -> str:
-    """
-    >>> _ending(Path("data.CSV.gz"))
-    'csv'
-    """
-    if path.suffix.lower() in _PACKED:
-        path = path.with_suffix("")
-    return path.suffix.lower().lstrip(".")
+        return PARSERS[name]
+    known = data_format(file.path.name)
+    if known is not None:
+        return PARSERS[known.name]
+    return read_parquet if _starts_as_parquet(file.path) else read_json_lines
 
 
 def _starts_as_parquet(path: Path) -> bool:

@@ -13,17 +13,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from benchwright.core import DatasetError, suggest
+from benchwright.core import DatasetError, is_hub_uri, suggest
 from benchwright.datasets._values import Filter
-
-SCHEMES = ("hf://", "huggingface://")
-"""Both mean the same."""
 
 Loader: TypeAlias = Literal["files", "export", "viewer", "datasets"]
 """Ways to the rows: the repository's files, the hub's Parquet export, the dataset viewer, the `datasets` library."""
-
-SplitRule: TypeAlias = Literal["first", "evaluation"]
-"""`first`: the first split, as benchmarks do. `evaluation`: test, validation, eval, train, else the first."""
 
 _LOADERS: tuple[Loader, ...] = get_args(Loader)
 _SINGLE = ("split", "config", "revision", "data_files", "field", "loader")
@@ -66,18 +60,13 @@ class HfUri:
         return f"hf://{quote(self.dataset)}" + (f"?{urlencode(query)}" if query else "")
 
 
-def is_hf_uri(uri: str) -> bool:
-    """Whether a text is a hub URI."""
-    return uri.lower().startswith(SCHEMES)
-
-
 def parse_hf_uri(uri: str) -> HfUri:
     """What a hub URI asks for. Raises DatasetError for anything in it that would not be honoured.
 
     >>> parse_hf_uri("hf://org/name/cfg?split=test").config
     'cfg'
     """
-    if not is_hf_uri(uri):
+    if not is_hub_uri(uri):
         raise DatasetError(f"Invalid HuggingFace URI {uri!r}: expected it to start with hf://")
     body, _, query = uri[uri.index("://") + 3 :].partition("?")
     parts = [part for part in body.split("/") if part]
@@ -110,14 +99,14 @@ def parse_hf_uri(uri: str) -> HfUri:
 def with_parameters(
     uri: str, *, config: str | None = None, split: str | None = None, revision: str | None = None
 ) -> str:
-    """The URI with configuration, split and revision filled in. DatasetError where both places disagree.
+    """The URI with configuration, split and revision filled in, and its scheme as `hf://`. DatasetError where both
+    places disagree.
 
-    >>> with_parameters("hf://org/name?split=test", revision="v1", split="test")
+    >>> with_parameters("HF://org/name?split=test", revision="v1", split="test")
     'hf://org/name?split=test&revision=v1'
     """
-    from urllib.parse import quote
-
     parsed = parse_hf_uri(uri)
+    uri = f"hf://{uri.partition('://')[2]}"
     for name, value in (("config", config), ("split", split), ("revision", revision)):
         written = getattr(parsed, name)
         if value is None or written == value:

@@ -130,7 +130,7 @@ def _open_hub(
     from benchwright.datasets._hf.resolve import resolve
     from benchwright.datasets._hf.source import HubSource
 
-    source = HubSource(resolve(written, "first"))
+    source = HubSource(resolve(written))
     provenance = source.provenance()
     return DatasetReader(
         source,

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchwright.core import BadRow, DatasetError, JsonObject, Row
-from benchwright.datasets._values import Batch, Chunk, Chunks, Filter, Source, Trouble
+from benchwright.datasets._values import Batch, Chunk, Chunks, Filter, FilterColumns, Source, Trouble
 
 OnBad = Callable[[BadRow], None]
 
@@ -133,8 +133,10 @@ class DatasetReader:
         left = limit
         if left == 0:
             return
+        columns = FilterColumns(self.name, self._filters, self._mapping)
         with closing(self._source.chunks()) as chunks:
             for chunk in chunks:
+                columns.see(chunk.rows)
                 fatal = chunk.troubles[0] if chunk.troubles and on_bad is None else None
                 if fatal is not None:
                     chunk = _before(chunk, fatal.after)
@@ -148,12 +150,15 @@ class DatasetReader:
                         on_bad(self._bad_row(trouble))
                 yield self._mapped(chunk, positions)
                 if full:
-                    return
+                    break
                 if fatal is not None:
                     bad = self._bad_row(fatal)
                     raise DatasetError(str(bad), [bad])
                 if left is not None:
                     left -= len(positions)
+            while columns.unseen and (more := next(chunks, None)) is not None:
+                columns.see(more.rows)
+        columns.check()
 
     def _passing(self, rows: list[Row]) -> Sequence[int]:
         kept: Sequence[int] = range(len(rows))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
-from benchwright.core import Row
+from benchwright.core import DatasetError, Row, suggest
+
+_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,42 @@ class Filter:
     def keeps(self, row: Row) -> bool:
         """Whether a row passes."""
         return str(row.get(self.field)) == self.value
+
+
+class FilterColumns:
+    """Watches a pass over the data for the columns that filters name: one that no row has is an error, not an empty
+    dataset. A column that only some rows have is fine."""
+
+    def __init__(self, name: str, filters: Sequence[Filter], mapping: Mapping[str, str]) -> None:
+        self._name = name
+        self._mapping = mapping
+        self._columns: dict[str, None] = {}
+        self.unseen = list(dict.fromkeys(wanted.field for wanted in filters))
+        """Columns of filters that no row has had so far."""
+
+    def see(self, rows: Iterable[Row]) -> None:
+        """Look at rows, as the data has them. Costs nothing once every column was seen."""
+        for row in rows:
+            if not self.unseen:
+                return
+            self._columns.update(dict.fromkeys(row))
+            self.unseen = [field for field in self.unseen if field not in row]
+
+    def check(self) -> None:
+        """At the end of the data: DatasetError for a column that no row had. Silent where there were no rows at all."""
+        if not self.unseen or not self._columns:
+            return
+        field, columns = self.unseen[0], list(self._columns)
+        source = next((old for old, new in self._mapping.items() if new == field), None)
+        near = (
+            f" It is called {source!r} before field_mapping, and filters see that name."
+            if source in self._columns
+            else suggest(field, columns)
+        )
+        listed = ", ".join(columns[:_LISTED]) + (" …" if len(columns) > _LISTED else "")
+        raise DatasetError(
+            f"{self._name}: the filter names the column {field!r}, which no row has; there are: {listed}.{near}"
+        )
 
 
 class Trouble(NamedTuple):

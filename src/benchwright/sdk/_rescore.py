@@ -10,8 +10,8 @@ from typing import Any, Unpack
 
 from benchwright.benchmarks import BenchmarkSpec, is_question_file
 from benchwright.config import RunKeywords, find_config
-from benchwright.core import NotFoundError, UsageError
-from benchwright.datasets import hub_commits
+from benchwright.core import JsonObject, NotFoundError, UsageError
+from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.engine import Budget, InterruptedRunError, RunSettings, Watcher
 from benchwright.sdk._jobs import perform_jobs
 from benchwright.sdk._options import RunOptions, one_of
@@ -110,7 +110,7 @@ def rescore_plan(
         budget=Budget(options.max_requests, options.max_tokens_total, options.max_minutes),
         output_dir=None if options.output_dir is None else str(options.output_dir),
     )
-    commits = source.manifest.get("hub")
+    commits: JsonObject = {**recorded_pins(source.manifest)}
     with hub_commits(commits):
         spec, settings = _retargeted(source, settings, target, options)
     folder = options.output_dir

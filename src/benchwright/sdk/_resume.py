@@ -18,7 +18,7 @@ from benchwright.benchmarks import (
 )
 from benchwright.config import RESUME_OVERRIDES, ResumeOverrides
 from benchwright.core import JsonObject, NotFoundError, Outcome, UsageError, suggest
-from benchwright.datasets import hub_commits
+from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import (
     Budget,
@@ -92,7 +92,7 @@ def claimed(
     run = store.claim_run(found.id)
     with owned(store, run, found.status):
         settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
-        with hub_commits(run.manifest.get("hub")):
+        with hub_commits(recorded_pins(run.manifest)):
             prepared = prepare(benchmark_again(run, settings, target), settings)
         _refuse_changes(run, prepared, allow_changed)
         if retry_failed:

@@ -214,6 +214,7 @@ async def init_dataset(state: ServerState, call: Call) -> m.DatasetTold:
         config=info.config,
         commit=info.commit,
         columns=list(info.columns),
+        notes=list(info.notes),
     )
 
 
@@ -222,7 +223,8 @@ async def read_batch(state: ServerState, call: Call) -> JsonObject:
     body: m.DatasetBatch = call.body
     dataset = await state.dataset(body.source, body.config, body.split, body.revision)
     # Told as they are, not through a model: rows are anything that JSON can hold.
-    return {"rows": list(await dataset.rows(body.offset, body.limit))}
+    rows: JsonObject = {"rows": list(await dataset.rows(body.offset, body.limit))}
+    return {**rows, "notes": list(notes)} if (notes := dataset.new_notes) else rows
 
 
 def _end(

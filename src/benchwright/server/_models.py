@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 Number = Annotated[int, Field(ge=0, le=2**53 - 1)]
-Source = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^(hf|huggingface)://")]
+Source = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^(?i:hf|huggingface)://")]
 
 
 class Body(BaseModel):
@@ -261,12 +261,16 @@ class DatasetTold(BaseModel):
     config: str
     commit: str
     columns: list[str]
+    notes: list[str] = []
+    """What a reader of the rows must know."""
 
 
 class Rows(BaseModel):
     """Rows of a dataset."""
 
     rows: list[dict[str, Any]]
+    notes: list[str] = []
+    """What has become known since the dataset was resolved; absent where there is nothing."""
 
 
 class ErrorTold(BaseModel):

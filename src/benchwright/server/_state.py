@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 
-from benchwright.core import Row
+from benchwright.core import Row, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
 from benchwright.server._clients import Clients
 from benchwright.server._refusals import Refusal
@@ -30,6 +30,11 @@ class OpenDataset:
         async with self._reading:
             return await asyncio.to_thread(self._dataset.batch, offset, limit)
 
+    @property
+    def new_notes(self) -> list[str]:
+        """What a reader must know and `info` does not tell yet, such as damage in the cache that was mended."""
+        return [note for note in self._dataset.notes if note not in self.info.notes]
+
 
 class ServerState:
     """Everything that handlers share."""
@@ -44,6 +49,7 @@ class ServerState:
         self._leases: dict[int, Lease] = {}
         self._datasets: OrderedDict[str, OpenDataset] = OrderedDict()
         self._opening: dict[str, asyncio.Lock] = {}
+        self._pinned: dict[str, str] = {}
 
     def hold(self, lease: Lease) -> None:
         """Write to this run on behalf of clients."""
@@ -82,13 +88,17 @@ class ServerState:
     async def dataset(
         self, source: str, config: str | None, split: str | None, revision: str | None
     ) -> OpenDataset:
-        """A hub dataset, resolved once: the same question gets the same commit for as long as this server runs."""
+        """A hub dataset, resolved once: the same question gets the same commit for as long as this server runs.
+
+        A dataset that made way for others is opened again at the commit it had, so a client's scan never mixes two.
+        """
         uri = dataset_uri(source, config, split, revision)
         async with self._opening.setdefault(uri, asyncio.Lock()):
             known = self._datasets.get(uri)
             if known is None:
-                known = await asyncio.to_thread(_open, uri)
+                known = await asyncio.to_thread(_open, self._pinned.get(uri, uri))
                 self._datasets[uri] = known
+                self._pinned[uri] = known.info.uri
             self._datasets.move_to_end(uri)
         while len(self._datasets) > MOST_DATASETS:
             forgotten, _ = self._datasets.popitem(last=False)
@@ -105,7 +115,7 @@ class ServerState:
 
 def dataset_uri(source: str, config: str | None, split: str | None, revision: str | None) -> str:
     """The URI with what was given beside it. Only hub datasets: a server must not read out files."""
-    if source.partition("://")[0] not in ("hf", "huggingface"):
+    if not is_hub_uri(source):
         raise Refusal(
             422,
             "unsupported_source",

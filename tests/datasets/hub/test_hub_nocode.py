@@ -40,6 +40,19 @@ def test_a_table_names_a_dataset_of_the_hub_and_a_resume_reads_its_commit_again(
     assert (done.summary.evaluated, done["accuracy"]) == (4, 1.0)
 
 
+def test_without_a_split_a_table_reads_what_a_workflow_would(
+    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    train = jsonl([{"q": f"train {k}?", "a": "x"} for k in range(9)])
+    hub.repo("org/facts").commit({"train.jsonl": train, "test.jsonl": jsonl([{"q": "test?", "a": "test"}])})
+    config = CONFIG.replace('{ name = "org/facts", split = "test" }', '"HF://org/facts"')
+    (tmp_path / "benchwright.toml").write_text(config, encoding="utf-8")
+    result = benchwright.run("facts", endpoint=ScriptedEndpoint(lambda request: "test"))
+    assert (result.summary.evaluated, result["accuracy"]) == (1, 1.0)
+    assert any("split 'test' was chosen" in note for note in result.summary.notes)
+
+
 def test_a_built_in_evaluation_reads_its_documented_dataset(
     hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

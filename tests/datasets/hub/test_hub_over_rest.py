@@ -16,8 +16,9 @@ from hub_server import LoopbackHub
 from pydantic import BaseModel
 
 from benchwright import WorkflowContext, dataset, workflow
+from benchwright.core import DatasetError
 from benchwright.server import ServerAddress, serving
-from benchwright.store import Workspace
+from benchwright.store import Store, Workspace
 
 ROWS = [{**row, "maybe": None, "date": "2024-01-01", "code": "001"} for row in numbered(230)]
 
@@ -50,6 +51,37 @@ def test_a_dataset_is_resolved_and_read_by_number(address: ServerAddress) -> Non
         assert (status, told["rows"]) == (200, ROWS[100:150])
     assert post(address, "/datasets/batch", {**batch, "offset": 230, "limit": 10}) == (200, {"rows": []})
     assert post(address, "/datasets/batch", {**batch, "offset": 225, "limit": 100})[1]["rows"] == ROWS[225:]
+
+
+def test_a_scan_stays_on_its_commit_however_many_others_are_opened(
+    address: ServerAddress, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchwright.server._state.MOST_DATASETS", 2)
+    batch = {"source": "HF://a/qa", "limit": 100}
+    first = post(address, "/datasets/batch", {**batch, "offset": 0})[1]["rows"]
+    hub.repos["a/qa"].commit({"test.jsonl": jsonl(numbered(230, "new"))})
+    for number in range(4):
+        hub.repo(f"b/{number}").commit({"test.jsonl": jsonl(ROWS[:1])})
+        assert (
+            post(address, "/datasets/batch", {"source": f"hf://b/{number}", "offset": 0, "limit": 1})[0]
+            == 200
+        )
+    rest = post(address, "/datasets/batch", {**batch, "source": "hf://a/qa", "offset": 100})[1]["rows"]
+    assert first + rest == ROWS[:200]
+
+
+def test_what_the_hub_noted_reaches_the_client(
+    address: ServerAddress, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = post(address, "/dataset/init", {"source": "hf://a/qa"})[1]
+    assert any("split 'test' was chosen" in note for note in told["notes"])
+
+
+def test_a_filter_on_a_column_that_is_not_there_is_refused(address: ServerAddress) -> None:
+    status, told = post(address, "/dataset/init", {"source": "hf://a/qa?filter_field=txt&filter_value=x"})
+    assert status >= 400
+    assert "column 'txt', which no row has" in told["error"]["message"]
+    assert "Did you mean 'text'" in told["error"]["message"]
 
 
 def test_values_that_the_quick_library_cannot_write_are_told_as_they_are(
@@ -144,3 +176,53 @@ def test_a_workflow_resumes_with_the_split_and_commit_it_inferred(
     stop = False
     output = asyncio.run(workflow("w", handler).run(resume=1))
     assert output["rows"] == [[row["id"], None] for row in ROWS[:60]]
+
+
+@pytest.mark.parametrize("scheme", ["hf", "HF", "HuggingFace"])
+def test_a_workflow_passes_the_hubs_notes_on_whatever_the_case_of_the_scheme(
+    hub: LoopbackHub,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    scheme: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    repo = hub.repo("a/qa")
+    commit = repo.commit({"train.jsonl": jsonl(ROWS[:3]), "test.jsonl": jsonl(ROWS[3:5])})
+
+    async def handler(ctx: WorkflowContext) -> Any:
+        rows = await dataset(ctx, f"{scheme}://a/qa", Row)
+        found = [row.id async for row in rows]
+        return {"rows": found, "commit": rows.metadata["commit"], "notes": rows.notes}
+
+    online = asyncio.run(workflow("w", handler).run())
+    assert (online["rows"], online["commit"]) == ([3, 4], commit)
+    (stored,) = (tmp_path / "cache").rglob("rows.parquet")
+    stored.write_bytes(stored.read_bytes()[:-9])
+    asyncio.run(workflow("w", handler).run())
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    offline = asyncio.run(workflow("w", handler).run())
+    assert any(f"main is taken to be commit {commit}" in note for note in offline["notes"])
+    store = Store(Workspace(tmp_path))
+    told = [
+        [event.message for event in store.events(run) if event.kind == "dataset.note"] for run in (1, 2, 3)
+    ]
+    store.close()
+    assert [len(messages) for messages in told] == [1, 2, 2]
+    assert "split 'test' was chosen" in told[0][0]
+    assert any("a cached copy was damaged" in message for message in told[1])
+    assert "a cached copy was damaged" in caplog.text
+
+
+def test_a_workflow_on_a_column_that_is_not_there_fails(
+    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hub.repo("a/qa").commit({"test.jsonl": jsonl(ROWS[:5])})
+
+    async def handler(ctx: WorkflowContext) -> Any:
+        rows = await dataset(ctx, "hf://a/qa?filter_field=idd&filter_value=1", Row)
+        return [row.id async for row in rows]
+
+    with pytest.raises(DatasetError, match="Did you mean 'id'"):
+        asyncio.run(workflow("w", handler).run())

@@ -105,7 +105,7 @@ def test_filters_count_the_rows_behind_them(hub: LoopbackHub, repo: Repo) -> Non
         (["one"], "one", "the only split"),
     ],
 )
-def test_workflows_take_the_split_that_is_meant_for_evaluation(
+def test_everyone_takes_the_split_that_is_meant_for_evaluation(
     hub: LoopbackHub, splits: list[str], chosen: str, rule: str
 ) -> None:
     listed = "".join(f"  - split: {name}\n    path: {name}.jsonl\n" for name in splits)
@@ -116,7 +116,7 @@ def test_workflows_take_the_split_that_is_meant_for_evaluation(
     dataset = HubDataset("hf://a/splits")
     assert dataset.batch(0, 1) == [{"split": chosen}]
     assert rule in dataset.init().rule
-    assert load_dataset("hf://a/splits") == [{"split": splits[0]}], "benchmarks take the first"
+    assert load_dataset("HF://a/splits") == [{"split": chosen}], "benchmarks and workflows follow one rule"
 
 
 @given(st.integers(0, 400), st.none() | st.integers(-120, 120), st.none() | st.integers(-120, 120))

@@ -30,8 +30,8 @@ def plain(hub: LoopbackHub) -> Repo:
 @pytest.mark.parametrize(
     ("uri", "rows"),
     [
-        ("hf://a/plain", TRAIN),
-        ("huggingface://a/plain", TRAIN),
+        ("hf://a/plain", TEST),
+        ("huggingface://a/plain", TEST),
         ("HF://a/plain?split=test", TEST),
         ("hf://a/plain/default/test", TEST),
         ("hf://a/plain/default/train?split=test", TEST),
@@ -51,7 +51,7 @@ def plain(hub: LoopbackHub) -> Repo:
         ("hf://a/plain?split=test%2Btrain[:1]", TEST + TRAIN[:1]),
         ("hf://a/plain?split=test[2:]+train[4:]", TEST[2:] + TRAIN[4:]),
         ("hf://a/plain?split=all", TRAIN + TEST),
-        ("hf://a/plain?filter_field=id&filter_value=2", TRAIN[2:3]),
+        ("hf://a/plain?filter_field=id&filter_value=2", TEST[2:3]),
         ("hf://a/plain?filter_field=id&filter_value=2&filter_field_1=text&filter_value_1=no", []),
         ("hf://a/plain?trust_remote_code=true&split=test", TEST),
         ("hf://a/plain?loader=files&split=test", TEST),
@@ -212,10 +212,14 @@ def configs(hub: LoopbackHub) -> Repo:
 
 def test_configurations_of_the_card(configs: Repo) -> None:
     assert load_dataset("hf://a/configs") == [{"a": "1", "b": "2,3"}]
-    assert load_dataset("hf://a/configs/easy") == TRAIN
-    assert load_dataset("hf://a/configs/easy/test") == [*numbered(1, "b"), *numbered(1, "a")]
+    assert load_dataset("hf://a/configs/easy/train") == TRAIN
+    assert (
+        load_dataset("hf://a/configs/easy")
+        == load_dataset("hf://a/configs/easy/test")
+        == [*numbered(1, "b"), *numbered(1, "a")]
+    )
     assert load_dataset("hf://a/configs?config=no&split=validation") == numbered(2, "dev")
-    assert load_dataset("hf://a/configs/no") == numbered(2, "dev")
+    assert load_dataset("hf://a/configs/no") == numbered(2, "more")
 
 
 @pytest.mark.parametrize(
@@ -303,22 +307,22 @@ def test_patterns_do_not_take_in_the_hubs_own_files() -> None:
 
 def test_a_file_of_no_bytes_is_a_split_of_no_rows(hub: LoopbackHub) -> None:
     hub.repo("a/zero").commit({"train.jsonl": "", "test.jsonl": jsonl(TEST)})
-    assert load_dataset("hf://a/zero") == []
+    assert load_dataset("hf://a/zero?split=train") == []
     assert load_dataset("hf://a/zero?split=train+test") == TEST
 
 
 def test_which_split_was_chosen_is_said_and_recorded(plain: Repo) -> None:
     reader = open_dataset("hf://a/plain")
     assert reader.provenance is not None
-    assert reader.provenance["split"] == "train"
+    assert reader.provenance["split"] == "test"
     assert reader.provenance["commit"] == plain.refs["main"]
-    assert reader.provenance["split_chosen"] == "the first of train, test"
+    assert reader.provenance["split_chosen"] == "'test' comes first in test, validation, eval, train"
     assert reader.notes() == [
-        "split 'train' was chosen: the first of train, test. Choose another with ?split="
+        "split 'test' was chosen: 'test' comes first in test, validation, eval, train. Choose another with ?split="
     ]
     assert open_dataset("hf://a/plain?split=test").notes() == []
     again = str(reader.provenance["uri"])
-    assert load_dataset(again) == TRAIN
+    assert load_dataset(again) == TEST
     assert open_dataset(again).fingerprint() == reader.fingerprint()
 
 

@@ -11,6 +11,7 @@ from hub_content import jsonl
 from hub_server import LoopbackHub
 
 from benchwright.benchmarks import check_benchmark, load_benchmarks
+from benchwright.datasets import hub_commits, open_dataset, recorded_pins
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.sdk import resume, run
 
@@ -93,5 +94,14 @@ def test_check_reads_the_hub_and_says_which_split_it_chose(hub: LoopbackHub, ben
     bench.write_text(BENCH.replace("?split=test", ""))
     (spec,) = load_benchmarks(str(bench), cwd=bench.parent)
     report = check_benchmark(spec)
-    assert any("split 'train' was chosen: the first of train, test" in warning for warning in report.warnings)
-    assert report.rows == 20
+    assert any(
+        "split 'test' was chosen: 'test' comes first in test" in warning for warning in report.warnings
+    )
+    assert report.rows == 6
+
+
+def test_a_recorded_run_keeps_the_split_that_an_older_rule_chose(hub: LoopbackHub, bench: Path) -> None:
+    recorded = {"hub": {}, "dataset": {"name": "hf://a/sums", "source": {"split": "train"}}}
+    with hub_commits(recorded_pins(recorded)):
+        assert len(open_dataset("hf://a/sums").head(50)) == 20
+    assert len(open_dataset("hf://a/sums").head(50)) == 6

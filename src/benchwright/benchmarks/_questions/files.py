@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-_DATA = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
-_PACKED = (".gz", ".zst")
+from benchwright.core import data_format, split_data_name
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-FIXED_COLUMNS = (".csv", ".tsv", ".parquet")
-"""Formats in which every row has the same columns, so that the first row tells them all."""
 
 
 def is_question_file(target: str) -> bool:
@@ -18,12 +16,13 @@ def is_question_file(target: str) -> bool:
     >>> is_question_file("test_mcq.csv"), is_question_file("qa.jsonl.gz"), is_question_file("bench.py:name")
     (True, True, False)
     """
-    return _SCHEME.match(target) is not None or _suffix(target) in _DATA
+    return _SCHEME.match(target) is not None or data_format(target) is not None
 
 
 def has_fixed_columns(path: str) -> bool:
     """Whether the first row of a file tells the columns of all."""
-    return _suffix(path) in FIXED_COLUMNS
+    format = data_format(path)
+    return format is not None and format.fixed_columns
 
 
 def question_name(target: str) -> str:
@@ -35,17 +34,5 @@ def question_name(target: str) -> str:
     place = _SCHEME.sub("", target)
     if place != target:
         place = re.split(r"[?#]", place, maxsplit=1)[0].rstrip("/").split("@", 1)[0]
-    path = PurePath(place)
-    name = path.name
-    for endings in (_PACKED, _DATA):
-        suffix = PurePath(name).suffix
-        if suffix.lower() in endings:
-            name = name[: -len(suffix)]
-    return name or path.name or target
-
-
-def _suffix(target: str) -> str:
-    path = PurePath(target)
-    if path.suffix.lower() in _PACKED:
-        path = path.with_suffix("")
-    return path.suffix.lower()
+    name = PurePath(place).name
+    return split_data_name(name)[0] or name or target

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_values
-from benchwright.core import ConfigError
+from benchwright.core import ConfigError, is_data_file, is_hub_uri
 
 _SETTINGS = (
     Setting("name", "text", "dataset of the hub, or a file"),
@@ -18,9 +18,7 @@ _SETTINGS = (
     Setting("revision", "text", "branch, tag or commit"),
 )
 _KEYS = {"config_name": "config", "split": "split", "revision": "revision"}
-_HUB = ("hf://", "huggingface://")
 _NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")
-_DATA = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".gz", ".zst")
 
 
 def read_source(where: str, value: object, folder: Path) -> str:
@@ -35,7 +33,7 @@ def read_source(where: str, value: object, folder: Path) -> str:
         raise ConfigError(f'{where} has no name. Add it: {{ name = "org/data", split = "test" }}')
     wanted = {_KEYS[key]: str(entry) for key, entry in checked.items()}
     place = local_path(name, folder)
-    if place is None and name.lower().startswith(_HUB):
+    if place is None and is_hub_uri(name):
         return _hub(where, name, wanted)
     if place is None and "://" not in name:
         if not _NAME.fullmatch(name):
@@ -60,7 +58,7 @@ def local_path(name: str, folder: Path) -> str | None:
         there = path.exists()
     except (OSError, ValueError):
         there = False
-    means_file = name.startswith((".", "/", "~")) or PurePath(name).suffix.lower() in _DATA
+    means_file = name.startswith((".", "/", "~")) or is_data_file(name)
     return str(path) if there or means_file else None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from benchwright.config._run_settings import RUN_SETTINGS
 from benchwright.config._suite.entries import known_settings, take_settings
 from benchwright.config._suite.places import locate
-from benchwright.core import ConfigError, JsonObject, suggest
+from benchwright.core import ConfigError, JsonObject, is_data_file, suggest
 
 QUESTION_KEYS = ("bot_prompt", "human_prompt", "judge", "template")
 """What a suite says about a file of questions beside the settings of a run: prompts as AISBench writes them
@@ -18,20 +18,8 @@ QUESTION_KEYS = ("bot_prompt", "human_prompt", "judge", "template")
 
 _FILES = ("meta_path", "fewshot_dataset", "dataset")
 _NAMES = ("name", "abbr")
-_FILE_ENDINGS = (
-    ".py",
-    ".csv",
-    ".tsv",
-    ".json",
-    ".jsonl",
-    ".ndjson",
-    ".parquet",
-    ".gz",
-    ".zst",
-    ".bz2",
-    ".xz",
-)
-"""What cannot be the name of a benchmark or module."""
+_OTHER_FILES = (".py", ".bz2", ".xz")
+"""Endings besides those of data files that cannot end the name of a benchmark or module."""
 _SERVER = ("host_ip", "host_port", "enable_ssl", "api", "headers")
 _ELSEWHERE = {
     "model",
@@ -142,7 +130,7 @@ def _target(
     file, colon, name = written.partition(":")
     if "://" in written:
         return written, ()
-    looks_like_a_file = "/" in file or Path(file).suffix.lower() in _FILE_ENDINGS
+    looks_like_a_file = "/" in file or is_data_file(file) or Path(file).suffix.lower() in _OTHER_FILES
     there = (path.parent / Path(file).expanduser()).is_file() or (cwd / file).is_file()
     if not (must_exist or looks_like_a_file or there):
         return written, ()

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from benchwright.core import DatasetError, suggest
 from benchwright.datasets._hf.layout import Config
-from benchwright.datasets._hf_uri import SplitRule
 
 _EVALUATION = ("test", "validation", "eval", "train")
 _MEANS_VALIDATION = ("dev", "val", "valid")
@@ -37,21 +36,18 @@ def choose_config(uri: str, wanted: str | None, configs: Sequence[Config]) -> Co
     )
 
 
-def choose_split(splits: Sequence[str], rule: SplitRule) -> tuple[str, str]:
-    """A split, and in words the rule that chose it."""
+def choose_split(splits: Sequence[str]) -> tuple[str, str]:
+    """A split, and in words why: the one rule for benchmarks, tables, workflows and the dataset server."""
     if len(splits) == 1:
         return splits[0], "the only split"
-    if rule == "evaluation":
-        for name in _EVALUATION:
-            if name in splits:
-                return name, f"{name!r} comes first in test, validation, eval, train"
-            if name == "validation":
-                for other in _MEANS_VALIDATION:
-                    if other in splits:
-                        return (
-                            other,
-                            f"{other!r} stands for validation, which comes first in test, validation, eval, train",
-                        )
+    order = ", ".join(_EVALUATION)
+    for name in _EVALUATION:
+        if name in splits:
+            return name, f"{name!r} comes first in {order}"
+        if name == "validation":
+            for other in _MEANS_VALIDATION:
+                if other in splits:
+                    return other, f"{other!r} stands for validation, which comes first in {order}"
     return splits[0], f"the first of {_listed(splits)}"
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchwright.core import DatasetError, suggest
+from benchwright.core import PACKED_ENDINGS, DatasetError, data_format, suggest
 from benchwright.datasets._hf.card import CardConfig
 from benchwright.datasets._hf.patterns import clean, is_wild, matching_any
 
@@ -20,8 +20,7 @@ FORMATS = ("parquet", "arrow", "jsonl", "json", "csv", "tsv", "txt")
 
 _KINDS = {"json": "jsonl", "tsv": "csv"}
 """Formats that hold the same kind of rows and may stand side by side."""
-_SAME_FORMAT = {"ndjson": "jsonl"}
-_PACKED = re.compile(r"\.(?:gz|zst)$", re.IGNORECASE)
+_PACKED = re.compile(rf"\.(?:{'|'.join(PACKED_ENDINGS)})$", re.IGNORECASE)
 _IGNORED = {
     "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "dummy_data.zip",
     "requirements.txt", "license.txt",
@@ -62,8 +61,8 @@ def format_of(path: str) -> str | None:
     >>> format_of("data/a.JSONL.gz"), format_of("readme.md")
     ('jsonl', None)
     """
-    ending = _PACKED.sub("", path).rpartition(".")[2].lower()
-    ending = _SAME_FORMAT.get(ending, ending)
+    known = data_format(path)
+    ending = _PACKED.sub("", path).rpartition(".")[2].lower() if known is None else known.name
     return ending if ending in FORMATS and "." in path else None
 
 

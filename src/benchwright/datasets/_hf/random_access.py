@@ -9,7 +9,7 @@ from itertools import groupby
 from threading import Lock
 
 from benchwright.core import DatasetError, Row
-from benchwright.datasets._hf_uri import SplitRule
+from benchwright.datasets._values import FilterColumns
 
 WINDOW = 1024
 """Rows read at a time where filters pick some of them."""
@@ -37,6 +37,8 @@ class HubInfo:
     """Number of rows, behind the URI's filters."""
     columns: tuple[str, ...]
     """Fields of the first row."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the rows must know, as far as it was known when the dataset was opened."""
 
 
 class HubDataset:
@@ -46,14 +48,13 @@ class HubDataset:
 
     Args:
         uri: `hf://…` or `huggingface://…`.
-        split_rule: what chooses a split where the URI names none; by default test, validation, eval, train, first.
     """
 
-    def __init__(self, uri: str, *, split_rule: SplitRule = "evaluation") -> None:
+    def __init__(self, uri: str) -> None:
         from benchwright.datasets._hf.resolve import resolve
         from benchwright.datasets._hf.source import HubSource
 
-        self._source = HubSource(resolve(uri, split_rule))
+        self._source = HubSource(resolve(uri))
         self._filters = self._source.resolved.uri.filters
         self._kept: array[int] | None = None
         self._lock = Lock()
@@ -73,6 +74,7 @@ class HubDataset:
             rule=resolved.rule,
             rows=len(self._matching()) if self._filters else self._source.count(),
             columns=tuple(first[0]) if first else (),
+            notes=self.notes,
         )
 
     def batch(self, offset: int, limit: int) -> list[Row]:
@@ -113,11 +115,14 @@ class HubDataset:
         if self._kept is None:
             kept: array[int] = array("q")
             number = 0
+            columns = FilterColumns(self._source.resolved.written, self._filters, {})
             for rows in self._source.rows_from(0):
+                columns.see(rows)
                 for row in rows:
                     if all(wanted.keeps(row) for wanted in self._filters):
                         kept.append(number)
                     number += 1
+            columns.check()
             self._kept = kept
         return self._kept
 

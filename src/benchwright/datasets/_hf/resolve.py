@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -12,15 +11,16 @@ from benchwright.datasets._hf.choose import choose_config, choose_split, no_such
 from benchwright.datasets._hf.commits import listing, pin
 from benchwright.datasets._hf.complaints import Asked
 from benchwright.datasets._hf.hub import Hub
-from benchwright.datasets._hf.layout import Config
+from benchwright.datasets._hf.layout import Config, data_paths
 from benchwright.datasets._hf.library import library_way, what_library_does
 from benchwright.datasets._hf.parts import FilePart
 from benchwright.datasets._hf.records import Records
 from benchwright.datasets._hf.row_cache import Part
 from benchwright.datasets._hf.settings import HubSettings, hub_settings
+from benchwright.datasets._hf.shared import recorded_split
 from benchwright.datasets._hf.split_text import Term, parse_split, spelled_with_plus
 from benchwright.datasets._hf.ways import Place, Way, export_way, files_way, viewer_way
-from benchwright.datasets._hf_uri import HfUri, SplitRule, parse_hf_uri
+from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 
 LISTED_FILES = 50
 """How many files a record names; all are counted."""
@@ -87,7 +87,7 @@ class ResolvedHub:
         }
 
 
-def resolve(written: str, rule: SplitRule) -> ResolvedHub:
+def resolve(written: str) -> ResolvedHub:
     """Settles everything a hub URI leaves open. Raises DatasetError with the choices where it cannot."""
     uri = parse_hf_uri(written)
     settings = hub_settings()
@@ -101,7 +101,8 @@ def resolve(written: str, rule: SplitRule) -> ResolvedHub:
     config = _labelled(written, config, terms)
     splits = tuple(config.splits)
     if terms is None:
-        name, why = choose_split(splits, rule)
+        recorded = recorded_split(written)
+        name, why = (recorded, "as recorded") if recorded in splits else choose_split(splits)
         text, terms = name, (Term(name),)
     else:
         text, why = spelled_with_plus(uri.split or ""), "given in the URI"
@@ -183,11 +184,7 @@ def _detour(place: Place, why: str) -> tuple[Way, Config]:
             failures.append(f"{name}: {str(exc).removeprefix(f'{text}: ')}")
             continue
         return way, choose_config(text, uri.config, way.configs)
-    files = [
-        file.path
-        for file in place.listing.files
-        if re.search(r"\.(jsonl?|csv|tsv|parquet)(\.gz)?$", file.path)
-    ]
+    files = data_paths(file.path for file in place.listing.files)
     ways = [f"name a file with ?split=test&data_files={files[0]}"] if files else []
     ways += [
         "read the export as it is with ?revision=refs/convert/parquet",

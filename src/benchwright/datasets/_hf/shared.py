@@ -41,6 +41,27 @@ looked_up: ContextVar[Commits | None] = ContextVar("hub_commits", default=None)
 """The innermost one; None outside of `hub_commits()`."""
 
 
+def recorded_pins(manifest: Mapping[str, object]) -> dict[str, str]:
+    """What a recorded run read: its commits, and the split of its rows where the URI left the choice to a rule, since
+    the rule may be another one today. To be handed to `hub_commits`."""
+    commits, dataset = manifest.get("hub"), manifest.get("dataset")
+    pins = {str(key): str(value) for key, value in commits.items()} if isinstance(commits, Mapping) else {}
+    source = dataset.get("source") if isinstance(dataset, Mapping) else None
+    if isinstance(dataset, Mapping) and isinstance(source, Mapping) and isinstance(source.get("split"), str):
+        pins[_split_key(str(dataset.get("name")))] = source["split"]
+    return pins
+
+
+def recorded_split(uri: str) -> str | None:
+    """The split that a recorded run read of a URI without one."""
+    pins = looked_up.get()
+    return None if pins is None else pins.get(_split_key(uri))
+
+
+def _split_key(uri: str) -> str:
+    return f"split of {uri}"
+
+
 @contextmanager
 def hub_commits(recorded: object = None) -> Iterator[dict[str, str]]:
     """Inside, every revision of every hub dataset stands for one commit; gives the dictionary of those asked for.

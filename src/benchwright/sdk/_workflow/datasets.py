@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 else:
     RowT = TypeVar("RowT")
 U = TypeVar("U")
+
+_log = logging.getLogger("benchwright.dataset")
 
 LISTED_SKIPS = 20
 """Reasons of skipped rows that are kept."""
@@ -92,9 +95,13 @@ async def dataset(
         "batch_size": batch_size,
     }
     metadata = await ctx.step(step_key=f"{prefix}init", input_value=asked, execute=initialize)
+    opened = Dataset(ctx, rows, metadata, prefix, row_type, batch_size, on_error, transform, max_rows)
     if not resolved:
         rows.restore(metadata)
-    return Dataset(ctx, rows, metadata, prefix, row_type, batch_size, on_error, transform, max_rows)
+        recorded = metadata.get("notes")
+        opened.notes += recorded if isinstance(recorded, list) else []
+    await opened.tell_notes()
+    return opened
 
 
 class Dataset(Generic[RowT]):
@@ -116,6 +123,9 @@ class Dataset(Generic[RowT]):
         """What was resolved when the dataset was opened: for hub datasets commit, config, split, number of rows."""
         self.stats = DatasetStats()
         """What the last pass read, yielded and skipped."""
+        self.notes: list[str] = []
+        """What a reader of the rows must know: how commit and split were chosen where that was left open, a hub that
+        could not be reached, damage that was mended. Each is an event of the run, too."""
         self._ctx = ctx
         self._source = source
         self._prefix = prefix
@@ -150,6 +160,8 @@ class Dataset(Generic[RowT]):
                 yield row
                 if stats.yielded == self._max_rows:
                     break
+        if not stats.read and self._max_rows != 0:
+            await self._tell("the dataset has no rows")
         await self._tell_skips(stats)
 
     def __aiter__(self) -> AsyncIterator[RowT]:
@@ -166,6 +178,7 @@ class Dataset(Generic[RowT]):
             if count <= 0:
                 return
             batch = await self._batch(stats.read, count)
+            await self.tell_notes()
             if not batch:
                 return
             yield batch
@@ -196,6 +209,17 @@ class Dataset(Generic[RowT]):
                     f"has {len(loaded)} now; the data have changed. Restore them, or start a new run"
                 )
         return loaded
+
+    async def tell_notes(self) -> None:
+        """Pass on what the source has to say and has not said before: an event of the run, and a line on the terminal."""
+        for note in self._source.notes():
+            await self._tell(note)
+
+    async def _tell(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+            _log.warning("%s: %s", self.metadata["identity"], note)
+            await self._ctx.event("dataset.note", note, {"dataset": self.metadata["identity"]})
 
     async def _tell_skips(self, stats: DatasetStats) -> None:
         if not stats.skipped:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from benchwright.core import DatasetError, JsonObject, JsonValue, Row
+from benchwright.core import DatasetError, JsonObject, JsonValue, Row, is_hub_uri
 from benchwright.datasets import HubDataset, open_dataset, with_parameters
 from benchwright.sdk._workflow.client import BenchwrightClient
 
@@ -15,7 +15,6 @@ WINDOW_ROWS = 2_000
 """Rows read from a cached hub dataset at a time: opening its files for every small batch would cost more than
 reading the rows."""
 
-_SCHEMES = ("hf", "huggingface")
 _PROTOCOL = ("source_id", "initialize", "load_batch")
 
 
@@ -59,6 +58,10 @@ class RowSource(Protocol):
         """At most `count` rows from `offset` on."""
         ...
 
+    def notes(self) -> Sequence[str]:
+        """What a reader of the rows must know. May grow while rows are read."""
+        ...
+
 
 def choose_source(
     source: object, client: object, config: str | None, split: str | None, revision: str | None
@@ -67,8 +70,7 @@ def choose_source(
     if not isinstance(source, str | Path):
         return _object_source(source, config=config, split=split, revision=revision)
     text = str(source)
-    scheme = text.partition("://")[0] if "://" in text else ""
-    if scheme in _SCHEMES:
+    if is_hub_uri(text):
         pinned = with_parameters(text, config=config, split=split, revision=revision)
         return ServerRows(client, pinned) if isinstance(client, BenchwrightClient) else HubRows(pinned)
     _refuse_hub_arguments(f"source {text!r} is no hub dataset", config=config, split=split, revision=revision)
@@ -106,6 +108,10 @@ class HubRows:
         self._window_start = offset + len(rows)
         return rows
 
+    def notes(self) -> Sequence[str]:
+        """How the commit and the split were chosen where the URI left that open, and damage in the cache."""
+        return () if self._dataset is None else self._dataset.notes
+
     def _resolve(self) -> JsonObject:
         self._dataset = HubDataset(self._uri)
         info = self._dataset.init()
@@ -121,6 +127,7 @@ class HubRows:
             "split_rule": info.rule,
             "total_rows": info.rows,
             "columns": list(info.columns),
+            "notes": list(info.notes),
         }
 
     def _read(self, offset: int, count: int) -> list[Row]:
@@ -153,6 +160,10 @@ class FileRows:
     async def load(self, offset: int, count: int) -> list[Row]:
         """The next rows."""
         return await asyncio.to_thread(self._read, offset, count)
+
+    def notes(self) -> Sequence[str]:
+        """The reader's own notes."""
+        return () if self._reader is None else tuple(self._reader.notes())
 
     def _look(self) -> JsonObject:
         reader = self._open()
@@ -198,10 +209,12 @@ class ServerRows:
         self._uri = uri
         self._config: JsonValue = None
         self._split: JsonValue = None
+        self._notes: list[str] = []
 
     async def initialize(self) -> JsonObject:
         """Have the server resolve the dataset."""
         answer = await self._client.call("POST", "/dataset/init", {"source": self._uri})
+        self._hear(answer)
         source = answer.get("source") or self._uri
         metadata: JsonObject = {
             **answer,
@@ -230,7 +243,17 @@ class ServerRows:
         rows = answer.get("rows")
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise DatasetError(f"{self._uri}: the dataset server's batch holds no list of rows")
+        self._hear(answer)
         return [row for row in rows if isinstance(row, dict)]
+
+    def notes(self) -> Sequence[str]:
+        """What the server has said about the data so far."""
+        return tuple(self._notes)
+
+    def _hear(self, answer: JsonObject) -> None:
+        notes = answer.get("notes")
+        if isinstance(notes, list):
+            self._notes += [str(note) for note in notes if note not in self._notes]
 
 
 class ObjectRows:
@@ -263,6 +286,10 @@ class ObjectRows:
                 f"load_batch of {type(self._source).__name__} returned {type(rows).__name__}; expected a list of dicts"
             )
         return rows
+
+    def notes(self) -> Sequence[str]:
+        """None: the object's own affair."""
+        return ()
 
 
 def _object_source(source: object, **hub_arguments: str | None) -> RowSource:
