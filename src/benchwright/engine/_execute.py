@@ -13,12 +13,15 @@ from benchwright.core import Outcome, encode_json
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine._answers import Answer, Strategy
 from benchwright.engine._feed import Feed, WorkItem
+from benchwright.engine._group import RunGroup, StopAtOnce
 from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._scoring import Scored, Scoring
 from benchwright.engine._stop import Stop
 from benchwright.store import HEARTBEAT_S, StepValues, StepWriter, Store, StoreError, score_key
 
 _SHOW_EVERY_S = 0.12
+_PATIENCE_S = 1.0
+"""How long workers that are told to end may take."""
 _HOPELESS = 20
 """A run whose first so many samples (and at least all in flight) fail without one success is stopped:
 the rest would fail the same way, and may cost money."""
@@ -51,27 +54,45 @@ class Machinery:
 
 
 async def execute(
-    machinery: Machinery, store: Store, run_id: int, watcher: Watcher | None, at_once: asyncio.Future[None]
+    machinery: Machinery,
+    store: Store,
+    run_id: int,
+    watcher: Watcher | None,
+    at_once: asyncio.Future[None],
+    group: RunGroup,
 ) -> None:
     """Work until the feed ends, the run is stopped, or `at_once` is done; everything done is recorded on return."""
+    with group.working(_work.__code__) as left:
+        left += await _execute(machinery, store, run_id, watcher, at_once)
+
+
+async def _execute(
+    machinery: Machinery, store: Store, run_id: int, watcher: Watcher | None, at_once: asyncio.Future[None]
+) -> set[asyncio.Task[None]]:
+    """The workers that do not end, because an `async` scorer cannot be cancelled."""
     progress = machinery.progress
     progress.phase = "asking"
     progress.started = time.monotonic()
     attendant = asyncio.create_task(_attend(machinery, store, run_id, watcher))
     workers = [asyncio.create_task(_work(machinery)) for _ in range(machinery.workers)]
     everyone = asyncio.gather(*workers)
+    everyone.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio reports it
     try:
         await asyncio.wait((everyone, at_once), return_when=asyncio.FIRST_COMPLETED)
         if everyone.done():
             everyone.result()  # a worker's own error, such as a full disk, ends the run
+    except StopAtOnce:
+        machinery.stop.interrupt()
     finally:
         for worker in workers:
             worker.cancel()
-        await asyncio.gather(*workers, everyone, return_exceptions=True)
+        _, left = await asyncio.wait(workers, timeout=_PATIENCE_S)
+        await asyncio.gather(*(worker for worker in workers if worker.done()), return_exceptions=True)
         attendant.cancel()
         with suppress(asyncio.CancelledError):
             await attendant
         await machinery.feed.close()
+    return left
 
 
 async def _work(machinery: Machinery) -> None:
@@ -87,6 +108,9 @@ async def _work(machinery: Machinery) -> None:
             answer = await strategy.answer(item)
             if item.out_of_budget:
                 return  # the sample stays open for a resume
+            if scoring.in_threads and item.held is not None:
+                # A scorer that never lets go of the interpreter lock must not take a paid reply with it.
+                await writer.append((item.release_held(),))
             try:
                 scored = scoring.score(item, answer)
             except BaseException:  # a scorer's own interrupt ends the run, and the reply is paid for

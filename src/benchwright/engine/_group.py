@@ -6,10 +6,12 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from benchwright.core import BenchwrightError
 from benchwright.endpoints import DemoSettings, EndpointSettings
+from benchwright.engine._watchdog import Watchdog
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Limiter
@@ -21,29 +23,45 @@ class InterruptedRunError(BenchwrightError):
     exit_code = 130
 
 
+class StopAtOnce(BaseException):
+    """Raised inside a worker by the second Ctrl-C: its code, or a scorer's, does not return to the event loop."""
+
+
 class RunGroup:
     """Runs of one event loop, one or several at a time."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[], None]] = []
         self._limiters: dict[str, Limiter] = {}
+        self._signals = 0
+        self._workers: CodeType | None = None
+        self._working = 0
+        self._watchdog: Watchdog | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.interrupted = False
         """Whether Ctrl-C or SIGTERM has come: then nothing more begins."""
 
     @contextmanager
     def open(self) -> Iterator[None]:
         """Handle Ctrl-C and SIGTERM from here on: a loop has one handler per signal, however many runs listen."""
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         handled = []
         for number in (signal.SIGINT, signal.SIGTERM):
             try:
                 loop.add_signal_handler(number, self._received)
+                # The loop learns of signals by a pipe, so Python's own handler is free for what cannot wait for it.
+                signal.signal(number, self._arrived)
+                signal.siginterrupt(number, False)
                 handled.append(number)
             except (ValueError, RuntimeError, NotImplementedError):
                 pass  # not the main thread: whoever embeds us handles signals
+        if handled:
+            self._watchdog = Watchdog(handled)
         try:
             yield
         finally:
+            self._loop = None
+            self._unwatch()
             for number in handled:
                 loop.remove_signal_handler(number)
             for limiter in self._limiters.values():
@@ -72,7 +90,38 @@ class RunGroup:
         limiter.widen(settings.parallelism)
         return limiter
 
+    @contextmanager
+    def working(self, worker: CodeType) -> Iterator[list[asyncio.Task[None]]]:
+        """While users' code may run in tasks of `worker`. Those put into the list have not ended, and stay watched."""
+        self._workers = worker
+        self._working += 1
+        left: list[asyncio.Task[None]] = []
+        try:
+            yield left
+        finally:
+            self._working -= not left
+            if self._signals > 1 and not self._working:
+                self._unwatch()  # summing up is our own code, and may take its time
+
+    def interrupt(self) -> None:
+        """Do what Ctrl-C does; from any thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._received)
+
+    def _arrived(self, number: int, frame: FrameType | None) -> None:
+        """A signal, in the main thread, whatever it is doing: also in the middle of a scorer that does not return."""
+        self._signals += 1
+        while self._signals > 1 and frame is not None:
+            if frame.f_code is self._workers:
+                raise StopAtOnce
+            frame = frame.f_back
+
     def _received(self) -> None:
         self.interrupted = True
         for listener in list(self._listeners):
             listener()
+
+    def _unwatch(self) -> None:
+        if self._watchdog is not None:
+            self._watchdog.close()
+            self._watchdog = None

@@ -115,7 +115,7 @@ async def perform(
         unread = await _record_unreadable(prepared, store, run.id, writer)
         progress.total = prepared.rows * prepared.settings.repeats
         started = time.monotonic()
-        await execute(machinery, store, run.id, watcher, at_once)
+        await execute(machinery, store, run.id, watcher, at_once, group)
         seconds = time.monotonic() - started
     # A failure of the model or of the scorer says more, so it goes first.
     progress.first_failure = progress.first_failure or unread

@@ -19,6 +19,7 @@ from benchwright.benchmarks import BenchmarkSpec, InvalidScores, call_scorer, sc
 from benchwright.core import BenchwrightError, Outcome, ReplyStatus
 from benchwright.engine._answers import Answer
 from benchwright.engine._feed import WorkItem
+from benchwright.engine._group import StopAtOnce
 from benchwright.engine._threads import DaemonThreads
 from benchwright.scorers import JudgeCall, ScorerInput, Scores
 
@@ -29,7 +30,7 @@ SLOW_SCORER_S = 0.003
 BLOCKING_SCORER_S = 0.05
 """A scorer that blocks this long leaves the loop at once: signals and time-outs wait with everybody else."""
 
-_NOT_THE_SCORERS = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
+_NOT_THE_SCORERS = (KeyboardInterrupt, StopAtOnce, asyncio.CancelledError, GeneratorExit)
 """Raised to end the run or the task, not by the scorer."""
 
 _OUR_CODE = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -80,6 +81,11 @@ class Scoring:
         self._proven_quick = inspect.iscoroutinefunction(spec.scorer)
         self._slow = 0
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether the next answer is scored in a thread."""
+        return self._threaded or not self._proven_quick
+
     def close(self) -> None:
         """Let go of the threads."""
         self._threads.close()
@@ -106,7 +112,7 @@ class Scoring:
             answer.turn_index,
             ask=live.ask,
         )
-        if self._threaded or not self._proven_quick:
+        if self.in_threads:
             return self._later(live, sample, answer, None)
         started = perf_counter()
         self._in_loop = True
@@ -126,12 +132,12 @@ class Scoring:
         if live.refused:  # whatever came of it, it came of a question that was not asked
             self._threaded = True
             return self._later(live, sample, answer, None)
-        if scores is None:
-            return _failed(answer, failure, target)
         took = perf_counter() - started
         if took > SLOW_SCORER_S:
             self._slow += 1
             self._threaded = self._slow >= 3 or took > BLOCKING_SCORER_S
+        if scores is None:
+            return _failed(answer, failure, target)
         return Scored(_outcome(answer, scores), scores, None, target)
 
     async def _later(

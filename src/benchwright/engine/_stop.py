@@ -50,6 +50,11 @@ class Stop:
             self.cause = cause
             self.reason = reason
 
+    def interrupt(self) -> None:
+        """Stop because the user wants to leave, which outranks a budget."""
+        self.cause = None
+        self.request("interrupted", "interrupted")
+
     def may_send(self) -> bool:
         """Reserve one request, or stop the run because the budget is spent."""
         if self._unlimited:
@@ -96,8 +101,7 @@ class Stop:
 
         def received() -> None:
             if self.cause != "interrupted":
-                self.cause = None  # an interrupt outranks a budget: the user wants to leave
-                self.request("interrupted", "interrupted")
+                self.interrupt()
             elif not now.done():
                 now.set_result(None)
 

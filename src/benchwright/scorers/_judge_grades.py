@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
+from benchwright.scorers._patterns import matches_of
+
 _JSON_KEYS = ("grade", "score", "rating", "verdict")
 _MARKUP = "*_`\"'[](){}<>$"
 # "GRADE:", with the bold, quotes and brackets that judges wrap around it and around the grade.
@@ -58,8 +60,7 @@ def stated_words(reply: str) -> str:
 def pattern_grade(reply: str, pattern: re.Pattern[str]) -> str | None:
     """Group 1 (or the whole match, without groups) of the last match that has one."""
     grade = None
-    for match in pattern.finditer(reply):
-        found = match[1] if pattern.groups else match[0]
+    for found in matches_of(pattern, reply):
         if found is not None and _bare(found):
             grade = _bare(found)
     return grade

@@ -11,6 +11,7 @@ import warnings
 
 from benchwright.scorers._input import ScorerInput, Scores
 from benchwright.scorers._ngrams import overlap, tokens
+from benchwright.scorers._patterns import is_found
 
 
 def exact_match(sample: ScorerInput) -> Scores:
@@ -54,18 +55,18 @@ def regex_match(sample: ScorerInput) -> Scores:
     """`correct`: the target, a Python regular expression, is found anywhere in the response, ignoring case.
 
     A pattern that is not valid gives false; `check` reports such rows. A target that is not text is
-    converted first.
+    converted first. A match that takes more than 5 s raises, so its sample is `scorer_failed`.
 
     >>> regex_match(ScorerInput("about 42 apples", r"\\b\\d+\\b", {}))
     {'correct': True}
     """
     pattern = str(sample.target)
     try:
-        found = re.search(pattern, sample.response, re.IGNORECASE)
+        found = is_found(pattern, sample.response, re.IGNORECASE)
     except re.error:
         return {"correct": False}
     except FutureWarning:  # a valid but odd pattern such as "[[a]", where warnings are errors
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
-            found = re.search(pattern, sample.response, re.IGNORECASE)
-    return {"correct": found is not None}
+            found = is_found(pattern, sample.response, re.IGNORECASE)
+    return {"correct": found}

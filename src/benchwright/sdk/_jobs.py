@@ -61,8 +61,9 @@ def perform_jobs(
     the others of its kind: none begins any more and the error is raised, unless `go_on` says otherwise. After
     Ctrl-C no job begins.
     """
-    work = _perform_all(store, lanes, at_once, go_on, watcher, finished, endpoint)
-    ended: list[Ended] = in_event_loop(work)
+    group = RunGroup()
+    work = _perform_all(store, lanes, at_once, go_on, watcher, finished, endpoint, group)
+    ended: list[Ended] = in_event_loop(work, group.interrupt)
     return ended
 
 
@@ -74,8 +75,8 @@ async def _perform_all(
     watcher: Watcher | None,
     finished: Callable[[Ended], None] | None,
     endpoint: OpenEndpoint | None,
+    group: RunGroup,
 ) -> list[Ended]:
-    group = RunGroup()
     places = asyncio.Semaphore(at_once)
     errors: list[Exception] = []
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 
-def in_event_loop(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine to its end on the quickest loop there is, also from inside a running loop."""
+def in_event_loop(work: Coroutine[Any, Any, Any], interrupt: Callable[[], None] | None = None) -> Any:
+    """Run a coroutine to its end on the quickest loop there is, also from inside a running loop.
+
+    There, Ctrl-C calls `interrupt` twice before it raises: the thread of the work has no signals.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -24,9 +27,17 @@ def in_event_loop(work: Coroutine[Any, Any, Any]) -> Any:
         except BaseException as error:
             failure.append(error)
 
-    thread = threading.Thread(target=target, name="benchwright-run")
+    thread = threading.Thread(target=target, name="benchwright-run", daemon=True)
     thread.start()
-    thread.join()
+    interrupts = 0
+    while thread.is_alive():
+        try:
+            thread.join()
+        except KeyboardInterrupt:
+            interrupts += 1
+            if interrupt is None or interrupts > 2:
+                raise
+            interrupt()
     if failure:
         raise failure[0]
     return outcome[0]

@@ -1,0 +1,100 @@
+"""Ctrl-C twice ends a run whatever its scorer does; what was done is on record, and `resume` does the rest."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchwright.endpoints import DemoSettings, demo_server
+
+BENCH = """
+import asyncio, re, time
+from pathlib import Path
+from benchwright import benchmark, scorer
+rows = [{{"question": f"What is {{n}} + 1?", "answer": n + 1}} for n in range(12)]
+
+def quick():
+    return {{"correct": True}}
+
+def stuck_here():
+    if Path("free").exists():
+        return False
+    Path("stuck").touch()
+    return True
+
+@benchmark(name="stuck", dataset=rows, prompt="{{question}}", target_field="answer")
+@scorer
+{scorer}
+"""
+SCORERS = {
+    # In a thread, where no signal reaches it and the event loop starves: only another process can help.
+    "a pattern in a thread": """
+def score(sample):
+    if stuck_here():
+        re.match(r"(a+)+$", "a" * 64 + "!")
+    return quick()
+""",
+    # After quick samples scorers run in the event loop.
+    "a pattern in the loop": """
+def score(sample):
+    if sample.target > 8 and stuck_here():
+        re.match(r"(a+)+$", "a" * 64 + "!")
+    return quick()
+""",
+    "a sleep in a thread": """
+def score(sample):
+    if stuck_here():
+        time.sleep(1000)
+    return quick()
+""",
+    "an async sleep that cannot be cancelled": """
+async def score(sample):
+    while stuck_here():
+        try:
+            await asyncio.sleep(1000)
+        except BaseException:
+            pass
+    return quick()
+""",
+}
+LET_GO = {130, -signal.SIGKILL}
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_two_interrupts_end_any_run(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "bench.py").write_text(BENCH.format(scorer=SCORERS[kind].strip()), encoding="utf-8")
+    with demo_server(DemoSettings(skill=1.0)) as server:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "benchwright", "run", "bench.py", "--model-url", server.url, "--model-id", "demo",
+             "--parallelism", "1"],
+            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            while not (tmp_path / "stuck").exists():
+                assert child.poll() is None, child.communicate()
+                time.sleep(0.02)
+            child.send_signal(signal.SIGINT)
+            time.sleep(0.3)  # a second signal of the same kind before the first is delivered would be lost
+            child.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            _, errors = child.communicate(timeout=60)
+            assert time.monotonic() - began < 20, "2 s, on a machine that is not busy"
+        finally:
+            child.kill()
+        assert child.returncode in LET_GO, errors
+        assert "Traceback" not in errors
+        asked = server.stats()["requests"]
+        (tmp_path / "free").touch()
+        done = subprocess.run(
+            [sys.executable, "-m", "benchwright", "resume", "last", "--json"],
+            cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["results"][0]["summary"]["outcomes"]["scored"] == 12
+        assert server.stats()["requests"] == 12, f"{asked} replies were paid for, and each is asked for once"
