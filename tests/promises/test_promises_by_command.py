@@ -194,15 +194,16 @@ def test_ctrl_c_once_finishes_what_is_in_flight_and_resume_goes_on(folder: Path,
 def test_ctrl_c_twice_stops_at_once(folder: Path, server: Server) -> None:
     release = threading.Event()
     server.behave = lambda question, headers: release.wait(20) and None
-    child = start(folder, "run", "bench.py", *model(server), "--parallelism", "2")
+    child = start(folder, "run", "bench.py", *model(server), "--parallelism", "2", "--json")
     wait_for(lambda: len(server.asked) >= 2)
     child.send_signal(signal.SIGINT)
     time.sleep(0.3)
     assert child.poll() is None, "one Ctrl-C waits for what is in flight"
     child.send_signal(signal.SIGINT)
     began = time.monotonic()
-    child.communicate(timeout=10)
+    out, _ = child.communicate(timeout=10)
     assert child.returncode == 130
+    assert json.loads(out)["results"][0]["requests_sent"] == 2, "what was in flight was sent"
     assert time.monotonic() - began < 5
     release.set()
 

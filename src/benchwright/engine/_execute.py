@@ -16,6 +16,7 @@ from benchwright.engine._feed import Feed, WorkItem
 from benchwright.engine._group import RunGroup, StopAtOnce
 from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._scoring import Scored, Scoring
+from benchwright.engine._side_calls import JudgeCalls
 from benchwright.engine._stop import Stop
 from benchwright.store import HEARTBEAT_S, StepValues, StepWriter, Store, StoreError, score_key
 
@@ -41,6 +42,8 @@ class Machinery:
     """Where records go."""
     endpoint: OpenEndpoint
     """The model under test."""
+    judges: JudgeCalls
+    """Other models, asked by scorers."""
     stop: Stop
     """When to stop."""
     progress: Progress

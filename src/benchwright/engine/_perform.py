@@ -97,6 +97,7 @@ async def perform(
     stop = Stop(prepared.settings.budget)
     async with AsyncExitStack() as stack:
         at_once = stack.enter_context(stop.listening(group))
+        ours = endpoint is None
         if prepared.settings.rescored_from is not None:
             endpoint = NoModel()  # whatever the caller brought: this run has no business with it
         elif endpoint is None:
@@ -114,9 +115,12 @@ async def perform(
         machinery = await _unless_interrupted(setting_up, stop, at_once)
         unread = await _record_unreadable(prepared, store, run.id, writer)
         progress.total = prepared.rows * prepared.settings.repeats
-        started = time.monotonic()
+        started, probes = time.monotonic(), endpoint.requests_sent
         await execute(machinery, store, run.id, watcher, at_once, group)
         seconds = time.monotonic() - started
+        sent = ledger.sent
+        if ours:  # the ledger counts replies; what was cut off was sent too
+            sent = max(sent, endpoint.requests_sent - probes + machinery.judges.requests_sent)
     # A failure of the model or of the scorer says more, so it goes first.
     progress.first_failure = progress.first_failure or unread
     progress.phase = "summing up"
@@ -149,7 +153,7 @@ async def perform(
         cause=stop.cause,
         reason=stop.reason,
         first_failure=progress.first_failure,
-        requests_sent=ledger.sent,
+        requests_sent=sent,
         retries=ledger.retries,
         from_cache=ledger.cached,
         seconds=seconds,
@@ -217,7 +221,16 @@ async def _assemble(
     if settings.rescored_from is not None:
         strategy = Replayed(strategy)
     return Machinery(
-        strategy, scoring, feed, writer, endpoint, stop, progress, prepared.workers, settings.max_failures
+        strategy,
+        scoring,
+        feed,
+        writer,
+        endpoint,
+        judges,
+        stop,
+        progress,
+        prepared.workers,
+        settings.max_failures,
     )
 
 

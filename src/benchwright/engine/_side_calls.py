@@ -62,6 +62,11 @@ class JudgeCalls:
         reply = await self._calls(call.config).ask(judge_key(item.index, item.repeat, number), request, item)
         return judge_text(reply)
 
+    @property
+    def requests_sent(self) -> int:
+        """Requests sent to judges, every attempt counted."""
+        return sum(endpoint.requests_sent for endpoint, _ in self._open.values())
+
     async def aclose(self) -> None:
         """Close the judges' connections."""
         for endpoint, _ in self._open.values():
