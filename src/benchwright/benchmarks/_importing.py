@@ -18,7 +18,7 @@ from types import ModuleType
 
 from benchwright.benchmarks._neighbours import importing_from, owner_of, track
 from benchwright.benchmarks._registered import forget
-from benchwright.core import BenchmarkError, BenchwrightError
+from benchwright.core import BenchmarkError, BenchwrightError, loading_code
 
 _OLD_PACKAGES = ("nemo_evaluator",)
 _OLD_CONFIGS = ("ais_bench", "opencompass")
@@ -100,7 +100,8 @@ def _exists(name: str, cwd: Path) -> bool:
 
 def _guarded(run: Callable[[], object], folder: Path, name: str) -> None:
     try:
-        run()
+        with loading_code():
+            run()
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit included: a script's own argument parsing must not end ours

@@ -35,6 +35,7 @@ from benchwright.core._json import (
     load_json,
 )
 from benchwright.core._json_lists import load_each
+from benchwright.core._loading import loading_code, refuse_while_loading
 from benchwright.core._names import normalise_name, suggest
 from benchwright.core._outcomes import OUTCOMES, Outcome
 from benchwright.core._requests import (
@@ -106,8 +107,10 @@ __all__ = [
     "load_each",
     "load_exact_json",
     "load_json",
+    "loading_code",
     "normalise_name",
     "own_ancestors",
+    "refuse_while_loading",
     "reply_from_json",
     "reply_to_json",
     "rfc3339",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchwright.core import loading_code
+
 
 @dataclass(frozen=True, slots=True)
 class PluginEntry:
@@ -70,7 +72,8 @@ def load_plugin(entry: PluginEntry) -> LoadedPlugin | BrokenPlugin:
     from importlib.metadata import EntryPoint
 
     try:
-        return LoadedPlugin(entry, EntryPoint(entry.name, entry.target, entry.group).load())
+        with loading_code():
+            return LoadedPlugin(entry, EntryPoint(entry.name, entry.target, entry.group).load())
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything, SystemExit included

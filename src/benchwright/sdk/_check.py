@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import RunKeywords, find_config
+from benchwright.core import refuse_while_loading
 from benchwright.engine import as_asked, model_type_of, start_problems
 from benchwright.sdk._models import choose_model
 from benchwright.sdk._options import RunOptions, one_of
@@ -26,6 +27,7 @@ def check(
 
     Options are given as keywords, as to `run`, or as one object.
     """
+    refuse_while_loading("check")
     options = one_of(options, keywords, "check")
     cwd = Path.cwd()
     config = find_config(cwd)

@@ -7,12 +7,19 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from benchwright.core import UsageError, refuse_while_loading
+
 
 def in_event_loop(work: Coroutine[Any, Any, Any], interrupt: Callable[[], None] | None = None) -> Any:
     """Run a coroutine to its end on the quickest loop there is, also from inside a running loop.
 
     There, Ctrl-C calls `interrupt` twice before it raises: the thread of the work has no signals.
     """
+    try:
+        refuse_while_loading(getattr(work, "__name__", "this"))  # all that sends comes by here
+    except UsageError:
+        work.close()
+        raise
     try:
         asyncio.get_running_loop()
     except RuntimeError:

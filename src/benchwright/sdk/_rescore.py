@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from benchwright.benchmarks import BenchmarkSpec, is_question_file
 from benchwright.config import RunKeywords, find_config
-from benchwright.core import JsonObject, NotFoundError, UsageError
+from benchwright.core import JsonObject, NotFoundError, UsageError, refuse_while_loading
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.engine import Budget, InterruptedRunError, RunSettings, Watcher
 from benchwright.sdk._jobs import perform_jobs
@@ -56,6 +56,7 @@ def rescore(
     A row whose request the run never made ends as `skipped`. Raises UsageError for options that would change
     what a model is asked.
     """
+    refuse_while_loading("rescore")
     options = one_of(options, keywords, "rescore")
     place = existing_workspace(Path.cwd(), options.workspace)
     if not place.database.exists():  # looking for a run must not make a workspace

@@ -17,7 +17,7 @@ from benchwright.benchmarks import (
     load_questions,
 )
 from benchwright.config import RESUME_OVERRIDES, ResumeOverrides
-from benchwright.core import JsonObject, NotFoundError, Outcome, UsageError, suggest
+from benchwright.core import JsonObject, NotFoundError, Outcome, UsageError, refuse_while_loading, suggest
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import (
@@ -54,6 +54,7 @@ def resume(
     which marks the results;
     `overrides` may change parallelism and budgets.
     """
+    refuse_while_loading("resume")
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     if not place.database.exists():  # looking for a run must not make a workspace
         raise NotFoundError(

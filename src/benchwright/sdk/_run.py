@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import ConfigFile, RunKeywords, find_config
-from benchwright.core import BenchwrightError, JsonValue, UsageError
+from benchwright.core import BenchwrightError, JsonValue, UsageError, refuse_while_loading
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
 from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
@@ -62,6 +62,7 @@ def run_all(
 
     All are checked before the first starts. `several` allows more than one; `finished` is called after each.
     """
+    refuse_while_loading("run")
     options = options or RunOptions()
     cwd = Path.cwd()
     config = find_config(cwd)

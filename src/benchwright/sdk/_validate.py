@@ -8,7 +8,7 @@ from typing import Any
 
 from benchwright.benchmarks import FileReport, validate_questions
 from benchwright.config import find_config
-from benchwright.core import UsageError
+from benchwright.core import UsageError, refuse_while_loading
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._targets import resolve_targets
 
@@ -18,6 +18,7 @@ def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **
 
     Options are given as keywords, as to `run`, or as one object. UsageError for what is no file of questions.
     """
+    refuse_while_loading("validate")
     options = options or RunOptions.from_keywords(keywords)
     cwd = Path.cwd()
     config = find_config(cwd)

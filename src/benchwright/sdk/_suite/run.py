@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.config import ConfigFile, Suite, find_config
-from benchwright.core import ConfigError, UsageError
+from benchwright.core import ConfigError, UsageError, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher
 from benchwright.reports import (
@@ -67,6 +67,7 @@ def run_suite(
     All pairs are planned and checked before the first request; what makes one impossible raises. Once they
     run, a pair that fails does not stop the others.
     """
+    refuse_while_loading("run_suite")
     if options is None and how is None:
         options, how = split_keywords(keywords)
     elif keywords:

@@ -12,7 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchwright.core import BenchwrightError, JsonValue, RunOwnedError, UsageError, suggest
+from benchwright.core import (
+    BenchwrightError,
+    JsonValue,
+    RunOwnedError,
+    UsageError,
+    refuse_while_loading,
+    suggest,
+)
 from benchwright.sdk._workflow.context import WorkflowContext, traceback_text
 from benchwright.sdk._workflow.descriptor import WorkflowDescriptor
 from benchwright.sdk._workflow.environment import parse_input, read_environment
@@ -29,6 +36,7 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
     `--workspace DIR` says where it is recorded. Exits with 1 when the workflow fails, after printing the traceback;
     with 130 or 143 when it was interrupted; with 2, 4 or 5 when it cannot be started.
     """
+    refuse_while_loading("entrypoint")
     job = _Job()
     try:
         managed = read_environment()

@@ -1,0 +1,90 @@
+"""A file that is loaded defines benchmarks; what it runs at module level is refused, with file and line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import benchwright
+from benchwright.core import BenchmarkError
+from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.sdk import list_evaluations
+
+DEFINED = """\
+import sys, threading
+import benchwright
+from benchwright import ScorerInput, benchmark, scorer
+
+@benchmark(name="sums", dataset=[{"q": "What is 1 + 1?", "a": "2"}], prompt="{q}", target_field="a")
+@scorer
+def sums(sample: ScorerInput) -> dict:
+    return {"correct": sample.target in sample.response}
+
+"""
+CALLS = {
+    "run": "benchwright.run(sums, model_url=URL, model_id='demo')",
+    "run by name": "benchwright.run(__file__, model_url=URL, model_id='demo')",
+    "resume": "benchwright.resume(1)",
+    "rescore": "benchwright.rescore(1)",
+    "check": "benchwright.check(__file__)",
+    "run_suite": "benchwright.run_suite('suite.toml')",
+    "judge_score": "benchwright.judge_score(ScorerInput('2', '2', {}, config={'judge': {'url': URL, 'model_id': 'demo'}}))",
+    "a function": "def go():\n    benchwright.run(sums, model_url=URL, model_id='demo')\ngo()",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_loading_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with demo_server(DemoSettings()) as server:
+        (tmp_path / "bench.py").write_text(
+            f"{DEFINED}URL = {server.url!r}\n{CALLS[call]}\n", encoding="utf-8"
+        )
+        (tmp_path / "benchwright.toml").write_text('[benchmarks.sums]\nfile = "bench.py"\n', encoding="utf-8")
+        line = 12 if call == "a function" else 11
+        for command in (benchwright.check, benchwright.run):
+            with pytest.raises(
+                BenchmarkError, match=rf"^bench\.py:{line}: .*under `if __name__ == '__main__':`"
+            ):
+                command("bench.py")
+        list_evaluations()
+        assert server.stats()["requests"] == 0
+    assert not (tmp_path / ".benchwright").exists()
+
+
+def test_a_file_run_as_a_program_runs_what_it_likes(tmp_path: Path) -> None:
+    (tmp_path / "bench.py").write_text(
+        f"{DEFINED}print(benchwright.run(sums, demo_skill=1.0)['correct'])\n", encoding="utf-8"
+    )
+    done = subprocess.run(
+        [sys.executable, "bench.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.strip().endswith("1.0"), done.stderr
+
+
+def test_other_threads_may_run_while_a_file_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.py").write_text(DEFINED, encoding="utf-8")
+    (tmp_path / "bench.py").write_text(
+        f"{DEFINED}from benchwright.sdk import _gates\n_gates.loading.set()\n_gates.done.wait(120)\n",
+        encoding="utf-8",
+    )
+
+    class Gates:
+        loading, done = threading.Event(), threading.Event()
+
+    monkeypatch.setattr(benchwright.sdk, "_gates", Gates, raising=False)
+    loader = threading.Thread(target=benchwright.check, args=("bench.py",))
+    loader.start()
+    try:
+        assert Gates.loading.wait(120)
+        assert benchwright.run("other.py", demo_skill=1.0)["correct"] == 1.0
+    finally:
+        Gates.done.set()
+        loader.join()
