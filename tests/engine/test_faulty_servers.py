@@ -87,7 +87,7 @@ def serving(fault: Callable[[Handler, str, int], bool]) -> Iterator[Server]:
         server.server_close()
 
 
-def evaluate(server: Server, tmp_path: Path, rows: int = 4, **options: Any) -> RunResult:
+def echo_of(rows: int) -> Any:
     @benchmark(
         name=f"echo {next(names)}",
         dataset=[{"question": f"q{n}", "target": f"q{n}"} for n in range(rows)],
@@ -97,9 +97,13 @@ def evaluate(server: Server, tmp_path: Path, rows: int = 4, **options: Any) -> R
     def echo(sample: Any) -> dict[str, Any]:
         return exact_match(sample)
 
+    return echo
+
+
+def evaluate(server: Server, tmp_path: Path, rows: int = 4, target: Any = None, **options: Any) -> RunResult:
     url = f"http://127.0.0.1:{server.server_port}/v1"
     settings: dict[str, Any] = {"retry_backoff": 0.001, "workspace": tmp_path, **options}
-    return benchwright.run(echo, model_url=url, model_id="m", **settings)
+    return benchwright.run(target or echo_of(rows), model_url=url, model_id="m", **settings)
 
 
 def test_stream_that_is_cut_is_asked_again(tmp_path: Path) -> None:
@@ -193,3 +197,24 @@ def test_requests_on_closed_connections_count_towards_retries_and_budgets(tmp_pa
         server.seen.clear()
         limited = evaluate(server, tmp_path, rows=41, max_requests=9, parallelism=4, cache=False)
         assert sum(server.seen.values()) == limited.requests_sent == 9
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("depth", [300, 3_000])
+def test_reply_nested_too_deep_costs_its_sample_only(tmp_path: Path, status: int, depth: int) -> None:
+    body = b'{"error": {"code": 400, "detail": ' + b"[" * depth + b"]" * depth + b"}}"
+    healthy = threading.Event()
+
+    def nested(handler: Handler, text: str, number: int) -> bool:
+        if text == "q1" and not healthy.is_set():
+            handler.answer(body, status)
+            return True
+        return False
+
+    with serving(nested) as server:
+        target = echo_of(4)
+        result = evaluate(server, tmp_path, target=target, max_retries=1)
+        assert (result.summary.outcomes["scored"], result.summary.outcomes["request_failed"]) == (3, 1)
+        healthy.set()
+        again = benchwright.resume(result.run_id, target=target, workspace=tmp_path, retry_failed=True)
+    assert again.summary.outcomes["scored"] == 4

@@ -8,7 +8,14 @@ from pathlib import Path
 from benchwright.config._benchmark import BenchmarkConfig, read_benchmark, read_run_defaults
 from benchwright.config._model import ModelConfig, read_model
 from benchwright.config._tables import sub_table
-from benchwright.core import ConfigError, JsonObject, own_ancestors, suggest
+from benchwright.core import (
+    ConfigError,
+    JsonObject,
+    TooDeepError,
+    check_depth,
+    own_ancestors,
+    suggest,
+)
 
 CONFIG_NAMES = ("benchwright.toml", ".benchwright.toml", "quantiles.toml", ".quantiles.toml")
 """Names under which the file is looked for."""
@@ -55,6 +62,9 @@ def read_config(path: Path) -> ConfigFile:
     try:
         # utf-8-sig: some editors put a byte-order mark in front, which TOML does not know.
         document: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        check_depth(document)
+    except (RecursionError, TooDeepError):
+        raise ConfigError(f"{path}: {TooDeepError()}") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

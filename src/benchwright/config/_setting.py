@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import orjson
 
-from benchwright.core import JsonValue, suggest
+from benchwright.core import JsonValue, TooDeepError, load_json, suggest
 
 Kind: TypeAlias = Literal["int", "number", "bool", "text", "texts", "table"]
 """`texts` is a list of texts (one text is a list of one); `table` holds JSON values under names."""
@@ -110,12 +110,14 @@ class Setting:
             elif self.kind == "number":
                 value = float(text)
             elif self.kind == "table":
-                value = orjson.loads(text)
+                value = load_json(text)
         except orjson.JSONDecodeError as error:
             raise ValueError(
                 f"{text!r} is not JSON: {error.msg} (character {error.pos + 1}). Write a JSON object, with names "
                 "and texts in double quotes and the whole in single quotes, such as '{\"top_k\": 5}'"
             ) from None
+        except TooDeepError as error:
+            raise ValueError(f"the value is no usable JSON: {error}") from None
         except ValueError:
             raise self._wrong(text) from None
         return self.check(value)

@@ -26,10 +26,11 @@ from benchwright.core._exit_codes import WORST_FIRST, worst_exit_code
 from benchwright.core._folders import own_ancestors
 from benchwright.core._hashing import canonical_json, content_hash, encode_json
 from benchwright.core._json import (
-    TOO_DEEP,
+    MAX_DEPTH,
     JsonObject,
     JsonValue,
     Row,
+    TooDeepError,
     check_depth,
     load_exact_json,
     load_json,
@@ -62,9 +63,9 @@ __all__ = [
     "ADAPTER_VERSION",
     "APIS",
     "DATA_FORMATS",
+    "MAX_DEPTH",
     "OUTCOMES",
     "PACKED_ENDINGS",
-    "TOO_DEEP",
     "VERSION",
     "WORST_FIRST",
     "Api",
@@ -93,6 +94,7 @@ __all__ = [
     "RunOwnedError",
     "RunSummary",
     "TokenUsage",
+    "TooDeepError",
     "UsageError",
     "canonical_json",
     "check_depth",

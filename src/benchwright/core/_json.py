@@ -22,25 +22,33 @@ Row: TypeAlias = dict[str, Any]
 """One row of a user's data after field mapping. Values are the user's own and may be anything a
 programmatic source yields; rows from files hold JSON values only."""
 
-MAX_DEPTH = 100
-"""Levels of lists and objects that a text may have. No data has as many; what is read can be written anywhere."""
-
-TOO_DEEP = f"lists and objects are nested more than {MAX_DEPTH} levels deep"
-"""What is wrong with a text beyond that."""
+MAX_DEPTH = 254
+"""Levels of lists and objects that a text may have: what the quick library writes. No data has as many."""
 
 _LONG = re.compile(rb"[0-9]{19}")
-_WRITABLE = 254  # levels that the library writes
+
+
+class TooDeepError(ValueError):
+    """A value that is nested deeper than it can be written."""
+
+    def __init__(self) -> None:
+        super().__init__(f"lists and objects are nested more than {MAX_DEPTH} levels deep")
 
 
 def load_json(text: bytes | str) -> Any:
-    """The value of a JSON text. ValueError for what is no JSON or is nested too deep.
+    """The value of a JSON text. ValueError for what is no JSON, `TooDeepError` for what is nested too deep.
 
     >>> load_json(b"[" * 300 + b"]" * 300)
     Traceback (most recent call last):
     ...
-    ValueError: lists and objects are nested more than 100 levels deep
+    benchwright.core._json.TooDeepError: lists and objects are nested more than 254 levels deep
     """
-    value = orjson.loads(text)
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        if "depth" in error.msg:  # beyond what the library reads; else a syntax error, with its place
+            raise TooDeepError from None
+        raise
     if len(text) > 2 * MAX_DEPTH:
         _check_depth(text, value)
     return value
@@ -62,41 +70,37 @@ def load_exact_json(text: bytes) -> JsonValue:
     try:
         value = json.loads(text)
     except RecursionError:
-        raise ValueError(TOO_DEEP) from None
+        raise TooDeepError from None
     _check_depth(text, value)
     return value
 
 
 def check_depth(value: Any) -> None:
-    """ValueError for a value that is nested too deep, however it was read."""
+    """`TooDeepError` for a value that is nested too deep, or is part of itself, however it was read."""
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [
-            item
+        inner = {
+            id(item): item  # once, however often a document refers to it
             for box in level
             if isinstance(box, dict | list | tuple)
             for item in (box.values() if isinstance(box, dict) else box)
             if isinstance(item, dict | list | tuple)
-        ]
-        if not level:
+        }
+        if not inner:
             return
-    raise ValueError(TOO_DEEP)
+        level = list(inner.values())
+    raise TooDeepError
 
 
 def _check_depth(text: bytes | str, value: Any) -> None:
-    """Most texts have too few brackets to be deep. The others are written below so many lists that the library refuses
-    them when they are: a quarter of what reading them took."""
+    """Most texts have too few brackets to be deep; the others are written, which is quicker than to look."""
     if isinstance(text, str):
         few = text.count("[") + text.count("{") <= MAX_DEPTH
     else:
         few = text.count(b"[") + text.count(b"{") <= MAX_DEPTH
     if few:
         return
-    for _ in range(_WRITABLE - MAX_DEPTH):
-        value = [value]
     try:
         orjson.dumps(value)
     except TypeError:  # or it holds what only the standard library writes
-        for _ in range(_WRITABLE - MAX_DEPTH):
-            value = value[0]
         check_depth(value)

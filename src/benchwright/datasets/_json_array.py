@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 
-from benchwright.core import DatasetError, JsonValue
+from benchwright.core import MAX_DEPTH, DatasetError, JsonValue, TooDeepError, check_depth
 from benchwright.datasets._json_lines import read_json_lines
 from benchwright.datasets._json_text import encodable, near, plain_words
 from benchwright.datasets._stored import BLOCK_BYTES, StoredFile
@@ -111,16 +111,25 @@ class _Window:
                     continue
                 raise self._broken(plain_words(exc), exc.pos, near(exc)) from None
             except RecursionError:
-                raise self._broken("nested too deeply", self._at) from None
+                raise self._broken(str(TooDeepError()), self._at) from None
             except ValueError as exc:  # an integer of thousands of digits
                 raise self._broken(str(exc), self._at) from None
             # A number that touches the end of the window may have more digits beyond it.
             if end == len(self._text) and self._text[end - 1] not in '}]"' and self._more():
                 continue
             self.element_line, self.element_size = self._line, end - self._at
+            if self.element_size > 2 * MAX_DEPTH:
+                self._check_depth(value, end)
             self._line += self._text.count("\n", self._at, end)
             self._at = end
             return value  # type: ignore[no-any-return]  # what a JSON decoder gives is a JSON value
+
+    def _check_depth(self, value: JsonValue, end: int) -> None:
+        if self._text.count("[", self._at, end) + self._text.count("{", self._at, end) > MAX_DEPTH:
+            try:
+                check_depth(value)
+            except TooDeepError as error:
+                raise self._broken(str(error), self._at) from None
 
     def _next_char(self) -> str:
         """Passes over white space; the character found, or nothing at the end."""

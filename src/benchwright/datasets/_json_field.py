@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 
-from benchwright.core import JsonValue, suggest
+from benchwright.core import JsonValue, load_exact_json, suggest
 from benchwright.datasets._json_text import NOT_A_CHARACTER, encodable, near, plain_words
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Chunk, Chunks
@@ -69,13 +69,11 @@ def _whole(file: StoredFile) -> JsonValue:
     with closing(file.text_blocks()) as blocks:
         text = b"".join(blocks)
     try:
-        return json.loads(text)  # type: ignore[no-any-return]  # what a JSON decoder gives is a JSON value
+        return load_exact_json(text)
     except json.JSONDecodeError as exc:
         raise file.error(
             f"not valid JSON: {plain_words(exc)}, column {exc.colno}{near(exc)}", exc.lineno
         ) from None
-    except RecursionError:
-        raise file.error("not usable JSON: nested too deeply") from None
     except ValueError as exc:
         raise file.error(f"not usable JSON: {exc}") from None
 

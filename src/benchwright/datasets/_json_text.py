@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from benchwright.core import Row
+from benchwright.core import Row, load_exact_json
 
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _PLAIN_WORDS = {
@@ -44,12 +44,10 @@ def parse_row(line: bytes) -> Row | None:
     if not text.strip():
         return None
     try:
-        value = json.loads(text)
+        value = load_exact_json(text.encode("utf-8", "surrogatepass"))
     except json.JSONDecodeError as exc:
         raise BadTextError(f"not valid JSON: {plain_words(exc)}, column {exc.pos + 1}{near(exc)}") from None
-    except RecursionError:
-        raise BadTextError("not usable JSON: nested too deeply") from None
-    except ValueError as exc:  # an integer of thousands of digits
+    except ValueError as exc:  # nested too deep, or an integer of thousands of digits
         raise BadTextError(f"not usable JSON: {exc}") from None
     if not isinstance(value, dict):
         raise BadTextError(f"Line is not a JSON object: {type(value).__name__}")

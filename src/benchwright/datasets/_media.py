@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from benchwright.core import DatasetError, Row, suggest
+from benchwright.core import DatasetError, Row, load_json, suggest
 from benchwright.datasets._local import local_path, scheme_of
 from benchwright.datasets._media_formats import (
     HEAD_BYTES,
@@ -249,8 +247,8 @@ def _list_in(value: Any) -> list[Any] | None:
         return value
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
-            parsed = orjson.loads(value)
-        except orjson.JSONDecodeError:
+            parsed = load_json(value)
+        except ValueError:
             return None
         return parsed if isinstance(parsed, list) else None
     return None

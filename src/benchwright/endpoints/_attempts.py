@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from time import monotonic
 
 from benchwright.core import (
-    TOO_DEEP,
     FailureKind,
     ModelReply,
     ModelRequest,
     RequestFailure,
+    TooDeepError,
     encode_json,
     load_json,
 )
@@ -59,16 +59,18 @@ class Attempter:
                 return await self._attempt_stream(request, urls.streamed, timeout_s, timing)
             payload = request.payload if self._native else self._wire.payload(request)
             reply = await self._transport.post(urls.whole, payload, self._headers, timeout_s)
+            timing.latency_s = reply.last_byte_at - reply.sent_at
+            if reply.status == 200:
+                return self._read(reply.body, request, timing, sent_at, reply.headers)
+            return self._of_status(reply.status, reply.headers, reply.body, urls.whole, sent_at)
         except TransportFailure as failure:
             return self._of_failure(failure, sent_at)
         except OSError as error:
             return self._of_failure(TransportFailure("connection", f"{error}"), sent_at)
         except UnsendableRequestError as error:
             return Trouble(RequestFailure("rejected", str(error)), "never", sent_at=sent_at)
-        timing.latency_s = reply.last_byte_at - reply.sent_at
-        if reply.status == 200:
-            return self._read(reply.body, request, timing, sent_at, reply.headers)
-        return self._of_status(reply.status, reply.headers, reply.body, urls.whole, sent_at)
+        except Exception as error:  # whatever a server can send, a sample fails and not the run
+            return self._of_bad_reply(BadReply(_unreadable(error)), sent_at)
 
     async def _attempt_stream(
         self, request: ModelRequest, url: str, timeout_s: float, timing: Timing
@@ -141,9 +143,10 @@ class Attempter:
             body = self._redactor.clean_body(body)
         try:
             data = load_json(body)
-        except ValueError as error:
-            told = TOO_DEEP if str(error) == TOO_DEEP else words_of_body(body, self._redactor.clean)
-            message = f"status 200, but not JSON: {told}"
+        except TooDeepError as error:
+            return self._of_bad_reply(BadReply(f"status 200, but no usable JSON: {error}"), sent_at)
+        except ValueError:
+            message = f"status 200, but not JSON: {words_of_body(body, self._redactor.clean)}"
             if is_html(body):
                 message += ". Is the URL that of the API, not of a web page?"
             return self._of_bad_reply(BadReply(message), sent_at)
@@ -232,3 +235,7 @@ def _cut(collected: Collector) -> TransportFailure:
             "If the server never sends a finish reason, leave --stream out"
         )
     return TransportFailure("broken_stream", message)
+
+
+def _unreadable(error: Exception) -> str:
+    return f"the reply could not be read: {type(error).__name__}: {error}"

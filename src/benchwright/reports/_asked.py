@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
+from benchwright.core import encode_json
 from benchwright.reports._json_lists import load_strings
 
 Asked: TypeAlias = tuple[Sequence[str | None], Sequence[str | None], Sequence[bytes | None]]
@@ -28,7 +29,7 @@ def text_of(value: Any) -> str | None:
     """A text as it is, other values as JSON."""
     if value is None or isinstance(value, str):
         return value
-    return orjson.dumps(value).decode()
+    return encode_json(value).decode()
 
 
 def _asked_one_by_one(bodies: Sequence[bytes | None]) -> Asked:
@@ -44,7 +45,7 @@ def _asked_in(body: bytes | None) -> tuple[str | None, str | None, bytes | None]
     if not messages:
         return text_of(record.get("prompt")), None, None
     system = text_of(messages[0].get("content")) if messages[0].get("role") == "system" else None
-    return _words(messages[-1].get("content")), system, orjson.dumps(messages)
+    return _words(messages[-1].get("content")), system, encode_json(messages)
 
 
 def _words(content: Any) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from benchwright.core import encode_json
 from benchwright.reports._atomic import replacing
 from benchwright.reports._parquet import write_samples
 from benchwright.reports._settings import endpoint_of
@@ -87,4 +88,4 @@ def _cell(value: Any) -> Any:
     """What is no text, number or truth value as JSON."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return orjson.dumps(value).decode() if isinstance(value, dict | list) else value
+    return encode_json(value).decode() if isinstance(value, dict | list) else value

@@ -7,6 +7,8 @@ from typing import Any
 
 import orjson
 
+from benchwright.core import encode_json
+
 _BETWEEN = "\0"
 _SEPARATOR = b',"\\u0000",'
 """`_BETWEEN` as an element of a list."""
@@ -18,9 +20,12 @@ def dump_each(objects: Sequence[dict[str, Any] | None]) -> list[bytes | None]:
         return []
     spaced: list[Any] = [_BETWEEN] * (2 * len(objects) - 1)
     spaced[::2] = objects
-    texts: list[bytes | None] = list(orjson.dumps(spaced)[1:-1].split(_SEPARATOR))
-    if len(texts) != len(objects):  # the separator stands in an object too
-        texts = list(map(orjson.dumps, objects))
+    try:
+        texts: list[bytes | None] = list(orjson.dumps(spaced)[1:-1].split(_SEPARATOR))
+    except TypeError:  # one is as deep as can be written alone
+        texts = []
+    if len(texts) != len(objects):  # or the separator stands in an object too
+        texts = list(map(encode_json, objects))
     return [None if text == b"null" else text for text in texts] if b"null" in texts else texts
 
 

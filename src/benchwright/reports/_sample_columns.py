@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import orjson
-
-from benchwright.core import load_each
+from benchwright.core import encode_json, load_each
 from benchwright.reports._asked import asked, text_of
 from benchwright.store import SampleSteps
 
@@ -108,7 +106,7 @@ def _without_choice(prompt: str | None, messages: bytes | None, choices: list[st
 def _conversation(record: dict[str, Any], messages: bytes | None) -> bytes | None:
     """All turns, where there were several."""
     conversation = record.get("conversation")
-    return messages if conversation is None else orjson.dumps(conversation)
+    return messages if conversation is None else encode_json(conversation)
 
 
 def _response(response: str | None, outcome: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from benchwright.core import JsonValue
+from benchwright.core import JsonValue, encode_json, exact_json
 from benchwright.reports._result_view import result_table, result_view
 from benchwright.reports._samples import JudgeView, SampleView
 from benchwright.reports._settings import command_of
@@ -217,13 +217,11 @@ def _media(content: Any) -> list[str]:
 
 def _message(message: dict[str, Any]) -> str:
     content = message.get("content")
-    return (
-        f"[{message.get('role')}] {content if isinstance(content, str) else orjson.dumps(content).decode()}"
-    )
+    return f"[{message.get('role')}] {content if isinstance(content, str) else encode_json(content).decode()}"
 
 
 def _json_lines(value: JsonValue) -> str:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    return exact_json(value, indent=True).decode()
 
 
 def _table(value: object) -> dict[str, Any]:

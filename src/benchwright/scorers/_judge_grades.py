@@ -77,7 +77,7 @@ def json_grade(reply: str, *, whole: bool) -> str | None:
     if whole:
         try:
             return _grade_in(json.loads(reply))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     grade = None
     for value in _objects(reply):

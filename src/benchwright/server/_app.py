@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as Mounted
 
-from benchwright.core import JsonObject, exact_json
+from benchwright.core import JsonObject, exact_json, load_json
 from benchwright.sdk import stable_stringify
 from benchwright.server._guard import MAX_BODY_BYTES, Guard
 from benchwright.server._handlers import Call
@@ -127,8 +127,8 @@ def _body(route: Route, raw: bytes) -> BaseModel | None:
             return route.body()
         raise Refusal(400, "no_body", "the request has no body", "send a JSON object")
     try:
-        value = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
+        value = load_json(raw)
+    except ValueError as error:
         _refuse_odd_numbers(raw)
         raise Refusal(400, "malformed", f"the body is not JSON: {error}") from None
     try:

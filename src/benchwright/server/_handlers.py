@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
-from benchwright.core import VERSION, JsonObject
+from benchwright.core import VERSION, JsonObject, load_json
 from benchwright.server import _models as m
 from benchwright.server._refusals import Refusal
 from benchwright.server._state import ServerState
@@ -253,8 +251,8 @@ def _json_text(name: str, text: str | None) -> bytes | None:
     if text is None:
         return None
     try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError as error:
+        load_json(text)
+    except ValueError as error:
         raise Refusal(
             422,
             "not_json",

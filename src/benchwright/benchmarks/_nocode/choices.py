@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import orjson
-
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._nocode.shuffle import shuffled
 from benchwright.benchmarks._nocode.values import scalar_text, text_of
 from benchwright.config import ChoiceStyle
-from benchwright.core import Row
+from benchwright.core import Row, load_json
 
 
 class Shown(NamedTuple):
@@ -77,8 +75,8 @@ class ChoiceReader:
         value: Any = row[column]
         if isinstance(value, str):
             try:
-                value = orjson.loads(value)
-            except orjson.JSONDecodeError:
+                value = load_json(value)
+            except ValueError:
                 raise _odd(column, "a text that is no JSON") from None
         if isinstance(value, dict):
             lacking = [label for label in style.labels if label not in value]

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchwright.core import ConfigError, NotFoundError
+from benchwright.core import ConfigError, NotFoundError, TooDeepError, check_depth
 
 SUITE_SUFFIXES = (".toml", ".yaml", ".yml", ".json", ".py")
 """What a suite file may end in."""
@@ -24,7 +24,11 @@ def read_document(path: Path) -> dict[str, object]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
     read = {".toml": _toml, ".json": _json}.get(path.suffix.lower(), _yaml)
-    document = read(path, text)
+    try:
+        document = read(path, text)
+        check_depth(document)
+    except (RecursionError, TooDeepError):
+        raise ConfigError(f"{path}: {TooDeepError()}") from None
     if not isinstance(document, dict):
         found = "nothing" if document is None else f"a {type(document).__name__}"
         raise ConfigError(f"{path} holds {found}; a suite has the keys models and datasets, each with a list")

@@ -54,7 +54,7 @@ def card_configs(uri: str, front: str) -> list[CardConfig]:
     try:
         # Every scalar as its text: a configuration called `no` or `001` is not False or 1.
         found = yaml.load(front, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    except yaml.YAMLError as exc:
+    except (yaml.YAMLError, RecursionError) as exc:
         mark = getattr(exc, "problem_mark", None)
         where = f", line {mark.line + 2}" if mark else ""
         raise _broken(uri, f"is not valid YAML{where}") from exc

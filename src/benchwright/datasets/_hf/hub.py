@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from benchwright.core import DatasetError, JsonObject, JsonValue
+from benchwright.core import DatasetError, JsonObject, JsonValue, load_json
 from benchwright.datasets._hf.complaints import Asked, HubError, complaint
 from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import HubSettings
@@ -95,7 +94,7 @@ class Hub:
         """Names of branches and tags; empty when the hub does not tell."""
         url = f"{self.settings.endpoint}/api/datasets/{quote(asked.repo)}/refs"
         try:
-            found = json.loads(self.transport.whole(url)[0])
+            found = load_json(self.transport.whole(url)[0])
         except (HubRefusedError, HubUnreachableError, ValueError):
             return []
         if not isinstance(found, dict):
@@ -139,7 +138,7 @@ class Hub:
         except HubRefusedError as failure:
             raise self.complaint(failure, asked) from None
         try:
-            return json.loads(body), answer
+            return load_json(body), answer
         except ValueError:
             raise self._strange(url, asked, "no JSON") from None
 

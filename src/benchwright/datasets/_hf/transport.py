@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import IO, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-from benchwright.core import VERSION
+from benchwright.core import VERSION, load_json
 from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import HubSettings
 
@@ -201,14 +201,12 @@ def _host(url: str) -> str:
 
 def _error_text(error: urllib.error.HTTPError) -> str:
     """What the body says, if it says it in words."""
-    import json
-
     try:
         text = error.read(10_000).decode("utf-8", "replace")
     except _NETWORK_ERRORS:
         return ""
     try:
-        body = json.loads(text)
+        body = load_json(text)
     except ValueError:
         return "" if text.lstrip().startswith("<") else " ".join(text.split())[:300]
     found = body.get("error") if isinstance(body, dict) else None

@@ -6,14 +6,13 @@ another commit than the pinned one is refused.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from benchwright.core import DatasetError, JsonObject
+from benchwright.core import DatasetError, JsonObject, load_exact_json
 from benchwright.datasets._hf.complaints import Asked, complaint
 from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.hub import Hub
@@ -57,7 +56,7 @@ class Viewer:
             seen = f"commit {about}" if about else "a commit it does not name"
             raise self.error(f"shows {seen}, not the pinned {self.commit}, so its rows may be others")
         try:
-            found = json.loads(body)
+            found = load_exact_json(body)
         except ValueError:
             found = None
         if not isinstance(found, dict):

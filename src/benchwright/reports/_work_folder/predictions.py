@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, encode_json
 from benchwright.reports._sample_columns import in_blocks
 from benchwright.reports._samples import SampleView, views_of
 from benchwright.store import SampleSteps, Store
@@ -102,4 +102,4 @@ def _error(view: SampleView, steps: SampleSteps) -> JsonObject:
 
 
 def _line(record: dict[str, Any]) -> bytes:
-    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)  # all of it came out of JSON
+    return encode_json(record) + b"\n"

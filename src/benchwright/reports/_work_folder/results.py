@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, MetricSummary, RunSummary
+from benchwright.core import JsonObject, MetricSummary, RunSummary, encode_json
 from benchwright.reports._atomic import replacing
 from benchwright.reports._headline import headline_of, is_share
 from benchwright.reports._samples import SampleView, sample_views
@@ -32,7 +32,7 @@ def write_results(
         file.write(head.removesuffix(b"\n}") + b',\n  "details": [')
         headline = None if summary is None else headline_of(summary)
         for number, record in enumerate(_details(store, run.id, dataset, headline)):
-            file.write((b"," if number else b"") + b"\n    " + orjson.dumps(record))
+            file.write((b"," if number else b"") + b"\n    " + encode_json(record))
         file.write(b"\n  ]\n}\n")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchwright.benchmarks import import_file
 from benchwright.config import CONFIG_NAMES, Suite, read_suite, suite_of
-from benchwright.core import ConfigError, NotFoundError, suggest
+from benchwright.core import ConfigError, NotFoundError, load_json, suggest
 
 _ALWAYS = (".toml", ".yaml", ".yml")
 _KEYS = ("models", "datasets", "run", "work_dir", "summarizer", "model_dataset_combinations")
@@ -106,10 +106,9 @@ def _is_json_suite(path: Path) -> bool:
     """Whether a JSON file holds an object with lists of models or datasets, rather than rows."""
     if path.stat().st_size > _LARGE:
         return False
-    import orjson
 
     try:
-        document = orjson.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        document = load_json(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
     except ValueError:
         return False
     return isinstance(document, dict) and isinstance(document.get("datasets"), list)

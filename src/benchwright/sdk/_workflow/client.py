@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from benchwright.core import JsonObject, JsonValue
+from benchwright.core import JsonObject, JsonValue, load_exact_json, load_json
 from benchwright.sdk._workflow.canonical import stable_stringify
 from benchwright.sdk._workflow.environment import DEFAULT_BASE_URL, read_environment
 from benchwright.sdk._workflow.errors import ApiError, WorkflowError
@@ -217,7 +217,7 @@ class BenchwrightClient:
         if not 200 <= answer.status < 300:
             raise api_error(answer)
         try:
-            read = json.loads(answer.body or b"{}")
+            read = load_exact_json(answer.body or b"{}")
         except ValueError:
             read = None
         if not isinstance(read, dict):
@@ -232,9 +232,10 @@ def api_error(answer: HttpAnswer) -> ApiError:
     """What a refusal says: the `error` of a JSON object, else the body, else the status."""
     text = answer.body.decode("utf-8", "replace")
     try:
-        told = json.loads(text).get("error")
-    except (ValueError, AttributeError):
-        told = None
+        said = load_json(text)
+    except ValueError:
+        said = None
+    told = said.get("error") if isinstance(said, dict) else None
     if isinstance(told, dict):
         hint = told.get("hint")
         message = f"{told.get('message')} {hint}" if hint else str(told.get("message"))
@@ -272,7 +273,7 @@ def _parsed(value: JsonValue) -> JsonValue:
     if not isinstance(value, str):
         return value
     try:
-        parsed: JsonValue = json.loads(value)
+        parsed = load_exact_json(value.encode("utf-8", "surrogatepass"))
     except ValueError:
         return value
     return parsed

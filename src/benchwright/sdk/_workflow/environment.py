@@ -6,13 +6,12 @@ With a workspace the record is the database there; with only a URL it is a serve
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.core import JsonValue, UsageError
+from benchwright.core import JsonValue, UsageError, load_exact_json
 from benchwright.sdk._workflow.canonical import stable_stringify
 from benchwright.store import Lease
 
@@ -97,7 +96,7 @@ def parse_input(text: str | None, what: str) -> JsonValue:
     if text is None:
         return None
     try:
-        value: JsonValue = json.loads(text)
+        value = load_exact_json(text.encode("utf-8", "surrogatepass"))
     except ValueError as error:
         raise UsageError(f"""{what} is not JSON ({error}). Write it as '{{"limit": 10}}'""") from None
     return value
