@@ -15,6 +15,7 @@ from tiny_media import JPEG, MP4, PNG, wav
 from benchwright.benchmarks import Generation, MissingFieldError, Prompt, chat_request
 from benchwright.benchmarks._media import RowMedia
 from benchwright.benchmarks._media_files import MediaFiles
+from benchwright.engine._findings import EndpointFindings
 from benchwright.engine._ledger import RequestIdentity
 
 
@@ -209,7 +210,9 @@ def test_requests_without_files_need_no_record_of_their_own(folder: Path) -> Non
 def test_the_identity_of_a_request_covers_the_bytes_of_its_files(folder: Path, form: Any) -> None:
     def identity() -> bytes:
         row = {"type": "image", "path": "b.png"}
-        return RequestIdentity("endpoint").hash(request_for(RowMedia(folder, form=form), row))
+        return RequestIdentity("endpoint", EndpointFindings({}, lambda: None, set())).hash(
+            request_for(RowMedia(folder, form=form), row)
+        )
 
     before = identity()
     assert identity() == before

@@ -112,6 +112,15 @@ def test_every_run_option_has_its_flag_and_its_place_in_the_file() -> None:
     )
 
 
+def test_sampling_settings_can_be_left_out_by_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("temperature", "top_p", "max_tokens", "seed")
+    options = run_options(parsed("x.py", *(f"--{name}=none" for name in names), "--stop", "none"))
+    assert [getattr(options, name) for name in names] == ["none"] * 4
+    assert options.stop == ("none",)
+    assert main(["run", "a.py", "--temperature", "nothing"]) == 2
+    assert "or none to leave it out" in capsys.readouterr().err
+
+
 def test_dashes_and_underscores_are_alike_in_names_but_not_in_values() -> None:
     words = ["my_bench.py", "--max_new_tokens=5", "--model_id", "my_model", "--stop=--a_b", "--no_cache"]
     options = run_options(parsed(*words))

@@ -11,6 +11,7 @@ import pytest
 
 from benchwright.core import ModelReply, ModelRequest, Route, encode_json
 from benchwright.endpoints import (
+    SERVED_BY_DEMO,
     DemoServer,
     DemoSettings,
     EndpointSettings,
@@ -71,7 +72,8 @@ def test_over_http_and_in_process_the_reply_is_the_same(server: DemoServer, name
     if far.failure is not None and near.failure is not None:
         assert (far.failure.kind, far.failure.http_status) == (near.failure.kind, near.failure.http_status)
     else:
-        same = {"started_at": 0.0, "latency_s": 0.0, "ttft_s": None}
+        assert far.served == SERVED_BY_DEMO
+        same = {"started_at": 0.0, "latency_s": 0.0, "ttft_s": None, "served": None}
         assert far._replace(**same) == near._replace(**same)  # type: ignore[arg-type]
 
 

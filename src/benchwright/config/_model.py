@@ -16,16 +16,16 @@ from benchwright.config._servers import apply_profile, set_address
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_values
 from benchwright.config._upstream import FOREIGN_KEYS, translate
-from benchwright.core import APIS, Api, ConfigError, JsonObject
+from benchwright.core import APIS, Api, ConfigError, JsonObject, LeftOut
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 _TYPE = Setting("type", "text", "how it is asked", choices=(*MODEL_TYPES, "demo"))
 _GENERATION = (
-    Setting("temperature", "number", "sampling temperature", least=0),
-    Setting("top_p", "number", "nucleus sampling", above=0, most=1),
-    Setting("max_tokens", "int", "longest reply", least=1, aliases=("max_new_tokens",)),
-    Setting("stop", "texts", "where replies end"),
+    Setting("temperature", "number", "sampling temperature", least=0, can_be_left_out=True),
+    Setting("top_p", "number", "nucleus sampling", above=0, most=1, can_be_left_out=True),
+    Setting("max_tokens", "int", "longest reply", least=1, aliases=("max_new_tokens",), can_be_left_out=True),
+    Setting("stop", "texts", "where replies end", can_be_left_out=True),
     Setting("extra_body", "table", "further fields of each request body"),
     Setting("system", "text", "system message where the benchmark has none"),
 )
@@ -45,7 +45,7 @@ _HTTP = (
         "max_concurrency", "int", "most requests at a time", least=1, aliases=("parallelism", "concurrency")
     ),
     Setting("requests_per_minute", "number", "most requests sent in a minute", above=0),
-    Setting("seed", "int", "sampling seed"),
+    Setting("seed", "int", "sampling seed", can_be_left_out=True),
     Setting("provider", "text", "whose model it is", choices=tuple(PROVIDERS)),
     Setting("account_id", "text", "account at the provider"),
     Setting("gateway_id", "text", "gateway at the provider"),
@@ -97,13 +97,13 @@ class ModelConfig:
     """Times each row is asked."""
     api_key_name: str | None = None
     """Environment variable that holds the key."""
-    temperature: float | None = None
+    temperature: float | LeftOut | None = None
     """Sampling temperature."""
-    top_p: float | None = None
+    top_p: float | LeftOut | None = None
     """Nucleus sampling."""
-    max_tokens: int | None = None
+    max_tokens: int | LeftOut | None = None
     """Longest reply, in tokens."""
-    seed: int | None = None
+    seed: int | LeftOut | None = None
     """Sampling seed."""
     stop: tuple[str, ...] | None = None
     """Where replies end."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import orjson
 
-from benchwright.core import JsonValue, TooDeepError, load_json, suggest
+from benchwright.core import LEFT_OUT, JsonValue, TooDeepError, load_json, suggest
 
 Kind: TypeAlias = Literal["int", "number", "bool", "text", "texts", "table"]
 """`texts` is a list of texts (one text is a list of one); `table` holds JSON values under names."""
@@ -51,11 +51,17 @@ class Setting:
     """Other names for the same thing."""
     group: str = ""
     """Heading in help texts."""
+    can_be_left_out: bool = False
+    """Whether `none` is a value: requests do not have the setting, and the server's own default holds."""
 
     @property
     def expected(self) -> str:
         """What a value must be, in words."""
         text = _EXPECTED[self.kind]
+        if self.can_be_left_out:
+            return (
+                f"{replace(self, can_be_left_out=False).expected}, or {LEFT_OUT} to leave it out of requests"
+            )
         if self.choices:
             return "one of " + ", ".join(self.choices)
         limits = []
@@ -71,6 +77,8 @@ class Setting:
 
     def check(self, value: object) -> JsonValue:
         """The value in its proper type. `ValueError` says what was found and what is expected."""
+        if self.can_be_left_out and value == LEFT_OUT:
+            return [LEFT_OUT] if self.kind == "texts" else LEFT_OUT
         match self.kind:
             case "int":
                 if isinstance(value, bool) or not isinstance(value, int):
@@ -104,6 +112,8 @@ class Setting:
     def parse(self, text: str) -> JsonValue:
         """The value of a flag. `ValueError` as for `check`."""
         value: object = text
+        if self.can_be_left_out and text == LEFT_OUT:
+            return self.check(text)
         try:
             if self.kind == "int":
                 value = int(text)

@@ -22,6 +22,12 @@ Api: TypeAlias = Literal["openai", "responses", "tgi", "triton", "mindie"]
 APIS: tuple[Api, ...] = ("openai", "responses", "tgi", "triton", "mindie")
 """All wire formats."""
 
+LeftOut: TypeAlias = Literal["none"]
+"""In place of a sampling setting: requests do not have it, and the server's own default holds."""
+
+LEFT_OUT: LeftOut = "none"
+"""What users write to leave a sampling setting out."""
+
 ReplyStatus: TypeAlias = Literal["answered", "empty", "truncated", "refused", "failed"]
 """What kind of reply this is, before any scorer has seen it."""
 
@@ -112,12 +118,28 @@ class ModelReply(NamedTuple):
     """Last attempt: from sending to the last byte."""
     ttft_s: float | None = None
     """Last attempt: from sending to the first content token, for streams."""
+    served: str | None = None
+    """Name under which the server answered, where it is not the requested one."""
 
 
 def reply_to_json(reply: ModelReply) -> JsonObject:
     """The recorded form of a reply: defaults left out, so that a plain answer stays small."""
     # Taken apart at once: a field of a named tuple costs as much as a key of a dictionary to look up.
-    status, text, reasoning, finish, usage, failure, echoed, calls, attempts, started, latency, ttft = reply
+    (
+        status,
+        text,
+        reasoning,
+        finish,
+        usage,
+        failure,
+        echoed,
+        calls,
+        attempts,
+        started,
+        latency,
+        ttft,
+        served,
+    ) = reply
     record: JsonObject = {"s": status, "t": text}
     if reasoning:
         record["r"] = reasoning
@@ -137,6 +159,8 @@ def reply_to_json(reply: ModelReply) -> JsonObject:
     record["l"] = latency
     if ttft is not None:
         record["tt"] = ttft
+    if served is not None:
+        record["m"] = served
     return record
 
 
@@ -158,4 +182,5 @@ def reply_from_json(record: dict[str, Any]) -> ModelReply:
         started_at=record.get("at", 0.0),
         latency_s=record.get("l", 0.0),
         ttft_s=record.get("tt"),
+        served=record.get("m"),
     )

@@ -9,7 +9,13 @@ from benchwright.endpoints._demo.settings import DemoSettings, FaultMix
 from benchwright.endpoints._endpoint import Endpoint, OpenEndpoint
 from benchwright.endpoints._gate import SendGate
 from benchwright.endpoints._open import open_endpoint
-from benchwright.endpoints._settings import MODEL_TYPES, EndpointSettings, ModelType, ScriptedSettings
+from benchwright.endpoints._settings import (
+    MODEL_TYPES,
+    SERVED_BY_DEMO,
+    EndpointSettings,
+    ModelType,
+    ScriptedSettings,
+)
 
 if TYPE_CHECKING:
     from benchwright.endpoints._captured import captured_bodies
@@ -26,10 +32,13 @@ if TYPE_CHECKING:
     from benchwright.endpoints._limiter import Limiter
     from benchwright.endpoints._model_list import first_model
     from benchwright.endpoints._reasoning import SplitText, split_reasoning
+    from benchwright.endpoints._refused_settings import AdaptedEndpoint, RequestAdapter, setting_advice
     from benchwright.endpoints._scripted import Script, ScriptedAnswer, ScriptedEndpoint
 
 __all__ = [
     "MODEL_TYPES",
+    "SERVED_BY_DEMO",
+    "AdaptedEndpoint",
     "ChoiceLikelihood",
     "DemoEndpoint",
     "DemoModel",
@@ -44,6 +53,7 @@ __all__ = [
     "Limiter",
     "ModelType",
     "OpenEndpoint",
+    "RequestAdapter",
     "Script",
     "ScriptedAnswer",
     "ScriptedEndpoint",
@@ -58,6 +68,7 @@ __all__ = [
     "model_in_url",
     "open_endpoint",
     "serve_demo",
+    "setting_advice",
     "split_reasoning",
     "start_demo",
 ]
@@ -65,6 +76,7 @@ __all__ = [
 # Loaded on first use: the demo model compiles many expressions (20 ms), which an HTTP run does not need, a limiter
 # needs an event loop, which `--help` does not, and only ranking reads echoes and likelihoods.
 _LAZY = {
+    "AdaptedEndpoint": "_refused_settings",
     "ChoiceLikelihood": "_likelihood",
     "DemoEndpoint": "_demo.endpoint",
     "DemoModel": "_demo.model",
@@ -73,6 +85,7 @@ _LAZY = {
     "EchoRefusedError": "_echo_verdict",
     "EmptyContinuationError": "_likelihood",
     "Limiter": "_limiter",
+    "RequestAdapter": "_refused_settings",
     "Script": "_scripted",
     "ScriptedAnswer": "_scripted",
     "ScriptedEndpoint": "_scripted",
@@ -83,6 +96,7 @@ _LAZY = {
     "first_model": "_model_list",
     "learn_echo": "_echo",
     "serve_demo": "_demo.server",
+    "setting_advice": "_refused_settings",
     "split_reasoning": "_reasoning",
     "start_demo": "_demo.server",
 }

@@ -16,7 +16,7 @@ from benchwright.core import (
 )
 from benchwright.endpoints._captured import capture
 from benchwright.endpoints._messages import is_html, words_of_body, words_of_json
-from benchwright.endpoints._replies import BadReply, Timing, read_reply
+from benchwright.endpoints._replies import BadReply, Timing, read_reply, served_as
 from benchwright.endpoints._retry import Again, Trouble, again_of_status, kind_of_status, retry_after_s
 from benchwright.endpoints._secrets import Redactor
 from benchwright.endpoints._settings import EndpointSettings
@@ -153,13 +153,16 @@ class Attempter:
         if guarded:
             data = self._redactor.clean_json(data, body)
         capture(data)
+        served = served_as(data, request.body.get("model"))
         if not self._native and headers is not None:
             data = self._wire.translate(data, request, headers)
             if isinstance(data, BadReply):
                 return self._of_bad_reply(data, sent_at)
         raw_text = "echo" in request.body and bool(request.body["echo"])
         reply = read_reply(data, request.route, timing, raw_text, self._redactor.clean)
-        return self._of_bad_reply(reply, sent_at) if isinstance(reply, BadReply) else reply
+        if isinstance(reply, BadReply):
+            return self._of_bad_reply(reply, sent_at)
+        return reply if served is None else reply._replace(served=served)
 
     # -- what went wrong --
 

@@ -27,6 +27,7 @@ from benchwright.core import (
 )
 from benchwright.endpoints._messages import Clean, words_of_json
 from benchwright.endpoints._reasoning import split_reasoning
+from benchwright.endpoints._settings import SERVED_BY_DEMO
 
 
 @dataclass(slots=True)
@@ -128,6 +129,16 @@ def read_reply(
         timing.latency_s,
         timing.ttft_s,
     )
+
+
+def served_as(data: JsonValue, requested: JsonValue) -> str | None:
+    """The model's name as the reply gives it, where it is not the requested one; how `simulate` names itself."""
+    if not isinstance(data, dict):
+        return None
+    if data.get("system_fingerprint") == SERVED_BY_DEMO:
+        return SERVED_BY_DEMO
+    name = data.get("model")
+    return name if isinstance(name, str) and name and name != requested else None
 
 
 def read_usage(usage: dict[str, Any]) -> TokenUsage | None:

@@ -18,6 +18,8 @@ ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 MODEL_TYPES: tuple[ModelType, ...] = ("chat", "completions", "completions_logprob")
 """All model types."""
 
+SERVED_BY_DEMO = "benchwright-demo"
+"""How `simulate` marks its replies (`system_fingerprint`), so that its numbers are known for what they are."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -1,10 +1,10 @@
 """Performs what benchmarks describe: durable calls, scoring, resume, budgets, progress."""
 
 from benchwright.engine._changes import changed_manifest
+from benchwright.engine._findings import DEMO_NOTE
 from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._perform import Performed, perform
 from benchwright.engine._prepare import (
-    DEMO_NOTE,
     Prepared,
     as_asked,
     model_type_of,

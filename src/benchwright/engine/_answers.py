@@ -27,6 +27,7 @@ from benchwright.benchmarks import (
 from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure, Route
 from benchwright.endpoints import EchoProfile, EmptyContinuationError, Endpoint, continuation_likelihood
 from benchwright.engine._feed import WorkItem
+from benchwright.engine._findings import ServerFindings
 from benchwright.engine._ledger import RequestIdentity
 from benchwright.engine._threads import DaemonThreads
 from benchwright.store import call_key
@@ -82,10 +83,12 @@ class Ledger(Protocol):
 class Calls:
     """The calls of a run to one endpoint."""
 
-    def __init__(self, ledger: Ledger, endpoint: Endpoint, fingerprint: str) -> None:
+    def __init__(
+        self, ledger: Ledger, endpoint: Endpoint, fingerprint: str, findings: ServerFindings
+    ) -> None:
         self._ledger = ledger
         self._endpoint = endpoint
-        self._identity = RequestIdentity(fingerprint)
+        self._identity = RequestIdentity(fingerprint, findings.of(fingerprint))
 
     def ask(self, key: str | None, request: ModelRequest, item: WorkItem) -> Coroutine[Any, Any, ModelReply]:
         """Send, or take from the record. Hands out the ledger's own coroutine: one frame less to resume."""

@@ -38,6 +38,7 @@ class RunGroup:
         self._working = 0
         self._watchdog: Watchdog | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._refused: dict[str, set[str]] = {}
         self.interrupted = False
         """Whether Ctrl-C or SIGTERM has come: then nothing more begins."""
 
@@ -89,6 +90,10 @@ class RunGroup:
             limiter = self._limiters[key] = Limiter(settings.parallelism, rate)
         limiter.widen(settings.parallelism)
         return limiter
+
+    def refused_settings(self, fingerprint: str) -> set[str]:
+        """Settings that one endpoint is known to refuse: learned by one run, spared all others."""
+        return self._refused.setdefault(fingerprint, set())
 
     @contextmanager
     def working(self, worker: CodeType) -> Iterator[list[asyncio.Task[None]]]:

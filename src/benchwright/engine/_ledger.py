@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import orjson
@@ -22,12 +23,14 @@ from benchwright.core import (
     reply_from_json,
     reply_to_json,
 )
+from benchwright.endpoints import setting_advice
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._token_estimate import estimated_tokens
 from benchwright.store import StepRow, StepWriter, Store, call_key
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
+    from benchwright.engine._findings import EndpointFindings
     from benchwright.engine._progress import Progress
     from benchwright.engine._stop import Stop
 
@@ -62,26 +65,42 @@ class CallLedger:
     ) -> ModelReply:
         """The reply to `request`, recorded under `key`; without one it is the sample's only call, which is held
         for its score."""
-        digest = identity.hash(request)
-        if item.recorded is not None:
-            known = self.recorded(key, digest, item)
-            if known is not None:
-                return known
-        if self._look_up:
-            output = self._store.reusable(self._run_id, digest)
-            if output is not None and not _was_cut(output, request, endpoint):
-                return self.adopt(key, digest, request, output, item)
-        if not self._stop.may_send():
-            item.out_of_budget = True
-            return BUDGET_SPENT
-        reply = await endpoint.send(request)
-        self.sent += reply.attempts
-        if reply.attempts > 1:
-            self.retries += reply.attempts - 1
-        failure = reply.failure
+        asked, attempts = request, 0
+        adapter = identity.findings.adapter
+        while True:
+            request = adapter.apply(asked)  # looked up and recorded as it is sent
+            digest = identity.hash(request)
+            if item.recorded is not None:
+                known = self.recorded(key, digest, item)
+                if known is not None:
+                    return known
+            if self._look_up:
+                output = self._store.reusable(self._run_id, digest)
+                if output is not None and not _was_cut(output, request, endpoint):
+                    return self.adopt(key, digest, request, output, item, identity)
+            if not self._stop.may_send():
+                item.out_of_budget = True
+                return BUDGET_SPENT
+            reply = await endpoint.send(request)
+            self.sent += reply.attempts
+            if reply.attempts > 1:
+                self.retries += reply.attempts - 1
+            failure = reply.failure
+            if failure is None or not adapter.learn(request, failure):
+                break
+            attempts += reply.attempts
+            self.retries += 1
         if failure is not None and (self._stop.stopped or failure.kind == "budget"):
             item.out_of_budget = True  # cut off, not failed: a resume asks again
             return reply
+        if failure is not None:
+            reply = advised(reply, failure, request)
+        elif request is not asked:
+            reply = adapter.finish(asked, reply)
+        if attempts:
+            reply = reply._replace(attempts=reply.attempts + attempts)
+        if reply.served is not None:
+            identity.findings.saw(reply.served)
         usage = reply.usage
         if usage is not None:
             self._stop.spent(usage.prompt + usage.completion)
@@ -120,14 +139,18 @@ class CallLedger:
         return self._store.reusable(self._run_id, digest) if self._look_up else None
 
     def adopt(
-        self, key: str | None, digest: bytes, request: ModelRequest, output: bytes, item: WorkItem
-    ) -> ModelReply:
+        self, key: str | None, digest: bytes, request: ModelRequest, output: bytes, item: WorkItem,
+        identity: RequestIdentity,
+    ) -> ModelReply:  # fmt: skip
         """Record another run's reply as one of this run's."""
         self.cached += 1
         self._progress.cached += 1
         now = time.time()
         self._record(key, item, request, digest, output, False, now, now)
-        return reply_from_json(orjson.loads(output))
+        reply = reply_from_json(orjson.loads(output))
+        if reply.served is not None:
+            identity.findings.saw(reply.served)
+        return reply
 
 
 def _was_cut(output: bytes, request: ModelRequest, endpoint: Endpoint) -> bool:
@@ -144,11 +167,20 @@ BUDGET_SPENT = ModelReply(
 """What a call gets once nothing may be sent any more; never recorded."""
 
 
-class RequestIdentity:
-    """Hashes requests to one endpoint. What all of them share is hashed once."""
+def advised(reply: ModelReply, failure: RequestFailure, request: ModelRequest) -> ModelReply:
+    """The failed reply with the cure, where the server's words name a setting of the request."""
+    if failure.kind != "rejected":
+        return reply
+    message = f"{failure.message}{setting_advice(failure, request.body)}"
+    return reply._replace(failure=replace(failure, message=message))
 
-    def __init__(self, fingerprint: str) -> None:
+
+class RequestIdentity:
+    """Hashes requests to one endpoint, and has what is known of it. What all of them share is hashed once."""
+
+    def __init__(self, fingerprint: str, findings: EndpointFindings) -> None:
         self._fingerprint = fingerprint
+        self.findings = findings
         self._begun: dict[tuple[Route, int], hashlib.blake2b] = {}
 
     def hash(self, request: ModelRequest) -> bytes:

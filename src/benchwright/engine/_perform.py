@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.config import resolve_headers
 from benchwright.core import JsonObject, Outcome, Route, RunSummary, UsageError, encode_json
-from benchwright.endpoints import EndpointSettings, OpenEndpoint, ScriptedSettings, open_endpoint
+from benchwright.endpoints import (
+    AdaptedEndpoint,
+    Endpoint,
+    EndpointSettings,
+    OpenEndpoint,
+    ScriptedSettings,
+    open_endpoint,
+)
 from benchwright.engine._answers import (
     Calls,
     Generate,
@@ -23,6 +30,7 @@ from benchwright.engine._answers import (
 )
 from benchwright.engine._execute import Machinery, execute
 from benchwright.engine._feed import Feed
+from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._prepare import Prepared
@@ -109,8 +117,21 @@ async def perform(
             run_id=run.id, store=store, writer=writer, stop=stop, progress=progress,
             cache=prepared.settings.cache,
         )  # fmt: skip
+        findings = ServerFindings(store, run, group, prepared.settings.rescored_from)
         setting_up = _assemble(
-            prepared, store, run, ledger, endpoint, writer, stop, progress, stack, resuming, group, watcher
+            prepared,
+            store,
+            run,
+            ledger,
+            endpoint,
+            writer,
+            stop,
+            progress,
+            stack,
+            resuming,
+            group,
+            watcher,
+            findings,
         )
         machinery = await _unless_interrupted(setting_up, stop, at_once)
         unread = await _record_unreadable(prepared, store, run.id, writer)
@@ -139,6 +160,7 @@ async def perform(
         notes=[
             *prepared.notes,
             *_echo_notes(store, run),
+            *_server_notes(prepared, findings),
             *_replay_notes(prepared, store, run),
             *([_ESTIMATED] if stop.estimated else []),
             *([stop.reason] if stop.cause in ("budget", "hopeless", "failures") else []),
@@ -193,10 +215,12 @@ async def _assemble(
     resuming: bool,
     group: RunGroup,
     watcher: Watcher | None,
+    findings: ServerFindings,
 ) -> Machinery:
     settings = prepared.settings
-    calls = Calls(_ledger_of(prepared, store, ledger), endpoint, settings.endpoint.fingerprint())
-    judges = JudgeCalls(ledger, settings.parallelism, RetryGate(stop), group)
+    fingerprint = settings.endpoint.fingerprint()
+    calls = Calls(_ledger_of(prepared, store, ledger), endpoint, fingerprint, findings)
+    judges = JudgeCalls(ledger, settings.parallelism, RetryGate(stop), group, findings)
     stack.push_async_callback(judges.aclose)
     route: Route = "chat" if prepared.model_type == "chat" else "completions"
     scoring = Scoring(
@@ -206,12 +230,13 @@ async def _assemble(
         threads=min(settings.parallelism, _SCORER_THREADS),
     )
     stack.callback(scoring.close)
-    profile = await _echo_profile(prepared, store, run, endpoint, progress)
+    probed = AdaptedEndpoint(endpoint, findings.of(fingerprint).adapter)
+    profile = await _echo_profile(prepared, store, run, probed, progress)
     if _wants_warm_up(prepared, store, run.id, resuming):
         progress.phase = "warming up"
         if watcher is not None:
             watcher.show(progress)
-        unrecorded = Calls(UnrecordedCalls(stop), endpoint, settings.endpoint.fingerprint())
+        unrecorded = Calls(UnrecordedCalls(stop), endpoint, fingerprint, findings)
         await warm_up(prepared, _strategy(prepared, profile, unrecorded, route), settings.num_warmups)
     feed = Feed(
         iter(prepared.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=resuming,
@@ -268,7 +293,7 @@ def _strategy(prepared: Prepared, profile: EchoProfile | None, calls: Calls, rou
 
 
 async def _echo_profile(
-    prepared: Prepared, store: Store, run: RunRecord, endpoint: OpenEndpoint, progress: Progress
+    prepared: Prepared, store: Store, run: RunRecord, endpoint: Endpoint, progress: Progress
 ) -> EchoProfile | None:
     """What is known of the server's echo: learned once per run and kept, so that a resume sends equal bodies.
     None where no choices are ranked."""
@@ -287,7 +312,7 @@ async def _echo_profile(
         progress.phase = "probing"
         profile = await learn_echo(endpoint, prepared.settings.generation.model)
     echo: JsonObject = asdict(profile)
-    store.update_manifest(run.id, {**run.manifest, "echo": echo})
+    store.update_manifest(run.id, {**store.run(run.id).manifest, "echo": echo})
     return profile
 
 
@@ -303,6 +328,13 @@ def _known_echo(run: RunRecord) -> EchoProfile | None:
 def _replay_notes(prepared: Prepared, store: Store, run: RunRecord) -> list[str]:
     source = prepared.settings.rescored_from
     return [] if source is None else list(replay_notes(store, source, run.id, prepared.manifest))
+
+
+def _server_notes(prepared: Prepared, findings: ServerFindings) -> list[str]:
+    """What was learned about the servers. The demo model's note stands there already where no server was involved."""
+    endpoint = prepared.settings.endpoint
+    notes = findings.notes(endpoint.fingerprint(), endpoint.model_id)
+    return [note for note in notes if note not in prepared.notes]
 
 
 def _echo_notes(store: Store, run: RunRecord) -> list[str]:

@@ -44,6 +44,7 @@ from benchwright.core import (
 )
 from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
+from benchwright.engine._findings import DEMO_NOTE
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings
 from benchwright.scorers import ScorerInput, Scores
@@ -246,10 +247,6 @@ def _judge_problems(spec: BenchmarkSpec) -> list[str]:
             problems.append(f"the judge's settings cannot be used: {error}")
     unset = [name for name in judge_key_names(spec) if not os.environ.get(name)]
     return [*problems, *(f"the judge's key variable {name} is not set (export {name}=…)" for name in unset)]
-
-
-DEMO_NOTE = "demo model: these numbers say nothing about a real model"
-"""Stands beside every number that the embedded demo model brought about."""
 
 
 def _notes(

@@ -35,6 +35,7 @@ class RecordedReplies:
         item: WorkItem,
     ) -> ModelReply:
         """The recorded reply to `request`. Raises NotAskedError where there is none; sends nothing, ever."""
+        request = identity.findings.adapter.apply(request)
         digest = identity.hash(request)
         known = self._ledger.recorded(key, digest, item)
         if known is not None:
@@ -54,7 +55,7 @@ class RecordedReplies:
                 else "it asked this row something else; prompt, row or settings differ now"
             )
             raise NotAskedError(f"not asked in run {self._source}: {why}")
-        return self._ledger.adopt(key, digest, request, output, item)
+        return self._ledger.adopt(key, digest, request, output, item, identity)
 
 
 class Replayed:

@@ -16,6 +16,7 @@ from benchwright.core import BenchwrightError, JsonObject, ModelReply, ModelRequ
 from benchwright.endpoints import EndpointSettings, OpenEndpoint, open_endpoint
 from benchwright.engine._answers import Calls
 from benchwright.engine._feed import WorkItem
+from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import RunGroup
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._stop import RetryGate
@@ -49,10 +50,13 @@ class ModelCalls:
 class JudgeCalls:
     """Judges, one endpoint per judge configuration, opened on first use."""
 
-    def __init__(self, ledger: CallLedger, parallelism: int, gate: RetryGate, group: RunGroup) -> None:
+    def __init__(
+        self, ledger: CallLedger, parallelism: int, gate: RetryGate, group: RunGroup, findings: ServerFindings
+    ) -> None:
         self._ledger = ledger
         self._gate = gate
         self._group = group
+        self._findings = findings
         self._parallelism = parallelism
         self._open: dict[JudgeConfig, tuple[OpenEndpoint, Calls]] = {}
 
@@ -76,7 +80,10 @@ class JudgeCalls:
         if config not in self._open:
             settings = judge_settings(config, self._parallelism)
             endpoint = open_endpoint(settings, gate=self._gate, limiter=self._group.limiter(settings))
-            self._open[config] = endpoint, Calls(self._ledger, endpoint, settings.fingerprint())
+            self._open[config] = (
+                endpoint,
+                Calls(self._ledger, endpoint, settings.fingerprint(), self._findings),
+            )
         return self._open[config][1]
 
 

@@ -7,7 +7,7 @@ from copy import deepcopy
 from itertools import chain, cycle, islice
 
 from benchwright.core import ModelReply, ModelRequest, RunFailedError
-from benchwright.endpoints import Endpoint
+from benchwright.endpoints import AdaptedEndpoint, Endpoint
 from benchwright.engine._answers import Answer, Strategy
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._ledger import BUDGET_SPENT, RequestIdentity
@@ -32,7 +32,7 @@ class UnrecordedCalls:
         """Send, and forget."""
         if not self._stop.may_send():
             return BUDGET_SPENT
-        reply = await endpoint.send(request)
+        reply = await AdaptedEndpoint(endpoint, identity.findings.adapter).send(request)
         usage = reply.usage
         self._stop.spent(0 if usage is None else usage.prompt + usage.completion)
         return reply

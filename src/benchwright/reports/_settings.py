@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import Any
 
-from benchwright.core import JsonObject, canonical_json
+from benchwright.core import LEFT_OUT, JsonObject, canonical_json
 from benchwright.store import STATE_FOLDER, RunRecord
 
 _SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie|signature|^sig$|^code$", re.IGNORECASE)
@@ -117,8 +117,9 @@ def command_of(run: RunRecord) -> str:
     flags["mode"] = "infer" if settings.get("infer_only") else None
     questions = _question_flags(questions_of(run))
     flags.update({n: v for n, v in questions.items() if source is None or n in _SCORING})
-    for name in ("temperature", "top_p", "max_tokens", "seed"):
-        flags[name] = generation.get(name)
+    for name in ("temperature", "top_p", "max_tokens"):  # they have defaults, so that nothing is not the same
+        flags[name] = LEFT_OUT if name in generation and generation[name] is None else generation.get(name)
+    flags["seed"] = generation.get("seed")
     flags["parallelism"] = settings.get("parallelism")
     for name, value in flags.items():
         if value is not None:

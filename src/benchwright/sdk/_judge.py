@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from benchwright.core import ModelReply
-from benchwright.endpoints import open_endpoint
+from benchwright.endpoints import AdaptedEndpoint, open_endpoint
 from benchwright.engine import judge_request, judge_settings, judge_text
 from benchwright.scorers import JudgeCall, ScorerInput, Scores
 from benchwright.scorers import judge_score as _judge_score
@@ -30,6 +30,6 @@ def _ask_once(call: JudgeCall) -> str:
 async def _ask(call: JudgeCall) -> ModelReply:
     endpoint = open_endpoint(judge_settings(call.config, parallelism=1))
     try:
-        return await endpoint.send(judge_request(call))
+        return await AdaptedEndpoint(endpoint).send(judge_request(call))
     finally:
         await endpoint.aclose()

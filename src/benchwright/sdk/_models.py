@@ -20,7 +20,7 @@ from benchwright.config import (
     resolve_headers,
     resolve_provider,
 )
-from benchwright.core import Api, ConfigError, UsageError, suggest
+from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, suggest
 from benchwright.endpoints import (
     DemoSettings,
     EndpointSettings,
@@ -239,7 +239,15 @@ def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -
         "extra_body": {**(model.extra_body if model else {}), **(options.extra_body or {})} or None,
     }
     _refuse_secrets(said["extra_body"])
-    return Generation(model=model_id, **{name: value for name, value in said.items() if value is not None})
+    given: dict[str, Any] = {
+        name: None if _left_out(value) else value for name, value in said.items() if value is not None
+    }
+    return Generation(model=model_id, **given)
+
+
+def _left_out(value: Any) -> bool:
+    """Whether a setting was written as `none`; of stop texts, only where it stands alone."""
+    return value == LEFT_OUT or value in ([LEFT_OUT], (LEFT_OUT,))
 
 
 def _refuse_secrets(body: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.config import PROFILES, check_headers
-from benchwright.core import JsonValue, UsageError, suggest
+from benchwright.core import LEFT_OUT, JsonValue, LeftOut, UsageError, suggest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +50,15 @@ class RunOptions:
     """Times each row is asked (1)."""
     parallelism: int | None = None
     """Samples in flight at once (16)."""
-    temperature: float | None = None
-    """Sampling temperature (0)."""
-    top_p: float | None = None
+    temperature: float | LeftOut | None = None
+    """Sampling temperature (0). `"none"` leaves it, or one of the next four, out of the requests."""
+    top_p: float | LeftOut | None = None
     """Nucleus sampling (1)."""
-    max_tokens: int | None = None
+    max_tokens: int | LeftOut | None = None
     """Longest reply in tokens (4096)."""
     stop: tuple[str, ...] | None = None
     """Stop strings."""
-    seed: int | None = None
+    seed: int | LeftOut | None = None
     """Seed sent to the server."""
     stream: bool | None = None
     """Ask for a stream, which also gives the time to the first token."""
@@ -161,7 +161,7 @@ class RunOptions:
         _check_types(self)
         for name in ("limit", "repeats", "parallelism", "max_tokens", "max_requests", "max_tokens_total"):
             value = getattr(self, name)
-            if value is not None and value < 1:
+            if value is not None and value != LEFT_OUT and value < 1:
                 raise UsageError(f"--{name.replace('_', '-')} is {value}; expected 1 or more")
         for written in self.filters or ():
             if "=" not in written:
@@ -279,7 +279,7 @@ def _check_types(options: RunOptions) -> None:
     for option in fields(options):
         value = getattr(options, option.name)
         kinds = _KINDS.get(str(option.type).partition(" ")[0])
-        if value is None or kinds is None:
+        if value is None or kinds is None or (value == LEFT_OUT and "LeftOut" in str(option.type)):
             continue
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             expected = " or ".join(kind.__name__ for kind in kinds)

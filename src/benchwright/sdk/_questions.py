@@ -7,7 +7,7 @@ from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
 from benchwright.config import RUN_SETTINGS, ConfigFile, resolve_provider
-from benchwright.core import JsonObject, UsageError, suggest
+from benchwright.core import LEFT_OUT, JsonObject, UsageError, suggest
 from benchwright.sdk._options import RunOptions
 
 QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group == "questions")
@@ -109,6 +109,6 @@ def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
         )
     found: JsonObject = {"url": model.base_url, "model_id": model.model}
     for key, value in (("api_key", model.api_key_name), ("max_new_tokens", model.max_tokens)):
-        if value is not None:
+        if value is not None and value != LEFT_OUT:
             found[key] = value
     return found

@@ -7,9 +7,7 @@ import orjson
 from benchwright.core import EchoedTokens, JsonObject, JsonValue, Route
 from benchwright.endpoints._demo.choices import DemoChoice, DemoCompletion
 from benchwright.endpoints._demo.tokens import split_tokens
-
-FINGERPRINT = "benchwright-demo"
-"""The `system_fingerprint` of every reply: nobody shall take it for a real model."""
+from benchwright.endpoints._settings import SERVED_BY_DEMO
 
 _DONE = b"data: [DONE]\n\n"
 
@@ -22,7 +20,7 @@ def reply_body(completion: DemoCompletion, route: Route, model: str, number: int
         "object": "chat.completion" if chat else "text_completion",
         "created": created,
         "model": model,
-        "system_fingerprint": FINGERPRINT,
+        "system_fingerprint": SERVED_BY_DEMO,
         "choices": [
             _chat_choice(at, choice) if chat else _text_choice(at, choice)
             for at, choice in enumerate(completion.choices)
@@ -47,7 +45,7 @@ def stream_events(
             "object": "chat.completion.chunk" if chat else "text_completion",
             "created": created,
             "model": model,
-            "system_fingerprint": FINGERPRINT,
+            "system_fingerprint": SERVED_BY_DEMO,
         }
     )[:-1]
     events: list[bytes] = []

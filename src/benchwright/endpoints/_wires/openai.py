@@ -63,7 +63,7 @@ class StreamedReply:
     """Implements `Collector`: the JSON that a whole reply would have been."""
 
     __slots__ = (
-        "_calls", "_content", "_reasoning", "_refusal", "_route", "_usage", "done", "error",
+        "_calls", "_content", "_from", "_reasoning", "_refusal", "_route", "_usage", "done", "error",
         "events", "finish_reason", "first_content_at", "lacks",
     )  # fmt: skip
 
@@ -74,6 +74,7 @@ class StreamedReply:
         self._refusal: list[str] = []
         self._calls: dict[int, dict[str, Any]] = {}
         self._usage: JsonValue = None
+        self._from: JsonObject = {}  # who answers, as the first event says
         self.finish_reason: str | None = None
         self.first_content_at: float | None = None
         self.done = False
@@ -97,6 +98,8 @@ class StreamedReply:
         if event.get("error"):
             self.error = event
             return
+        if not self._from:
+            self._from = {name: event.get(name) for name in ("model", "system_fingerprint")}
         usage = event.get("usage")
         if isinstance(usage, dict):
             self._usage = usage
@@ -129,7 +132,7 @@ class StreamedReply:
                 "refusal": "".join(self._refusal),
                 "tool_calls": [self._calls[i] for i in sorted(self._calls)],
             }
-        return {"choices": [choice], "usage": self._usage}
+        return {**self._from, "choices": [choice], "usage": self._usage}
 
     def _add_choice(self, choice: dict[str, Any]) -> bool:
         """Take in a choice's piece; whether it held any content."""

@@ -12,9 +12,10 @@ from benchwright.benchmarks import Generation, conversation_request
 from benchwright.config import find_config
 from benchwright.core import JsonObject, JsonValue, ModelReply, UsageError, suggest
 from benchwright.endpoints import (
+    AdaptedEndpoint,
     DemoSettings,
+    Endpoint,
     EndpointSettings,
-    OpenEndpoint,
     captured_bodies,
     open_endpoint,
 )
@@ -127,13 +128,15 @@ async def call_llm(
         settings = replace(settings, **{name: value for name, value in patience.items() if value is not None})
     request = conversation_request(request_messages, generation)
     ctx = current_context()
-    endpoint = _kept(ctx, settings) if ctx is not None else open_endpoint(settings)
-    try:
-        with captured_bodies() as bodies:
-            reply = await endpoint.send(request)
-    finally:
-        if ctx is None:
-            await endpoint.aclose()
+    with captured_bodies() as bodies:
+        if ctx is not None:
+            reply = await _kept(ctx, settings).send(request)
+        else:
+            endpoint = open_endpoint(settings)
+            try:
+                reply = await AdaptedEndpoint(endpoint).send(request)
+            finally:
+                await endpoint.aclose()
     return _told(reply, bodies[-1] if bodies else None)
 
 
@@ -192,13 +195,15 @@ def _checked(messages: Sequence[LLMMessage | Mapping[str, Any]]) -> list[JsonObj
     return checked
 
 
-def _kept(ctx: WorkflowContext, settings: EndpointSettings | DemoSettings) -> OpenEndpoint:
-    """One endpoint per server and settings for a whole run: its connections, its limit of requests at once."""
-    endpoints: dict[str, OpenEndpoint] = ctx.scratch.setdefault(_SCRATCH, {})
+def _kept(ctx: WorkflowContext, settings: EndpointSettings | DemoSettings) -> Endpoint:
+    """One endpoint per server and settings for a whole run: its connections, its limit of requests at once, and
+    what the server refuses."""
+    endpoints: dict[str, Endpoint] = ctx.scratch.setdefault(_SCRATCH, {})
     place = repr(settings) + repr(sorted(getattr(settings, "headers", {}).items()))
     if place not in endpoints:
-        endpoint = endpoints[place] = open_endpoint(settings)
+        endpoint = open_endpoint(settings)
         ctx.at_end(endpoint.aclose)
+        endpoints[place] = AdaptedEndpoint(endpoint)
     return endpoints[place]
 
 

@@ -1,0 +1,201 @@
+"""Servers that refuse a setting: what the refusal teaches, and how requests are rewritten so that they pass.
+
+Only settings that say how to generate are ever left out. Whatever decides what is asked (tools, log-probabilities,
+formats, a user's own `extra_body`) is not: the request fails with the server's words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+from benchwright.core import JsonObject, JsonValue, ModelReply, ModelRequest, RequestFailure, encode_json
+from benchwright.endpoints._endpoint import Endpoint
+
+_SETTINGS = ("top_p", "max_tokens", "max_completion_tokens", "seed", "stop", "temperature")
+"""What may be left out or sent otherwise. Where two exclude each other, the first goes."""
+_OTHER_NAMES = {"max_output_tokens": "max_tokens", "max_new_tokens": "max_tokens"}
+_STATUSES = (200, 400, 422, 501)
+"""200: an error inside a stream; 501: how llama.cpp names what it does not support."""
+_REFUSAL = re.compile(
+    r"\bunsupported\b|\bnot?\b (?:longer )?(?:be )?(?:currently )?(?:yet )?(?:support|permit|allow|accept|recogni|available)"
+    r"|n't (?:support|allow|accept)|\bunrecogni[sz]ed\b|\bdeprecated\b|\bonly (?:the default|[\d.]+ is allowed)\b"
+    r"|\b(?:unknown|unexpected|extra|extraneous|additional) (?:request |keyword |body |input )?"
+    r"(?:param|arg|field|key|input|propert)|\b(?:cannot|can't|can not) both be\b",
+    re.IGNORECASE,
+)
+_TOGETHER = re.compile(r"\bboth\b|\bsame time\b|\btogether\b|\bsimultaneous", re.IGNORECASE)
+_OUT_OF_RANGE = re.compile(
+    r"\btoo (?:large|long|small|many)|\bmaximum (?:context|value|length)|\bmust be\b", re.IGNORECASE
+)
+_HEAD = re.compile(r"^\d{3} from \S+: ")
+_CLIENT_STOP = "client_side_stop"
+
+
+class RequestAdapter:
+    """What one endpoint is known to refuse, as one run meets it. Grows while the run is under way; never shrinks."""
+
+    def __init__(
+        self,
+        refused: Mapping[str, JsonValue] | None = None,
+        *,
+        learned: Callable[[], None] | None = None,
+        shared: set[str] | None = None,
+    ) -> None:
+        self.refused: JsonObject = dict(refused or {})
+        """Refused settings that this run would have sent, each with the value that was left out first."""
+        self._learned = learned
+        self._known = set() if shared is None else shared  # also what other runs of the same loop have met
+        self._known.update(self.refused)
+
+    def apply(self, request: ModelRequest) -> ModelRequest:
+        """The request as the server takes it; the same object where nothing has to change.
+
+        The record of a request whose stop texts are applied here names them: they are part of what decides the
+        reply, and so of its key.
+        """
+        if not self._known:
+            return request
+        body = dict(request.body)
+        names = [name for name in _SETTINGS if name in self._known and name in body]
+        for name in names:
+            value = body.pop(name)
+            self._remember(name, value)
+            if name == "max_tokens" and "max_completion_tokens" not in body:
+                if "max_completion_tokens" in self._known:
+                    self._remember("max_completion_tokens", value)
+                else:
+                    body["max_completion_tokens"] = value
+        if not names:
+            return request
+        record = request.record
+        if record is not None or "stop" in names:
+            messages = {} if record is None else _questions(orjson.loads(record))
+            stops: JsonObject = {_CLIENT_STOP: request.body["stop"]} if "stop" in names else {}
+            record = encode_json({**body, **messages, **stops})
+        return ModelRequest(request.route, body, encode_json(body), request.repeat, record)
+
+    def finish(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
+        """The reply to the original `request`, cut where the server would have stopped."""
+        if "stop" not in self.refused or not request.body.get("stop"):
+            return reply
+        return cut_at(request.body["stop"], reply)
+
+    def learn(self, sent: ModelRequest, failure: RequestFailure) -> bool:
+        """Whether the request, as `sent`, was refused for a setting, so that it should be adapted and sent again."""
+        name = refused_setting(failure, sent.body)
+        if name is None:
+            return False
+        self._known.add(name)
+        self._remember(name, sent.body[name])
+        return True
+
+    def _remember(self, name: str, value: JsonValue) -> None:
+        if name not in self.refused:
+            self.refused[name] = value
+            if self._learned is not None:
+                self._learned()
+
+    def notes(self, who: str = "the server") -> list[str]:
+        """What a reader of the numbers must know."""
+        return [_note(name, value, self.refused, who) for name, value in self.refused.items()]
+
+
+class AdaptedEndpoint:
+    """Implements `Endpoint` for calls that nobody records: adapts requests to what the server takes."""
+
+    def __init__(self, endpoint: Endpoint, adapter: RequestAdapter | None = None) -> None:
+        self._endpoint = endpoint
+        self._adapter = adapter or RequestAdapter()
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """The reply; a refused setting costs a further request."""
+        attempts = 0
+        while True:
+            sent = self._adapter.apply(request)
+            reply = await self._endpoint.send(sent)
+            attempts += reply.attempts
+            if reply.failure is None or not self._adapter.learn(sent, reply.failure):
+                return self._adapter.finish(request, reply._replace(attempts=attempts))
+
+    def forget_failure(self) -> None:
+        """As the endpoint itself does, if it keeps its first failure."""
+        forget = getattr(self._endpoint, "forget_failure", None)
+        if forget is not None:
+            forget()
+
+
+def refused_setting(failure: RequestFailure, body: Mapping[str, JsonValue]) -> str | None:
+    """The setting in `body` that the server says it does not take; None for any other refusal.
+
+    >>> words = "400 from http://h/v1: Unsupported parameter: 'seed' is not supported with this model."
+    >>> refused_setting(RequestFailure("rejected", words, 400), {"seed": 1})
+    'seed'
+    >>> words = "400 from http://h/v1: 'max_tokens' is too large: 4096. The maximum context length is 2048"
+    >>> refused_setting(RequestFailure("rejected", words, 400), {"max_tokens": 4096})
+    """
+    if failure.http_status not in _STATUSES:
+        return None
+    for sentence in re.split(r"[.;!]\s+", _HEAD.sub("", failure.message)):
+        if _REFUSAL.search(sentence) and not _OUT_OF_RANGE.search(sentence):
+            named = _named(sentence, body)
+            if named:
+                return min(named, key=_SETTINGS.index) if _TOGETHER.search(sentence) else named[0]
+    return None
+
+
+def setting_advice(failure: RequestFailure, body: Mapping[str, JsonValue]) -> str:
+    """The cure for a refusal that names a setting without saying that it is not taken at all, else nothing."""
+    if failure.http_status not in (400, 422):
+        return ""
+    named = [name for name in _named(_HEAD.sub("", failure.message), body) if name != "max_completion_tokens"]
+    if not named:
+        return ""
+    flag = f"--{named[0].replace('_', '-')}"
+    return f". Give another value, or leave it out of the requests: {flag} none"
+
+
+def cut_at(stop: Any, reply: ModelReply) -> ModelReply:
+    """The reply as a server that knows `stop` would have sent it.
+
+    >>> cut_at(["\\n"], ModelReply("answered", "4\\nQ: 3+3", finish_reason="length"))[:4]
+    ('answered', '4', '', 'stop')
+    """
+    texts = [stop] if isinstance(stop, str) else [text for text in stop if isinstance(text, str) and text]
+    found = [place for text in texts if (place := reply.text.find(text)) >= 0]
+    if not found or reply.status not in ("answered", "truncated"):
+        return reply
+    text = reply.text[: min(found)]
+    answered = bool(text.strip()) or reply.tool_calls is not None
+    return reply._replace(text=text, finish_reason="stop", status="answered" if answered else "empty")
+
+
+def _named(sentence: str, body: Mapping[str, JsonValue]) -> list[str]:
+    """Settings of the body that a sentence names, in its order."""
+    named: list[str] = []
+    for word in re.findall(r"[a-z_]+", sentence.lower()):
+        name = _OTHER_NAMES.get(word, word)
+        if name == "max_tokens" and name not in body:
+            name = "max_completion_tokens"
+        if name in _SETTINGS and name in body and name not in named:
+            named.append(name)
+    return named
+
+
+def _questions(record: JsonObject) -> JsonObject:
+    """What a record has in another form than the body: files as their hashes."""
+    return {name: record[name] for name in ("messages", "prompt") if name in record}
+
+
+def _note(name: str, value: JsonValue, refused: JsonObject, who: str) -> str:
+    if name == "max_tokens" and "max_completion_tokens" not in refused:
+        return f"{who} refuses max_tokens: it was sent as max_completion_tokens"
+    if name == "stop":
+        return (
+            f"{who} refuses stop: replies were cut at the stop texts after they arrived; tokens behind the cut were "
+            "generated and are counted"
+        )
+    return f"{who} refuses {name} = {value}: it was left out, and the server's own default held"

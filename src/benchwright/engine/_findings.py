@@ -1,0 +1,91 @@
+"""What a run finds out about its servers: settings they refuse, names under which they answer. Kept in the run's
+manifest, so that a resumed run sends the same bodies and its numbers keep their notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchwright.core import JsonObject
+from benchwright.endpoints import SERVED_BY_DEMO, RequestAdapter
+from benchwright.store import RunRecord, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchwright.engine._group import RunGroup
+
+DEMO_NOTE = "demo model: these numbers say nothing about a real model"
+"""Stands beside every number that the embedded demo model brought about."""
+
+_KEY = "servers"
+_SHOWN_NAMES = 3
+
+
+class EndpointFindings:
+    """What is known of one endpoint."""
+
+    def __init__(self, known: dict[str, Any], changed: Callable[[], None], shared: set[str]) -> None:
+        self.adapter = RequestAdapter(known.get("refused"), learned=changed, shared=shared)
+        """Settings that the server refuses."""
+        self.served: list[str] = list(known.get("served") or ())
+        """Names under which it answered, other than the requested one."""
+        self._changed = changed
+
+    def saw(self, name: str) -> None:
+        """A reply came under another name than the requested one."""
+        if name not in self.served:
+            self.served.append(name)
+            self._changed()
+
+    def to_json(self) -> JsonObject:
+        """For the manifest; empty where nothing was found out."""
+        found: dict[str, Any] = {"refused": self.adapter.refused, "served": self.served}
+        return {name: value for name, value in found.items() if value}
+
+
+class ServerFindings:
+    """What is known of all endpoints of a run, its judges included."""
+
+    def __init__(self, store: Store, run: RunRecord, group: RunGroup, source: int | None = None) -> None:
+        known = run.manifest.get(_KEY)
+        if known is None and source is not None:  # replies of an earlier run: its requests are looked up
+            known = store.run(source).manifest.get(_KEY)
+        self._known: dict[str, Any] = known if isinstance(known, dict) else {}
+        self._store = store
+        self._run_id = run.id
+        self._group = group
+        self._endpoints: dict[str, EndpointFindings] = {}
+        for fingerprint in self._known:
+            self.of(fingerprint)
+
+    def of(self, fingerprint: str) -> EndpointFindings:
+        """The findings about one endpoint."""
+        found = self._endpoints.get(fingerprint)
+        if found is None:
+            shared = self._group.refused_settings(fingerprint)
+            known = self._known.get(fingerprint) or {}
+            found = self._endpoints[fingerprint] = EndpointFindings(known, self._keep, shared)
+        return found
+
+    def notes(self, fingerprint: str, model: str) -> list[str]:
+        """What belongs next to the numbers; `fingerprint` and `model` are those of the model under test."""
+        notes: list[str] = []
+        for each, found in self._endpoints.items():
+            own = each == fingerprint
+            judge = each.split()[1] if " " in each else each  # a fingerprint is the URL and the model's name
+            notes += found.adapter.notes("the server" if own else f"the server of {judge}")
+            if SERVED_BY_DEMO in found.served:
+                notes.append(DEMO_NOTE if own else f"{judge} is a {DEMO_NOTE}")
+            others = [name for name in found.served if name != SERVED_BY_DEMO]
+            if others:
+                listed = ", ".join(others[:_SHOWN_NAMES]) + (", …" if len(others) > _SHOWN_NAMES else "")
+                notes.append(f"requested was {model if own else judge}, the server answered as {listed}")
+        return notes
+
+    def _keep(self) -> None:
+        """Recorded before anything is sent in the new way, so that a kill leaves no reply without its rule."""
+        servers: JsonObject = {
+            name: found.to_json() for name, found in self._endpoints.items() if found.to_json()
+        }
+        manifest = self._store.run(self._run_id).manifest
+        self._store.update_manifest(self._run_id, {**manifest, _KEY: servers})
