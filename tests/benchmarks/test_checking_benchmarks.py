@@ -31,6 +31,7 @@ from benchwright.scorers import (
     judge_score,
     mcq_letter_extract,
     multiple_choice_acc,
+    multiple_choice_acc_verbatim,
 )
 
 
@@ -267,6 +268,21 @@ def test_choices_that_run_into_the_prompt_are_told() -> None:
     assert told("{question}\n", "A", "B") == ()
     assert told("{question}", ".", "!") == ()
     assert told("{question}フランスの首都は", "パリ", "ローマ") == ()
+
+
+def test_targets_that_are_read_as_another_candidate_are_told() -> None:
+    rows = [{"question": f"{n}?", "answer": "2"} for n in range(3)] + [{"question": "four?", "answer": "4"}]
+    parameters: dict[str, Any] = {
+        "prompt": "{question} =",
+        "endpoint_type": "completions_logprob",
+        "choices": (" 3", " 2", " 1", " 4"),
+    }
+    (warning,) = check(rows, multiple_choice_acc, **parameters).warnings
+    assert warning == (
+        "3 rows have targets that are the text of one candidate and the index or letter of another: '2' in line 1 is "
+        "read as '1'. To read targets as texts first, score with multiple_choice_acc_verbatim"
+    )
+    assert check(rows, multiple_choice_acc_verbatim, **parameters).warnings == ()
 
 
 def test_settings_of_judges_are_checked_before_anyone_is_asked() -> None:

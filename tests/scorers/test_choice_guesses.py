@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from benchwright.scorers import aisbench_choice, nearest_choice
@@ -43,10 +46,11 @@ def test_aisbench_reads_cities_as_observed(reply: str, expected: str) -> None:
     ("reply", "method", "rule", "shown"),
     [
         (" B\n", "exact", "aisbench_exact", "B"),
-        ("I say: the answer is C.", "pattern", "aisbench_answer_is", "C"),
-        ("The correct answer is option C", "pattern", "aisbench_correct_answer_is", "C"),
-        ("ANSWER: C", "pattern", "aisbench_answer_colon", "C"),
-        (r"so \boxed{C}", "pattern", "aisbench_boxed", "C"),
+        ("I say: the answer is C.", "pattern", "aisbench_ends", "C"),
+        ("I say: the answer is C, yes", "pattern", "aisbench_answer_is", "C"),
+        ("The correct answer is option C!", "pattern", "aisbench_correct_answer_is_option", "C"),
+        ("ANSWER: C!", "pattern", "aisbench_answer_colon", "C"),
+        (r"The correct option is \boxed{C}", "pattern", "aisbench_correct_option_boxed", "C"),
         ("答案是C", "pattern", "aisbench_zh_answer", "C"),
         ("C: the sum", "pattern", "aisbench_begins", "C"),
         ("it may be 2281 then", "option_text", "aisbench_option_text", "2281"),
@@ -96,3 +100,23 @@ def test_the_limit_can_be_set() -> None:
     assert nearest_choice("Rom", CITIES, limit=0.25).letter == "C"
     assert nearest_choice("Londn", CITIES, limit=0.0).letter is None
     assert nearest_choice("london", CITIES, limit=0.0).letter == "B"
+
+
+def test_replies_are_read_as_the_released_package_reads_them() -> None:
+    """Replies of our own; the letters are what ais_bench_benchmark made of them."""
+    lines = (Path(__file__).parent / "golden_aisbench.jsonl").read_text(encoding="utf-8").splitlines()
+    options = json.loads(lines[0])["options"]
+    golden = [json.loads(line) for line in lines[1:]]
+    differing = [
+        (reply, letter)
+        for row, reply, letter in golden
+        if aisbench_choice(reply, options[row]).letter != letter
+    ]
+    assert len(golden) > 1500
+    assert len(differing) <= len(golden) // 100, differing[:20]
+
+
+@pytest.mark.parametrize("piece", ["the correct option is ", "答案是", "The answer is ", "1", "选择 ", " B,"])
+def test_long_replies_are_read_in_time_that_grows_with_their_length(piece: str) -> None:
+    options = {"A": "ash", "B": "birch"}
+    assert aisbench_choice(piece * (60_000 // len(piece)) + " x", options).letter in options

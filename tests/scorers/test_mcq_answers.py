@@ -192,8 +192,18 @@ def test_replies_of_which_none_could_be_read_have_no_accuracy_among_readable_one
 
 
 def test_points_can_be_lost_to_aisbench() -> None:
-    remarks = mcq_remarks(metrics_of([score("b", fallback="aisbench"), score("B", fallback="aisbench")]))
-    assert remarks[0] == "strict 100.0 %, with nearest-option fallback 50.0 %, 50.0 points lost by guess"
+    rows = [score("b", fallback="aisbench"), score("B", fallback="aisbench")]
+    remarks = mcq_remarks(metrics_of(rows), fallback="aisbench")
+    assert remarks[0] == "strict 100.0 %, with AISBench's reading 50.0 %, 50.0 points lost by that reading"
+
+
+@pytest.mark.parametrize("fallback", ["aisbench", "levenshtein"])
+def test_the_remarks_do_not_contradict_an_accuracy_that_counts_guesses(fallback: Any) -> None:
+    """Four of five replies cannot be read, and the guesses are right: accuracy is 1, and nothing says otherwise."""
+    rows = [score("B", fallback=fallback), *[score("zz 2263 or 2281? Londn", fallback=fallback)] * 4]
+    remarks = " ".join(mcq_remarks(metrics_of(rows), fallback=fallback))
+    assert "80.0 % of the replies hold no readable answer" in remarks
+    assert "counted as not right" not in remarks
 
 
 def test_metrics_of_something_else_give_no_remarks() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from benchwright.core import ConfigError, UsageError
@@ -17,13 +18,15 @@ from benchwright.scorers import (
     ScorerInput,
     Scores,
     bleu,
+    contains,
+    exact_match,
     f1_token,
     qa_answers,
     qa_metric_names,
     rouge,
 )
 
-FIVE = ["normalised_exact", "exact", "contains", "numeric", "f1"]
+STANDARD = ["normalised_exact", "exact", "contains", "contains_word", "numeric", "f1"]
 
 
 def score(response: str | None, target: object, *metrics: str, **settings: Any) -> Scores:
@@ -33,38 +36,38 @@ def score(response: str | None, target: object, *metrics: str, **settings: Any) 
 def holds(response: str, target: object, **settings: Any) -> str:
     """Names of the right-or-wrong metrics that hold."""
     scores = score(response, target, **settings)
-    return " ".join(name for name in FIVE if scores.get(name) is True)
+    return " ".join(name for name in STANDARD if scores.get(name) is True)
 
 
 @pytest.mark.parametrize(
     ("response", "target", "expected"),
     [
-        ("877", "877", "normalised_exact exact contains numeric"),
-        ("877", 877, "normalised_exact exact contains numeric"),
-        (" 877", "877", "normalised_exact contains numeric"),
+        ("877", "877", "normalised_exact exact contains contains_word numeric"),
+        ("877", 877, "normalised_exact exact contains contains_word numeric"),
+        (" 877", "877", "normalised_exact contains contains_word numeric"),
         ("8 77", "877", ""),
-        ("The answer is 5", "5", "contains numeric"),
-        ("15", "5", ""),
-        ("It is 5.5", "5", ""),
-        ("5.0", 5, "numeric"),
+        ("The answer is 5", "5", "contains contains_word numeric"),
+        ("15", "5", "contains"),
+        ("It is 5.5", "5", "contains"),
+        ("5.0", 5, "contains numeric"),
         ("1,200", "1200", "numeric"),
-        ("-5", 5, ""),
-        ("5 of 7", "5", "contains"),
-        ("7. The answer is 5, not 3", "5", "contains numeric"),
-        ("#### 5 and 3", "5", "contains numeric"),
-        (r"\boxed{5} or 3", "5", "contains numeric"),
-        ("Paris", "Paris", "normalised_exact exact contains"),
-        ("paris", "Paris", ""),
-        ("It is Paris.", "Paris", "contains"),
-        ("Parisian", "Paris", ""),
-        ("new \n york", "new york", "normalised_exact contains"),
-        ("Ｐａｒｉｓ", "Paris", "normalised_exact contains"),
-        ("首都是北京。", "北京", "contains"),
-        ("答案是42个苹果", "42", "contains numeric"),
-        ("共１５个", "15", "contains numeric"),
-        ("true", True, "normalised_exact exact contains"),
-        ("0", 0, "normalised_exact exact contains numeric"),
-        ("a+b", "+", "contains"),
+        ("-5", 5, "contains"),
+        ("5 of 7", "5", "contains contains_word"),
+        ("7. The answer is 5, not 3", "5", "contains contains_word numeric"),
+        ("#### 5 and 3", "5", "contains contains_word numeric"),
+        (r"\boxed{5} or 3", "5", "contains contains_word numeric"),
+        ("Paris", "Paris", "normalised_exact exact contains contains_word"),
+        ("paris", "Paris", "contains contains_word"),
+        ("It is Paris.", "Paris", "contains contains_word"),
+        ("Parisian", "Paris", "contains"),
+        ("new \n york", "new york", "normalised_exact contains contains_word"),
+        ("Ｐａｒｉｓ", "Paris", "normalised_exact contains contains_word"),
+        ("首都是北京。", "北京", "contains contains_word"),
+        ("答案是42个苹果", "42", "contains contains_word numeric"),
+        ("共１５个", "15", "contains contains_word numeric"),
+        ("true", True, "normalised_exact exact contains contains_word"),
+        ("0", 0, "normalised_exact exact contains contains_word numeric"),
+        ("a+b", "+", "contains contains_word"),
         ("", "5", ""),
     ],
 )
@@ -73,7 +76,7 @@ def test_which_metrics_hold(response: str, target: object, expected: str) -> Non
 
 
 def test_numeric_is_absent_where_the_answer_holds_no_number() -> None:
-    assert list(score("It is 5", "Paris")) == ["normalised_exact", "exact", "contains", "f1"]
+    assert list(score("It is 5", "Paris")) == ["normalised_exact", "exact", "contains", "contains_word", "f1"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +107,7 @@ def test_numbers_may_be_apart_by_a_share_of_the_expected_one() -> None:
 
 def test_any_of_several_answers_will_do_and_the_best_value_counts() -> None:
     answers = ["the city of Paris", "Paris", 75]
-    assert holds("Paris", answers) == "normalised_exact exact contains"
+    assert holds("Paris", answers) == "normalised_exact exact contains contains_word"
     assert score("Paris", answers)["f1"] == 1.0
     assert score("about 75", answers)["numeric"] is True
     assert score("big city", answers)["f1"] == pytest.approx(1 / 3)
@@ -121,9 +124,9 @@ def test_no_response_is_wrong_in_everything() -> None:
         assert not any(scores[name] for name in scores if name not in ("matched", "rule"))
 
 
-def test_metrics_asked_for_come_first_and_the_five_are_always_there() -> None:
+def test_metrics_asked_for_come_first_and_the_standard_ones_are_always_there() -> None:
     scores = score("the cat sat", "the cat", "rouge_l", "bleu", "f1")
-    assert list(scores) == ["rouge_l", "bleu", "f1", "normalised_exact", "exact", "contains"]
+    assert list(scores) == ["rouge_l", "bleu", "f1", "normalised_exact", "exact", "contains", "contains_word"]
     sample = ScorerInput("the cat sat", "the cat", {})
     assert scores["rouge_l"] == rouge(sample)["rouge_l"]
     assert scores["bleu"] == bleu(sample)["bleu_4"]
@@ -131,12 +134,12 @@ def test_metrics_asked_for_come_first_and_the_five_are_always_there() -> None:
 
 
 def test_names_have_other_spellings() -> None:
-    assert qa_metric_names(["normalized_exact"]) == tuple(FIVE)
+    assert qa_metric_names(["normalized_exact"]) == tuple(STANDARD)
     assert qa_metric_names(["raw"])[0] == "exact"
     assert qa_metric_names(["f1_token", "F1"])[:2] == ("f1", "normalised_exact")
     assert qa_metric_names(["Rouge-L"])[0] == "rouge_l"
     assert qa_metric_names("f1")[0] == "f1"
-    assert list(QA_METRICS[:5]) == FIVE
+    assert list(QA_METRICS[:6]) == STANDARD
 
 
 def test_unknown_metrics_are_refused_with_the_near_name() -> None:
@@ -212,7 +215,7 @@ def test_a_judge_that_cannot_be_asked_fails_the_sample() -> None:
 )
 def test_any_text_against_any_answer(response: str, target: object) -> None:
     scores = score(response, target, "bleu", "rouge_l", tolerance=0.1)
-    for name in [*FIVE, "bleu", "rouge_l"]:
+    for name in [*STANDARD, "bleu", "rouge_l"]:
         assert 0 <= float(scores.get(name, 0)) <= 1  # type: ignore[arg-type]
     if scores and scores["exact"]:
         assert scores["normalised_exact"]
@@ -238,3 +241,30 @@ def test_adversarial_megabytes_are_scored_in_no_time(unit: str) -> None:
     scores = score(unit * (1_000_000 // len(unit)), "5")
     assert time.perf_counter() - started < 5
     assert len(str(scores["matched"])) < 100
+
+
+@pytest.mark.parametrize(
+    ("response", "answer"),
+    [("caf\u00e9 noir", "cafe\u0301 noir"), ("\uff12\uff10\uff12\uff16 年", "2026 年"), ("a\u00a0b", "a b")],
+)
+def test_what_is_equal_when_normalised_is_right_by_every_metric(response: str, answer: str) -> None:
+    scores = qa_answers(["rouge_l"])(ScorerInput(response, answer, {}))
+    right = [scores[name] for name in ("normalised_exact", "contains", "contains_word", "f1", "rouge_l")]
+    assert right == [True, True, True, 1.0, 1.0]
+
+
+@given(st.text(max_size=30), st.text(max_size=8))
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_contains_is_one_thing_as_metric_and_as_scorer(response: str, answer: str) -> None:
+    """For texts that are normalised already: the metric normalises first."""
+    response, answer = (" ".join(unicodedata.normalize("NFKC", text).split()) for text in (response, answer))
+    assume(answer and unicodedata.is_normalized("NFKC", response + answer))
+    metric = qa_answers()(ScorerInput(response, answer, {}))["contains"]
+    assert metric == contains(ScorerInput(response, answer, {}))["correct"]
+
+
+def test_accents_count_alike_however_they_were_typed() -> None:
+    typed, composed = "It is cafe\u0301", "caf\u00e9"
+    assert contains(ScorerInput(typed, composed, {}))["correct"]
+    assert f1_token(ScorerInput("cafe\u0301", composed, {}))["f1"] == 1.0
+    assert exact_match(ScorerInput("cafe\u0301", composed, {}))["correct"]

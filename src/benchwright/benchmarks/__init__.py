@@ -10,7 +10,7 @@ from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import Example, FewShot, FewShotSource
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
-from benchwright.benchmarks._findings import cut_conversations, missing_answers
+from benchwright.benchmarks._findings import cut_conversations, missing_answers, reread_targets
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._importing import import_file
 from benchwright.benchmarks._installed import InstalledBenchmark, installed_benchmarks
@@ -99,6 +99,7 @@ __all__ = [
     "missing_answers",
     "next_user_turn",
     "open_conversation",
+    "reread_targets",
     "resolve_choices",
     "resolve_fewshot",
     "response_of",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchwright.benchmarks._absent import target_error, target_problem
-from benchwright.benchmarks._gold import GoldCheck
+from benchwright.benchmarks._fields import target_of
+from benchwright.benchmarks._gold import GoldCheck, ranked_row
 from benchwright.benchmarks._scan import RowScan
+from benchwright.benchmarks._scoring import call_scorer
 from benchwright.benchmarks._spec import BenchmarkSpec, Strategy
 
 _OPENS = "([{<\"'`/\\-=_*$#@«“‘„"
@@ -33,6 +35,37 @@ def cut_conversations(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     )
 
 
+def reread_targets(spec: BenchmarkSpec, scan: RowScan) -> str | None:
+    """That the scorer takes targets for another candidate than the one whose text they are, with the cure.
+
+    Whether it does is tried on the first such row: a scorer of the user's own may read either way.
+    """
+    from benchwright.scorers import ScorerInput, reread_target
+
+    row = scan.reread_first
+    if row is None:
+        return None
+    target = target_of(spec, row.row)
+    meant, read = reread_target(target, row.choices) or (0, 0)
+
+    def scored(best: int) -> object:
+        metadata = ranked_row(row, best)
+        sample = ScorerInput(row.choices[best], target, metadata, config=spec.config)
+        scores = call_scorer(spec, sample)
+        return scores.get("acc") if isinstance(scores, dict) else None
+
+    try:
+        if scored(meant) or not scored(read):
+            return None
+    except Exception:  # reported by the check of gold answers
+        return None
+    rows = _rows(scan.reread_targets, "has a target that is", "have targets that are")
+    return (
+        f"{rows} the text of one candidate and the index or letter of another: {target!r} in line {row.line} is read as "
+        f"{row.choices[read].strip()!r}. To read targets as texts first, score with multiple_choice_acc_verbatim"
+    )
+
+
 def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
     """What is doubtful about the expected answers."""
     if spec.family:
@@ -56,6 +89,8 @@ def about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy, source: s
         yield f"{_rows(scan.repeated_ids, 'repeats', 'repeat')} the id of an earlier row"
     if strategy == "choices":
         yield from _about_choices(scan, source)
+        if reread := reread_targets(spec, scan):
+            yield reread
     if cut := cut_conversations(spec, scan):
         yield cut
     if strategy == "multi_turn" and spec.prompt and spec.turns_field:

@@ -157,16 +157,19 @@ def _answered(scanned: ScannedRow, target: Any) -> Iterator[tuple[str, dict[str,
 def _ranked(scanned: ScannedRow) -> Iterator[tuple[str, dict[str, Any]]]:
     choices = list(scanned.choices)
     for best, choice in enumerate(choices):
-        wins = [at == best for at in range(len(choices))]
-        yield (
-            choice,
-            {
-                **scanned.row,
-                "_choices": choices,
-                "_choices_logprobs": [0.0 if won else -1000.0 for won in wins],
-                "_choices_is_greedy": wins,
-            },
-        )
+        yield choice, ranked_row(scanned, best)
+
+
+def ranked_row(scanned: ScannedRow, best: int) -> dict[str, Any]:
+    """A row as a scorer sees it when one candidate is by far the most likely."""
+    choices = list(scanned.choices)
+    wins = [at == best for at in range(len(choices))]
+    return {
+        **scanned.row,
+        "_choices": choices,
+        "_choices_logprobs": [0.0 if won else -1000.0 for won in wins],
+        "_choices_is_greedy": wins,
+    }
 
 
 def _spellings(target: Any) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from benchwright.benchmarks._absent import absent_fields
-from benchwright.benchmarks._fields import missing_choices, resolve_choices, response_of
+from benchwright.benchmarks._fields import missing_choices, resolve_choices, response_of, target_of
 from benchwright.benchmarks._filters import check_filters
 from benchwright.benchmarks._missing import MissingFieldError, is_blank
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
@@ -85,6 +85,10 @@ class RowScan:
     """Rows with more user turns than `max_turns`: the rest is not asked."""
     longest_conversation: int = 0
     """Most user turns of such a row."""
+    reread_targets: int = 0
+    """Rows whose target is a candidate's text and, as an index or a letter, another candidate."""
+    reread_first: ScannedRow | None = None
+    """The first of them."""
 
 
 class _Asked(NamedTuple):
@@ -94,6 +98,7 @@ class _Asked(NamedTuple):
     identity: Hashable
     choices: tuple[str, ...] = ()
     cut_from: int = 0
+    reread: bool = False
 
 
 def scan_rows(
@@ -134,6 +139,7 @@ def scan_rows(
     seen: set[int] = set()
     ids: set[Hashable] = set()
     first: list[ScannedRow] = []
+    reread, reread_first = 0, None
 
     def unreadable_row(row: BadRow) -> None:
         nonlocal unreadable
@@ -164,6 +170,9 @@ def scan_rows(
             if asked.cut_from:
                 cut += 1
                 longest = max(longest, asked.cut_from)
+            if asked.reread:
+                reread += 1
+                reread_first = reread_first or ScannedRow(index - 1, line, row, asked.prompt, asked.choices)
             target = row.get(target_field)
             if target in (None, "") or (questions and is_blank(target)):
                 no_target += 1
@@ -196,6 +205,8 @@ def scan_rows(
         first=tuple(first),
         cut_conversations=cut,
         longest_conversation=longest,
+        reread_targets=reread,
+        reread_first=reread_first,
     )
 
 
@@ -247,12 +258,15 @@ def _asker(spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy) -> C
 
 
 def _ask_choices(spec: BenchmarkSpec, prompt: Prompt, row: Row) -> _Asked:
+    from benchwright.scorers import reread_target
+
     choices = resolve_choices(spec, row)
     if choices is None:
         raise missing_choices(spec, row)
     chars = len(prompt.flat) * len(choices) + sum(map(len, choices))
     found = tuple(choices)
-    return _Asked(prompt, len(found), chars, (prompt.text, found), found)
+    reread = reread_target(target_of(spec, row), found) is not None
+    return _Asked(prompt, len(found), chars, (prompt.text, found), found, reread=reread)
 
 
 def _ask_nothing(spec: BenchmarkSpec, prompts: PromptBuilder, row: Row) -> _Asked:

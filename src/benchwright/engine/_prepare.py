@@ -26,6 +26,7 @@ from benchwright.benchmarks import (
     judge_problems,
     media_problem,
     missing_answers,
+    reread_targets,
     resolve_fewshot,
     scan_rows,
     strategy_of,
@@ -199,6 +200,7 @@ def _all_notes(
         target_problem(spec, scan),
         missing_answers(spec, scan),
         cut_conversations(spec, scan),
+        reread_targets(spec, scan),
         fewshot_problem(fewshot, scan),
     )
     return (*reader.notes(), *_notes(spec, settings, fewshot, problems))

@@ -11,7 +11,7 @@ ways at once. Nothing here touches disk or network: a judge is asked through a f
 from collections.abc import Mapping
 
 from benchwright.scorers._bleu_rouge import bleu, corpus_bleu, rouge
-from benchwright.scorers._choices import multiple_choice_acc, multiple_choice_acc_verbatim
+from benchwright.scorers._choices import multiple_choice_acc, multiple_choice_acc_verbatim, reread_target
 from benchwright.scorers._chrf import chrf, chrf_sacre
 from benchwright.scorers._combine import all_of, any_of
 from benchwright.scorers._input import Scorer, ScorerInput, Scores
@@ -87,6 +87,7 @@ __all__ = [
     "qa_answers",
     "qa_metric_names",
     "regex_match",
+    "reread_target",
     "retrieval_metrics",
     "retrieval_metrics_dedup",
     "rouge",

@@ -58,6 +58,24 @@ def multiple_choice_acc_verbatim(sample: ScorerInput) -> Scores:
     return _accuracies(gold, choices, logprobs, row.get("_choices_is_greedy") or ())
 
 
+def reread_target(target: object, choices: Sequence[str]) -> tuple[int, int] | None:
+    """The candidate whose text a target is, and the other one that `multiple_choice_acc` takes it for.
+
+    None where both scorers read it alike.
+
+    >>> reread_target("2", ["3", "2", "1", "4"]), reread_target("2", ["1", "2"])
+    ((1, 2), None)
+    """
+    if not isinstance(target, str) or len(target) > 20:
+        return None
+    text = target.strip()
+    if len(text) != 1 and not text.isdecimal():
+        return None
+    meant = _same_text(text, choices)
+    read = None if meant is None else _gold_index(text, choices)
+    return None if meant is None or read is None or read == meant else (meant, read)
+
+
 def _accuracies(
     gold: int, choices: Sequence[str], logprobs: Sequence[float], greedy: Sequence[bool]
 ) -> Scores:

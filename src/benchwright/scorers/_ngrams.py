@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
+
+
+def composed(text: str) -> str:
+    """A text in which an accented letter is one character, however it was typed: `é` and `é` are equal."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def tokens(text: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Scorers that compare texts: equality, containment, token overlap, patterns.
 
 A response must be text: `None` raises, because these scorers cannot tell "no answer" from a wrong one.
-Case is removed with `str.lower()`, not with case folding: `straße` and `STRASSE` differ.
+Case is removed with `str.lower()`, not with case folding: `straße` and `STRASSE` differ. Letters with accents are
+composed first, so that it does not matter how they were typed; a pattern is left as it is.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 import warnings
 
 from benchwright.scorers._input import ScorerInput, Scores
-from benchwright.scorers._ngrams import overlap, tokens
+from benchwright.scorers._ngrams import composed, overlap, tokens
 from benchwright.scorers._patterns import is_found
 
 
@@ -23,7 +24,9 @@ def exact_match(sample: ScorerInput) -> Scores:
     target = sample.target
     if target.__class__ is not str:
         target = str(target)
-    return {"correct": sample.response.strip().lower() == target.strip().lower()}
+    response = sample.response.strip().lower()
+    target = target.strip().lower()
+    return {"correct": response == target or composed(response) == composed(target)}
 
 
 def contains(sample: ScorerInput) -> Scores:
@@ -32,7 +35,7 @@ def contains(sample: ScorerInput) -> Scores:
     >>> contains(ScorerInput("It is Paris.", "paris ", {}))
     {'correct': True}
     """
-    return {"correct": str(sample.target).lower().strip() in sample.response.lower()}
+    return {"correct": composed(str(sample.target).lower().strip()) in composed(sample.response.lower())}
 
 
 def f1_token(sample: ScorerInput) -> Scores:
@@ -43,7 +46,7 @@ def f1_token(sample: ScorerInput) -> Scores:
     >>> f1_token(ScorerInput("the cat sat", "the cat", {}))
     {'f1': 0.8, 'precision': 0.6666666666666666, 'recall': 1.0}
     """
-    found, wanted = tokens(sample.response), tokens(str(sample.target))
+    found, wanted = tokens(composed(sample.response)), tokens(composed(str(sample.target)))
     common = overlap(found, wanted)
     if not common:
         return {"f1": 0.0, "precision": 0.0, "recall": 0.0}

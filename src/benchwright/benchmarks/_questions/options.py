@@ -71,7 +71,7 @@ class QuestionOptions:
     mcq_fallback: McqFallback = "none"
     """What decides in `accuracy` where no answer can be read; `accuracy_strict` never guesses."""
     qa_metrics: tuple[str, ...] = ()
-    """Metrics wanted, the headline first; empty: normalised exact match, with the other four beside it."""
+    """Metrics wanted, the headline first; empty: normalised exact match, with the other standard ones next to it."""
     qa_pattern: str | None = None
     """Regular expression of the metric `regex`; None: the answer column holds one per row."""
     numeric_tolerance: float = 0.0

@@ -1,5 +1,7 @@
 """`aisbench_choice`: multiple choice as AISBench reads it, for scores that are to be compared with its own.
 
+Held against the released package (ais_bench_benchmark 3.1.20260630) on the replies of a golden file in the tests.
+
 Four steps: the reply is a letter; the first answer phrase that fits; the only option whose text occurs; else the
 option with the smallest edit distance, however large. So something is always chosen, an empty reply included:
 that is what the figure is for, and why it is not the headline.
@@ -16,25 +18,36 @@ from benchwright.scorers._mcq.extraction import Extraction, nothing
 _COMPARED_CHARS = 50_000
 """Edit distances look at no more of a reply or an option: they cost the product of both lengths."""
 
-# `@` stands for the row's letters. The group is searched for the first letter in the order of the options.
+# `@` stands for the row's letters. Each phrase is looked for in the whole reply, and the first that holds a letter
+# decides. Which phrases there are, and their order, was found by putting thousands of replies to the released function.
 _PHRASES: tuple[tuple[str, str], ...] = (
-    ("zh_answer", r"答案(?:应该|应当|应)?(?:是|为|選|选)?(?:选项)?\s*+[:：]?\s*+[(（]?\s*+(@)"),
-    ("zh_correct", r"正确(?:的)?(?:选项|答案|选择)(?:应该|应)?(?:是|为)?\s*+[:：]?\s*+[(（]?\s*+(@)"),
-    ("zh_chosen", r"(?:故|因此|所以|应|应该|我)?(?:选择|选)\s*+[:：]?\s*+[(（]?\s*+(@)"),
-    ("zh_verdict", r"(@)\s*+(?:选项|项)?\s*+(?:是|为)?\s*+正确"),
-    ("answer_colon", r"(?i:answer)\s*+[:：]\s*+[(（]?\s*+(@)(?!\w)"),
-    ("answer_is", r"(?i:the\s+answer\s+is)\s*+:?\s*+(?i:option\s+)?[(（]?\s*+(@)(?!\w)"),
-    (
-        "correct_answer_is",
-        r"(?i:correct\s+(?:answer|option)\s+is)\s*+:?\s*+(?i:option\s+)?[(（]?\s*+(@)(?!\w)",
-    ),
-    ("boxed", r"boxed\{\s*+[(（]?\s*+(@)"),
-    (
-        "answer_to_question",
-        r"(?i:answer\s+to\s+the\s+question\s+is)\s*+:?\s*+(?i:option\s+)?[(（]?\s*+(@)(?!\w)",
-    ),
-    ("begins", r"\A(@(?:\s*+(?:,|/|、|或|和|\bor\b|\band\b)\s*+@(?!\w))*)(?=[\s.,:;)。，：、]|\Z)"),
-    ("first_item", r"1\.\s?([^\n]*)"),
+    ("zh_answer", r"答案是?\s*([@])"),
+    ("zh_answer_wide_colon", r"答案是?\s*：\s*([@])"),
+    ("zh_answer_colon", r"答案是?\s*:\s*([@])"),
+    ("zh_answer_option", r"答案选项应?该?是\s*([@])"),
+    ("zh_answer_option_as", r"答案选项应?该?为\s*([@])"),
+    ("zh_answer_should", r"答案应该?[是选]\s*([@])"),
+    ("zh_answer_option_colon", r"答案选项[是为]?\s*[:：]?\s*([@])"),
+    ("zh_answer_as", r"答案为\s*([@])"),
+    ("zh_chosen", r"选择?\s*([@])"),
+    ("zh_only", r"只有选?项?\s*([@])\s*正确"),
+    ("zh_right", r"([@])\s*是正确的"),
+    ("zh_option_right", r"选项\s*([@])\s*正确"),
+    ("ends", r"(?:[\s,，。:：是为]|因此|所以|[\s,，:：][即故])([@])[.。,，]?\s*\Z"),
+    ("zh_answer_holds", r"答案是\s*(\S{1,200})(?:。|\Z)"),
+    ("zh_answer_should_hold", r"答案应该是\s*(\S{1,200})(?:。|\Z)"),
+    ("zh_answer_as_holds", r"答案为\s*(\S{1,200})(?:。|\Z)"),
+    ("answer_colon", r"(?i:answer)\s*:\s*([@])"),
+    ("answer_is", r"[Tt]he answer is:?\s+\(?([@])"),
+    ("answer_is_bold", r"[Tt]he answer is:?\s+\(?\*{1,2}([@])"),
+    ("answer_is_option", r"[Tt]he answer is option\s+\(?([@])"),
+    ("correct_answer_is", r"[Tt]he correct answer is:?\s+\(?([@])"),
+    ("correct_answer_is_option", r"[Tt]he correct answer is option\s+\(?([@])"),
+    ("correct_answer_boxed", r"\A(?>.*?[Tt]he correct answer(?: option)? is).*?boxed\{([@])\}"),
+    ("correct_option_boxed", r"\A(?>.*?[Tt]he correct option is).*?boxed\{([@])\}"),
+    ("answer_to_question", r"[Tt]he answer to the question is:?\s+\(?([@])"),
+    ("begins", r"\A(?:选项\s*)?([@])[\s$,.:。，：项选]|\A选项\s*([@])"),
+    ("first_item", r"1.\s?(.*)\Z"),
 )
 
 
@@ -56,15 +69,16 @@ def aisbench_choice(text: str, options: Mapping[str, str]) -> Extraction:
         return Extraction(reply, "exact", "aisbench_exact", begin, begin + len(reply))
     for name, phrase in _compiled("".join(map(re.escape, options))):
         found = phrase.search(reply)
-        if found is None or not found[1]:
+        if found is None:
             continue
+        group = found.lastindex if found.lastindex and found[found.lastindex] else 0
         for letter in options:
-            at = found[1].find(letter)
+            at = found[group].find(letter)
             if at >= 0:
-                start = begin + found.start(1) + at
+                start = begin + found.start(group) + at
                 return Extraction(letter, "pattern", f"aisbench_{name}", start, start + len(letter))
-    folded = reply.casefold()
-    contained = [letter for letter, option in options.items() if str(option).casefold() in folded]
+    folded = reply.lower()
+    contained = [letter for letter, option in options.items() if str(option).lower() in folded]
     if len(contained) == 1:
         return _contained(contained[0], str(options[contained[0]]), reply, folded, begin)
     nearest = min(options, key=lambda letter: (_distance(reply, letter, str(options[letter])), letter))
@@ -75,8 +89,8 @@ def aisbench_choice(text: str, options: Mapping[str, str]) -> Extraction:
 def _contained(letter: str, option: str, reply: str, folded: str, begin: int) -> Extraction:
     if len(folded) != len(reply):  # places were lost with the case
         return Extraction(letter, "option_text", "aisbench_option_text", begin, begin + len(reply))
-    at = begin + folded.find(option.casefold())
-    return Extraction(letter, "option_text", "aisbench_option_text", at, at + len(option.casefold()))
+    at = begin + folded.find(option.lower())
+    return Extraction(letter, "option_text", "aisbench_option_text", at, at + len(option.lower()))
 
 
 def _distance(reply: str, letter: str, option: str) -> int:
@@ -92,4 +106,4 @@ def _distance(reply: str, letter: str, option: str) -> int:
 
 @cache
 def _compiled(letters: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((name, re.compile(phrase.replace("@", f"[{letters}]"))) for name, phrase in _PHRASES)
+    return tuple((name, re.compile(phrase.replace("@", letters), re.DOTALL)) for name, phrase in _PHRASES)

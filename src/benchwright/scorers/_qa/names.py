@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchwright.core import UsageError, suggest
 
-STANDARD = ("normalised_exact", "exact", "contains", "numeric", "f1")
+STANDARD = ("normalised_exact", "exact", "contains", "contains_word", "numeric", "f1")
 """Reported always; the first is the headline unless another was asked for."""
 
 QA_METRICS = (*STANDARD, "regex", "rouge_l", "bleu", "judge")
@@ -30,7 +30,7 @@ def qa_metric_names(metrics: Sequence[str] = ()) -> tuple[str, ...]:
         UsageError: a metric is not known.
 
     >>> qa_metric_names(["f1", "bleu"])
-    ('f1', 'bleu', 'normalised_exact', 'exact', 'contains', 'numeric')
+    ('f1', 'bleu', 'normalised_exact', 'exact', 'contains', 'contains_word', 'numeric')
     """
     wanted = [metrics] if isinstance(metrics, str) else metrics
     return tuple(dict.fromkeys([*map(_known, wanted), *STANDARD]))

@@ -15,7 +15,7 @@ from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
 from benchwright.scorers._qa.compare import accepted_answers, holds, is_near, normalised, number_in
 from benchwright.scorers._qa.names import qa_metric_names
-from benchwright.scorers._text import f1_token, regex_match
+from benchwright.scorers._text import contains, f1_token, regex_match
 
 
 def qa_answers(
@@ -28,14 +28,14 @@ def qa_answers(
     """A scorer of free answers: the target is one accepted answer, or a list of them of which the best counts.
 
     It always gives `normalised_exact` (the headline: equal after NFKC, with blanks trimmed and collapsed; case
-    counts), `exact` (equal as they stand), `contains` (the answer stands in the response, as whole words or as a
-    whole number), `numeric` (the number the response states, or its last one, equals the answer's; only for
-    answers that hold a number) and `f1` (of `f1_token`). Beside `numeric` stand `matched`, the number that was
+    counts), `exact` (equal as they stand), `contains` (as the scorer of that name: anywhere in the response, ignoring
+    case), `contains_word` (as whole words or a whole number: 5 is not in 15), `numeric` (the number the response states, or its last one, equals the answer's; only for
+    answers that hold a number) and `f1` (of `f1_token`). All but `exact` see normalised texts, so that an answer that
+    is `normalised_exact` is right by every one of them. Beside `numeric` stand `matched`, the number that was
     read, and `rule`, which told it from others. A row without an answer gets nothing.
 
     Args:
-        metrics: those wanted, the headline first; besides the five `regex`, `rouge_l`, `bleu` (of order 4) and
-            `judge`.
+        metrics: those wanted, the headline first; besides these `regex`, `rouge_l`, `bleu` (of order 4) and `judge`.
         pattern: regular expression of `regex`; None: the answer is one.
         tolerance: how far numbers may be apart in `numeric`, as a share of the expected one.
         judge: settings of the judge for `judge`, as `JudgeConfig` takes them; None: those of the benchmark.
@@ -89,19 +89,23 @@ def _normalised_exact(response: str, answer: str) -> bool:
 
 
 def _contains(response: str, answer: str) -> bool:
-    return holds(normalised(response), normalised(answer))
+    return bool(contains(ScorerInput(normalised(response), normalised(answer), {}))["correct"])
+
+
+def _contains_word(response: str, answer: str) -> bool:
+    return holds(normalised(response).lower(), normalised(answer).lower())
 
 
 def _f1(response: str, answer: str) -> float:
-    return _number(f1_token(ScorerInput(response, answer, {}))["f1"])
+    return _number(f1_token(ScorerInput(normalised(response), normalised(answer), {}))["f1"])
 
 
 def _rouge_l(response: str, answer: str) -> float:
-    return _number(rouge(ScorerInput(response, answer, {}))["rouge_l"])
+    return _number(rouge(ScorerInput(normalised(response), normalised(answer), {}))["rouge_l"])
 
 
 def _bleu(response: str, answer: str) -> float:
-    return _number(bleu(ScorerInput(response, answer, {}))["bleu_4"])
+    return _number(bleu(ScorerInput(normalised(response), normalised(answer), {}))["bleu_4"])
 
 
 _SHOWN_CHARS = 60
@@ -110,6 +114,7 @@ _MEASURES: dict[str, Callable[[str, str], bool | float]] = {
     "normalised_exact": _normalised_exact,
     "exact": _exact,
     "contains": _contains,
+    "contains_word": _contains_word,
     "f1": _f1,
     "rouge_l": _rouge_l,
     "bleu": _bleu,
