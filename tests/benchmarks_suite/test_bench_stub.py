@@ -14,6 +14,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from waiting import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # benchmarks/ stands beside the package and is not installed
 
@@ -32,7 +34,7 @@ def at() -> Iterator[StubAddress]:
 
 def ask(at: StubAddress, route: str, body: dict[str, object]) -> dict:
     request = Request(f"{at.base_url}/{route}", json.dumps(body).encode())
-    with urlopen(request, timeout=5) as reply:
+    with urlopen(request, timeout=PATIENCE_S) as reply:
         return json.load(reply)
 
 

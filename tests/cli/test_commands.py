@@ -16,6 +16,7 @@ import pytest
 from benchwright.cli import main
 from benchwright.engine import DEMO_NOTE
 from benchwright.reports import RUN_FILES
+from waiting import PATIENCE_S
 
 BENCHWRIGHT = [sys.executable, "-m", "benchwright"]
 
@@ -240,7 +241,7 @@ def test_an_interrupted_run_is_130_and_goes_on(starter: Path, json_of: Any) -> N
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "benchwright resume 1" in out
     assert json_of("list")["runs"][0]["status"] == "interrupted"
@@ -255,11 +256,11 @@ def test_simulate_serves_the_demo_model(starter: Path, json_of: Any) -> None:
         assert server.stdout is not None
         ready = json.loads("".join(server.stdout.readline() for _ in range(4)))
         assert ready["model_id"] == "rehearsal"
-        with urlopen(ready["url"] + "/models", timeout=10) as reply:
+        with urlopen(ready["url"] + "/models", timeout=PATIENCE_S) as reply:
             assert reply.status == 200
         report = json_of("run", "my_bench", "--model-url", ready["url"], "--model-id", "rehearsal")
         server.send_signal(signal.SIGINT)
-        assert server.wait(timeout=30) == 0
+        assert server.wait(timeout=PATIENCE_S) == 0
         assert server.stderr is not None
         assert server.stderr.read() == ""
     assert report["results"][0]["demo"] is False

@@ -184,7 +184,7 @@ def test_a_csv_stays_comma_separated_where_its_header_has_a_comma_or_one_name(tm
 cells = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     rows=st.lists(st.tuples(cells, cells, cells), max_size=12),
     delimiter=st.sampled_from([",", "\t"]),

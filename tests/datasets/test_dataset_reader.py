@@ -195,7 +195,7 @@ def awkward(name: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.json"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(size=st.integers(1, 40), block=st.integers(1, 200), limit=st.none() | st.integers(0, 40))
 def test_batch_and_block_sizes_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, name: str, size: int, block: int, limit: int | None

@@ -96,7 +96,7 @@ def test_bytes_that_are_no_text_are_bad_rows_in_arrays_too(tmp_path: Path) -> No
     assert [b.line for b in bad] == [2, 3]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rows=st.lists(
         st.dictionaries(st.text(max_size=4), st.text(max_size=30) | st.floats() | st.integers(), max_size=3),

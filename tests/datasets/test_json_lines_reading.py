@@ -174,7 +174,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     rows=st.lists(st.dictionaries(st.text(), json_values, max_size=4), max_size=12),
     newline=st.sampled_from(["\n", "\r\n", "\n\n"]),

@@ -122,7 +122,7 @@ class PageRun:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         printed = self._shown(done.stdout)

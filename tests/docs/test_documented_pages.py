@@ -10,6 +10,8 @@ import pytest
 from page_blocks import Block, blocks_of, commands_of
 from run_page import pattern_of, steady
 
+from waiting import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LANGUAGES = {"bash", "console", "csv", "jinja", "json", "jsonl", "python", "text", "toml", "yaml"}
@@ -22,7 +24,7 @@ def test_page_does_what_it_says(page: Path) -> None:
         [sys.executable, "-W", "error", str(Path(__file__).with_name("run_page.py")), str(page)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from benchwright.endpoints import DemoServer, DemoSettings, demo_server
+from waiting import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def server() -> Iterator[DemoServer]:
 
 
 def ask(server: DemoServer, path: str, body: Any) -> tuple[int, bytes, dict[str, str]]:
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=PATIENCE_S)
     try:
         connection.request("POST", path, orjson.dumps(body), {"Content-Type": "application/json"})
         response = connection.getresponse()

@@ -56,7 +56,7 @@ def test_echo_and_generation_agree(prompt: str, skill: float) -> None:
     assert echoed.top_logprobs[-count:] == generated.top_logprobs
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(max_size=80), st.integers(0, 3))
 def test_echo_and_generation_agree_on_any_text(prompt: str, seed: int) -> None:
     made = complete(prompt, 0.5, seed, logprobs=2, max_tokens=4)

@@ -17,6 +17,7 @@ import pytest
 
 from benchwright.core import UsageError
 from benchwright.endpoints import DemoServer, DemoSettings, FaultMix, demo_server, serve_demo
+from waiting import PATIENCE_S
 
 QUESTION = {"model": "any", "messages": [{"role": "user", "content": "What is 12 + 7?"}], "temperature": 0}
 STORY = {**QUESTION, "messages": [{"role": "user", "content": "Write a story about 日本 👍."}]}
@@ -31,7 +32,7 @@ def server() -> Iterator[DemoServer]:
 def ask(
     server: DemoServer, body: Any, path: str = "/v1/chat/completions", method: str = "POST"
 ) -> tuple[int, Any, dict[str, str]]:
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=PATIENCE_S)
     try:
         payload = body if isinstance(body, bytes | None) else orjson.dumps(body)
         connection.request(method, path, payload, {"Content-Type": "application/json"})
@@ -46,7 +47,7 @@ def ask(
 
 def raw(server: DemoServer, *pieces: bytes, pause_s: float = 0.0) -> bytes:
     """Sends pieces, then reads until the server closes; that it does is part of every test that uses this."""
-    with socket.create_connection((server.host, server.port), timeout=20) as sock:
+    with socket.create_connection((server.host, server.port), timeout=PATIENCE_S) as sock:
         for piece in pieces:
             sock.sendall(piece)
             time.sleep(pause_s)
@@ -184,7 +185,7 @@ def test_connections_are_kept_or_closed_as_asked(server: DemoServer) -> None:
     request = b"GET /health HTTP/1.%b\r\n%b\r\n"
     assert b"Connection: close" in raw(server, request % (b"1", b"Connection: close\r\n"))
     assert raw(server, request % (b"0", b"")).endswith(b"}")
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=5)
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=PATIENCE_S)
     for _ in range(3):
         connection.request("GET", "/health")
         assert connection.getresponse().read() == b'{"status":"ok"}'
@@ -271,7 +272,7 @@ def test_streams_are_paced() -> None:
         body = orjson.dumps(
             {**QUESTION, "messages": [{"role": "user", "content": "Repeat: a b c d e f"}], "stream": True}
         )
-        with socket.create_connection((server.host, server.port), timeout=5) as sock:
+        with socket.create_connection((server.host, server.port), timeout=PATIENCE_S) as sock:
             started = time.perf_counter()
             sock.sendall(post(body))
             times = []
@@ -289,7 +290,7 @@ def test_streams_are_paced() -> None:
 
 def test_a_client_that_leaves_during_a_stream_does_no_harm() -> None:
     with demo_server(DemoSettings(ttft_ms=1, itl_ms=5)) as server:
-        with socket.create_connection((server.host, server.port), timeout=5) as sock:
+        with socket.create_connection((server.host, server.port), timeout=PATIENCE_S) as sock:
             sock.sendall(post(orjson.dumps({**STORY, "stream": True})))
             sock.recv(100)
         deadline = time.perf_counter() + 5
@@ -359,7 +360,7 @@ def test_the_server_closes_down_on_a_signal() -> None:
             assert process.stdout is not None
             url, port = process.stdout.readline().split()
             assert url == f"http://127.0.0.1:{port}/v1"
-            with socket.create_connection(("127.0.0.1", int(port)), timeout=5) as sock:
+            with socket.create_connection(("127.0.0.1", int(port)), timeout=PATIENCE_S) as sock:
                 sock.sendall(post(orjson.dumps(QUESTION)))
                 time.sleep(0.05)
                 process.send_signal(number)

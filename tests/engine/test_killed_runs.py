@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.endpoints import DemoSettings, demo_server
+from waiting import PATIENCE_S, until
 
 ROWS = 2000
 PARALLELISM = 16
@@ -68,7 +69,7 @@ def test_killed_and_resumed_equals_undisturbed(bench: Path, tmp_path: Path) -> N
     disturbed, calm = tmp_path / "disturbed", tmp_path / "calm"
     with demo_server(DemoSettings(ttft_ms=LATENCY_MS)) as server:
         child = start(START, bench, server.url, PARALLELISM, calm, calm / "out")
-        _, errors = child.communicate(timeout=120)
+        _, errors = child.communicate(timeout=PATIENCE_S)
         assert child.returncode == 0, errors
         asked_calmly = server.stats()["requests"]
         child = start(START, bench, server.url, PARALLELISM, disturbed, disturbed / "out")
@@ -84,7 +85,7 @@ def test_killed_and_resumed_equals_undisturbed(bench: Path, tmp_path: Path) -> N
                 child = start(RESUME, disturbed)
             else:  # killed before the run was recorded: nothing to resume, nothing lost
                 child = start(START, bench, server.url, PARALLELISM, disturbed, disturbed / "out")
-        _, errors = child.communicate(timeout=120)
+        _, errors = child.communicate(timeout=PATIENCE_S)
         assert child.returncode == 0, f"seed {seed}: {errors}"
         asked = int(server.stats()["requests"]) - int(asked_calmly)  # type: ignore[call-overload]
     assert results_of(disturbed) == results_of(calm).replace(str(calm), str(disturbed)), f"seed {seed}"
@@ -148,17 +149,14 @@ def test_a_run_killed_while_its_examples_load_can_be_resumed(
     with demo_server(DemoSettings()) as server:
         monkeypatch.setenv("SHOTS_TAKE_S", "30")
         child = start(START, bench, server.url, PARALLELISM, workspace, workspace / "out")
-        deadline = time.monotonic() + 20
-        while not (workspace / ".benchwright" / "benchwright.db").exists() or not runs_of(workspace):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(lambda: (workspace / ".benchwright" / "benchwright.db").exists() and runs_of(workspace))
         time.sleep(0.3)
         os.kill(child.pid, signal.SIGKILL)
         child.communicate()
         assert server.stats()["requests"] == 0
         monkeypatch.setenv("SHOTS_TAKE_S", "0")
         child = start(RESUME, workspace)
-        sent, errors = child.communicate(timeout=60)
+        sent, errors = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 0, errors
     assert int(sent) == ROWS
     assert (workspace / "out" / "results.yml").exists()

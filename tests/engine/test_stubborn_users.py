@@ -151,7 +151,7 @@ def test_the_runs_deadline_holds_while_a_server_hangs(tmp_path: Path) -> None:
             max_minutes=1.0 / 60, request_timeout=20,
         )  # fmt: skip
         took = time.monotonic() - began
-    assert took < 4
+    assert took < 20, "the server would have held the connection for 30 s"
     assert "--max-minutes" in result.stopped_because
     assert result.summary.evaluated == 0, "what the deadline cut off did not fail: a resume asks it again"
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from benchwright.endpoints import DemoServer, DemoSettings, demo_server
+from waiting import PATIENCE_S, until, until_line
 
 MCQ = """\
 question,A,B,C,answer
@@ -50,7 +50,7 @@ def perfect() -> Iterator[DemoServer]:
 def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "benchwright", "run", *words],
-        cwd=folder, capture_output=True, text=True, timeout=60,
+        cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
 
 
@@ -216,7 +216,7 @@ def test_a_suite_is_checked_by_changing_one_word(folder: Path) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-m", "benchwright", "check", "suite.yaml", "--json"],
-        cwd=folder, capture_output=True, text=True, timeout=60,
+        cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert [(c["suite_model"], c["suite_dataset"], c["ok"], c["rows"]) for c in printed(done)["checks"]] == [
@@ -285,7 +285,7 @@ class SlowHandler(BaseHTTPRequestHandler):
         server = self.server
         assert isinstance(server, SlowServer)
         server.asked.append(body["messages"][-1]["content"])
-        server.released.wait(20)
+        server.released.wait(PATIENCE_S)
         payload = json.dumps({"choices": [{"message": {"content": "1"}}]}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(payload)))
@@ -311,7 +311,7 @@ def slow() -> Iterator[SlowServer]:
 def test_ctrl_c_stops_all_runs_and_reuse_goes_on_with_them(folder: Path, slow: SlowServer) -> None:
     words = [
         "--models", "demo_of_mine", "--custom-dataset-path", "xxx/test_mcq.csv", "xxx/test_qa.jsonl", "xxx/third.jsonl",
-        "--max-num-workers", "2", "--parallelism", "2", "--quiet", "--json",
+        "--max-num-workers", "2", "--parallelism", "2", "--json",
     ]  # fmt: skip
     (folder / "xxx" / "third.jsonl").write_text(QA.replace("+", "-"), encoding="utf-8")
     table = f'[models.demo_of_mine]\nbase_url = "http://127.0.0.1:{slow.server_port}/v1"\nmodel = "m"\n'
@@ -320,14 +320,11 @@ def test_ctrl_c_stops_all_runs_and_reuse_goes_on_with_them(folder: Path, slow: S
         [sys.executable, "-m", "benchwright", "run", *words],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ),
     )  # fmt: skip
-    deadline = time.monotonic() + 20
-    while len(slow.asked) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: len(slow.asked) >= 2)
     child.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    until_line(child, "interrupted; Ctrl-C stops at once")
     slow.released.set()
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 130, err
     assert "Traceback" not in err
     first = json.loads(out)
@@ -350,19 +347,16 @@ def test_ctrl_c_twice_stops_several_runs_at_once(folder: Path, slow: SlowServer)
     child = subprocess.Popen(
         [
             sys.executable, "-m", "benchwright", "run", "--custom-dataset-path", "xxx/test_mcq.csv", "xxx/test_qa.jsonl",
-            "--model-url", f"http://127.0.0.1:{slow.server_port}/v1", "--model-id", "m", "--merge-ds", "--quiet",
+            "--model-url", f"http://127.0.0.1:{slow.server_port}/v1", "--model-id", "m", "--merge-ds",
         ],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 20
-    while len(slow.asked) < 8:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: len(slow.asked) >= 8)
     child.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    until_line(child, "interrupted; Ctrl-C stops at once")
     assert child.poll() is None, "the first waits for what is in flight"
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=10)
+    _, err = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 130
     assert "Traceback" not in err
 
@@ -377,10 +371,7 @@ def test_a_killed_suite_is_gone_on_with(folder: Path, slow: SlowServer) -> None:
         [sys.executable, "-m", "benchwright", "run", *words],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    deadline = time.monotonic() + 20
-    while len(slow.asked) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: len(slow.asked) >= 2)
     child.kill()
     child.wait()
     slow.released.set()

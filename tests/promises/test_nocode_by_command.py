@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from benchwright.endpoints import DemoSettings, demo_server
+from waiting import PATIENCE_S
 
 CONFIG = """\
 [models.local]
@@ -59,7 +60,7 @@ def command(cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BENCHWRIGHT")}
     return subprocess.run(
         [sys.executable, "-m", "benchwright", *words],
-        cwd=cwd, capture_output=True, text=True, env=environment, timeout=120, check=False,
+        cwd=cwd, capture_output=True, text=True, env=environment, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
 
 

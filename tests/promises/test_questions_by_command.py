@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,6 +16,8 @@ from typing import Any
 
 import pytest
 import yaml
+
+from waiting import PATIENCE_S, until, until_line
 
 SAMPLES = {
     "test_mcq.jsonl": """\
@@ -114,7 +115,7 @@ def folder(tmp_path: Path) -> Path:
 def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "benchwright", *words],
-        cwd=folder, capture_output=True, text=True, timeout=120, env=dict(os.environ),
+        cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, env=dict(os.environ),
     )  # fmt: skip
 
 
@@ -332,8 +333,11 @@ def test_an_interrupted_run_of_a_bare_file_goes_on_with_the_same_settings(
     (folder / "f.csv").write_text(f"question,A,B,answer\n{rows}", encoding="utf-8")
     (folder / "ask.txt").write_text("Pick: {question} {options}", encoding="utf-8")
 
+    release = threading.Event()
+
     def slow(body: dict[str, Any]) -> str:
-        time.sleep(0.05)
+        if len(server.bodies) >= 12:
+            release.wait(PATIENCE_S)
         return "B"
 
     server.reply = slow
@@ -342,12 +346,11 @@ def test_an_interrupted_run_of_a_bare_file_goes_on_with_the_same_settings(
         [sys.executable, "-m", "benchwright", *words],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 20
-    while len(server.bodies) < 12:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: len(server.bodies) >= 12)
     child.send_signal(signal.SIGINT)
-    child.communicate(timeout=30)
+    until_line(child, "interrupted; Ctrl-C stops at once")
+    release.set()
+    child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 130
     sent = len(server.bodies)
     assert sent < 60

@@ -21,6 +21,7 @@ import pytest
 
 from benchwright.cli import main
 from benchwright.store import Store, Workspace
+from waiting import PATIENCE_S
 
 KILLS = int(os.environ.get("BENCHWRIGHT_KILLS", "6"))
 
@@ -95,7 +96,7 @@ def environment(**more: str) -> dict[str, str]:
 def benchwright(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "benchwright", *words],
-        cwd=folder, env=environment(**more), capture_output=True, text=True, check=False, timeout=120,
+        cwd=folder, env=environment(**more), capture_output=True, text=True, check=False, timeout=PATIENCE_S,
     )  # fmt: skip
 
 
@@ -296,7 +297,7 @@ def test_ctrl_c_interrupts_once_and_kills_twice(folder: Path) -> None:
     command = start(folder, "run", "my_eval", "--input", '{"wait": 60}')
     until_waiting(command)
     os.killpg(command.pid, signal.SIGINT)
-    out, err = command.communicate(timeout=30)
+    out, err = command.communicate(timeout=PATIENCE_S)
     assert command.returncode == 130, err
     assert "my_eval: interrupted" in out
     assert store_of(folder).run(1).status == "interrupted"
@@ -308,7 +309,7 @@ def test_ctrl_c_interrupts_once_and_kills_twice(folder: Path) -> None:
     time.sleep(0.5)
     assert command.poll() is None, "the program is waited for"
     os.killpg(command.pid, signal.SIGINT)
-    command.communicate(timeout=30)
+    command.communicate(timeout=PATIENCE_S)
     assert command.returncode == 130
     assert store_of(folder).run(1).status == "interrupted"
 
@@ -320,7 +321,7 @@ def test_signals_that_are_ignored_stay_ignored(folder: Path) -> None:
     )
     until_waiting(command)
     command.send_signal(signal.SIGHUP)
-    command.communicate(timeout=30)
+    command.communicate(timeout=PATIENCE_S)
     assert (command.returncode, store_of(folder).run(1).status) == (0, "completed")
 
 
@@ -343,7 +344,7 @@ def test_two_resumes_at_once_and_a_live_owner(folder: Path) -> None:
     (folder / "my_eval.py").write_text(text)
     both = [start(folder, "resume", "1"), start(folder, "resume", "1")]
     for each in both:
-        each.communicate(timeout=60)
+        each.communicate(timeout=PATIENCE_S)
     assert sorted(each.returncode for each in both) == [0, 5]
     assert recorded(folder)["output"] == {"total": 6, "model": "small"}
 
@@ -365,7 +366,7 @@ def kill_at(folder: Path, name: str, whom: str, seconds: float) -> None:
             os.kill(child, signal.SIGKILL)
     if whom != "program":
         command.kill()
-    out, err = command.communicate(timeout=60)
+    out, err = command.communicate(timeout=PATIENCE_S)
     assert "Traceback" not in err or "my_eval" in err, err + out
 
 
@@ -407,7 +408,7 @@ def test_a_run_is_canceled_and_deleted(folder: Path, name: str) -> None:
     assert "End it first: benchwright cancel 1" in kept.stderr
     done = benchwright(folder, "cancel", "1", "--json")
     assert (done.returncode, told(done)["status"]) == (0, "canceled"), done.stderr
-    command.communicate(timeout=30)
+    command.communicate(timeout=PATIENCE_S)
     assert command.returncode == 130
     store = store_of(folder)
     place = store.run(1).folder

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from recorded_runs import SUMMARY, every_kind_of_sample, score
 
@@ -43,7 +43,6 @@ CASES = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(CASES)
 def test_a_column_holds_what_pyarrow_would_make_of_it(case: tuple[Any, list[Any]]) -> None:
     kind, values = case

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import encode_json
@@ -25,7 +25,6 @@ def lists(found: Any) -> list[list[Any]]:
     return [list(column) for column in found]
 
 
-@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=6), st.none() | TEXTS, st.lists(TEXTS, max_size=2))
 def test_bodies_with_one_frame_are_read_in_it(
     prompts: list[str], system: str | None, history: list[str]
@@ -67,7 +66,6 @@ BODIES = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(BODIES, min_size=1, max_size=6))
 def test_any_bodies_are_read_as_one_by_one(bodies: list[bytes | None]) -> None:
     assert lists(asked(bodies)) == lists(_asked_one_by_one(bodies))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import encode_json
@@ -110,7 +110,6 @@ def plainly(steps: SampleSteps) -> SampleView:
     )
 
 
-@settings(deadline=None)
 @given(st.lists(SAMPLES, min_size=1, max_size=8))
 def test_many_samples_give_what_each_gives_plainly(samples: list[SampleSteps]) -> None:
     assert list(views_of(samples)) == [plainly(sample) for sample in samples]

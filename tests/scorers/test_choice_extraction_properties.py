@@ -135,7 +135,7 @@ def check_span(found: Extraction, reply: str) -> None:
     assert 0 <= found.start < found.end <= len(reply)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(reply=REPLIES, row=ROWS)
 def test_any_text_is_read_without_error_and_only_options_are_found(reply: str, row: dict[str, Any]) -> None:
     options = options_of(row)
@@ -147,7 +147,7 @@ def test_any_text_is_read_without_error_and_only_options_are_found(reply: str, r
     assert (aisbench_choice(reply, options).letter is None) == (not options)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(reply=REPLIES, row=ROWS)
 def test_span_shows_the_letter_or_the_text(reply: str, row: dict[str, Any]) -> None:
     options = options_of(row)
@@ -163,7 +163,7 @@ def test_span_shows_the_letter_or_the_text(reply: str, row: dict[str, Any]) -> N
         assert shown.strip()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(reply=REPLIES, row=st.dictionaries(st.text(max_size=3), VALUES, max_size=5))
 def test_odd_option_values_do_no_harm(reply: str, row: dict[str, Any]) -> None:
     found = extract_choice(reply, row)
@@ -171,7 +171,7 @@ def test_odd_option_values_do_no_harm(reply: str, row: dict[str, Any]) -> None:
     gold_letter(reply, row)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(reply=REPLIES, row=ROWS, target=VALUES, fallback=st.sampled_from(["none", "levenshtein", "aisbench"]))
 def test_scorer_takes_any_row(reply: str, row: dict[str, Any], target: object, fallback: Any) -> None:
     scores = mcq_answers(fallback)(ScorerInput(reply, target, row))
@@ -182,7 +182,7 @@ def test_scorer_takes_any_row(reply: str, row: dict[str, Any], target: object, f
         assert set(scores) == {"extracted", "method", "rule", "span"}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(letter=st.sampled_from("ABCD"), before=st.sampled_from(["", "**", "(", "\n", "Answer: ", "答案是"]))
 def test_a_gold_letter_in_usual_dress_is_read_as_itself(letter: str, before: str) -> None:
     options = {"A": "one", "B": "two", "C": "three", "D": "four"}

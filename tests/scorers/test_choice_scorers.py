@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import BenchmarkError
@@ -135,7 +135,6 @@ def test_verbatim_does_not_score_what_it_cannot_know() -> None:
         rank("A", [], [], scorer=multiple_choice_acc_verbatim)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-50, 0), min_size=1, max_size=10), st.data())
 def test_exactly_one_index_is_right(logprobs: list[float], data: st.DataObject) -> None:
     choices = data.draw(st.lists(st.text(min_size=1), min_size=len(logprobs), max_size=len(logprobs)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import ConfigError
@@ -116,14 +116,12 @@ def test_templates_that_are_refused(template: str, message: str) -> None:
     assert isinstance(caught.value, KeyError)
 
 
-@settings(deadline=None)
 @given(st.text(), st.text())
 def test_any_text_survives_rendering(response: str, around: str) -> None:
     literal = around.replace("{", "{{").replace("}", "}}")
     assert render(literal + "{response}" + literal, {"response": response}) == around + response + around
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_reading_never_breaks(reply: str) -> None:
     spellings = {"C": "C", "I": "I"}
@@ -132,7 +130,6 @@ def test_reading_never_breaks(reply: str) -> None:
     json_grade(reply, whole=False)
 
 
-@settings(deadline=None)
 @given(st.text(), st.sampled_from(["C", "I"]), st.sampled_from(["{}", "**{}**", "[{}]", "{}."]))
 def test_the_last_line_decides(reasoning: str, grade: str, form: str) -> None:
     reply = f"{reasoning}\nGRADE: {form.format(grade)}"

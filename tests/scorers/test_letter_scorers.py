@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.scorers import ScorerInput, mcq_letter_extract, mcq_letter_strict
@@ -191,14 +191,12 @@ def test_how_strict_reads_the_target(target: Any, row: dict[str, Any], letter: s
     assert right == ([letter] if letter else [])
 
 
-@settings(deadline=None)
 @given(st.text(), st.sampled_from(LETTERS))
 def test_a_closing_statement_is_always_read_strictly(reasoning: str, letter: str) -> None:
     response = f"{reasoning}\n\nThe answer is {letter}"
     assert mcq_letter_strict(ScorerInput(response, letter, {})) == {"correct": True, "parsed": True}
 
 
-@settings(deadline=None)
 @given(st.text(), st.one_of(st.text(st.characters(exclude_categories=["No"])), st.integers(), st.none()))
 def test_correct_implies_parsed(response: str, target: Any) -> None:
     for scorer in (mcq_letter_extract, mcq_letter_strict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.scorers import ScorerInput, gsm8k_answer, gsm8k_answer_strict
@@ -128,7 +128,6 @@ def test_strict_reading(response: str | None, target: Any, verdict: tuple[bool, 
     assert score(response, target, gsm8k_answer_strict) == verdict
 
 
-@settings(deadline=None)
 @given(
     st.integers(), st.sampled_from(["{:d}", "{:,d}", "{:d}.0", "#### {:,d}", r"\boxed{{{:d}}}", "= {:d}."])
 )
@@ -138,7 +137,6 @@ def test_integers_are_read_back(value: int, form: str) -> None:
     assert score(text, value) == RIGHT
 
 
-@settings(deadline=None)
 @given(st.text(), st.one_of(st.text(), st.integers(), st.floats(), st.none()))
 def test_correct_implies_parsed(response: str, target: Any) -> None:
     for scorer in (gsm8k_answer, gsm8k_answer_strict):

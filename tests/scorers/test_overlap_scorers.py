@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import sacrebleu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import BenchwrightError, UsageError
@@ -76,25 +76,21 @@ def naive_chrf(response: str, target: str) -> dict[str, float]:
     return {"chrf": 100 * sum(chars) / 6, "chrf_pp": 100 * sum(both) / 8}
 
 
-@settings(deadline=None)
 @given(SENTENCES, SENTENCES)
 def test_bleu_agrees_with_the_formula(response: str, target: str) -> None:
     assert bleu(sample(response, target)) == pytest.approx(naive_bleu(response, target), abs=1e-12)
 
 
-@settings(deadline=None)
 @given(SENTENCES, SENTENCES)
 def test_rouge_agrees_with_the_formula(response: str, target: str) -> None:
     assert rouge(sample(response, target)) == pytest.approx(naive_rouge(response, target), abs=1e-12)
 
 
-@settings(deadline=None)
 @given(PROSE, PROSE)
 def test_chrf_agrees_with_the_formula(response: str, target: str) -> None:
     assert chrf(sample(response, target)) == pytest.approx(naive_chrf(response, target), abs=1e-10)
 
 
-@settings(deadline=None)
 @given(PROSE, PROSE)
 def test_chrf_sacre_is_sacrebleus(response: str, target: str) -> None:
     found = chrf_sacre(sample(response, target))
@@ -168,7 +164,6 @@ def test_chrf_sacre_takes_what_chrf_takes() -> None:
     assert chrf_sacre(sample("12", 12)) == {"chrf": 100.0, "chrf_pp": 100.0}
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=6))
 def test_corpus_bleu_is_sacrebleus(pairs: list[tuple[str, str]]) -> None:
     hypotheses, references = [pair[0] for pair in pairs], [pair[1] for pair in pairs]

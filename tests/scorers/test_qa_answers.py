@@ -204,7 +204,7 @@ def test_a_judge_that_cannot_be_asked_fails_the_sample() -> None:
         qa_answers(["judge"], judge={"url": "http://localhost:1/v1"})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     response=st.one_of(st.text(max_size=40), st.from_regex(r"[-0-9.,$ e答是]{0,20}", fullmatch=True)),
     target=st.recursive(
@@ -223,7 +223,7 @@ def test_any_text_against_any_answer(response: str, target: object) -> None:
         assert scores["contains"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     answer=st.one_of(
         st.integers(), st.text(min_size=1, max_size=20), st.decimals(allow_nan=False, allow_infinity=False)

@@ -6,7 +6,7 @@ from math import log2
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import BenchmarkError
@@ -76,14 +76,12 @@ def test_equal_numbers_are_one_item() -> None:
     assert measure(retrieved=[1, 2.0, True], relevant=[1.0, 2])[:2] == (1.0, 1.5)
 
 
-@settings(deadline=None)
 @given(ITEMS, ITEMS, st.integers(1, 10))
 def test_dedup_never_exceeds_one(retrieved: list[str], relevant: list[str], k: int) -> None:
     values = measure(retrieval_metrics_dedup, retrieved=retrieved, relevant=relevant, k=k)
     assert all(0 <= value <= 1 + 1e-12 for value in values)
 
 
-@settings(deadline=None)
 @given(ITEMS.filter(lambda items: len(set(items)) == len(items)), ITEMS)
 def test_dedup_agrees_where_nothing_is_double(retrieved: list[str], relevant: list[str]) -> None:
     row = {"retrieved": retrieved, "relevant": relevant}

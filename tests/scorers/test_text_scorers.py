@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.scorers import Scorer, ScorerInput, bleu, contains, exact_match, f1_token, regex_match, rouge
@@ -118,21 +118,18 @@ def test_a_response_that_is_none_raises(scorer: Scorer) -> None:
         scorer(sample(None, "x"))
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_a_text_matches_itself_in_any_padding(text: str) -> None:
     assert exact_match(sample(f"  {text}\n", text))["correct"] is True
     assert contains(sample(text, f"\t{text} "))["correct"] is True
 
 
-@settings(deadline=None)
 @given(st.text(), VALUES)
 def test_exact_match_implies_contains(response: str, target: Any) -> None:
     if exact_match(sample(response, target))["correct"]:
         assert contains(sample(response, target))["correct"]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("abcd")), st.lists(st.sampled_from("abcd")))
 def test_f1_token_agrees_with_counters(left: list[str], right: list[str]) -> None:
     found = f1_token(sample(" ".join(left), " ".join(right)))
@@ -147,7 +144,6 @@ def test_f1_token_agrees_with_counters(left: list[str], right: list[str]) -> Non
     assert (mirrored["precision"], mirrored["recall"]) == (found["recall"], found["precision"])
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_an_escaped_text_is_found_in_itself(text: str) -> None:
     assert regex_match(sample(text, re.escape(text)))["correct"] is True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.scorers import ScorerInput, boolean_yesno, boolean_yesno_strict
@@ -109,7 +109,6 @@ def test_strict_reading(response: str | None, expected: bool | None) -> None:
     assert verdict(response, boolean_yesno_strict) is expected
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_every_text_gets_a_verdict_or_none(response: str) -> None:
     verdict(response)

@@ -245,7 +245,7 @@ def test_bounds_that_cannot_be_are_refused(wrong: dict[str, Any], words: str) ->
         iter_async_with_concurrency(Source(1), worker, **wrong)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 30), st.one_of(st.none(), st.integers(1, 9)), st.sampled_from(["input", "completion"]),
     st.one_of(st.none(), st.integers(0, 40)), st.integers(0, 4),

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from benchwright.store import Store, Workspace
+from waiting import PATIENCE_S
 
 KILLS = int(os.environ.get("BENCHWRIGHT_KILLS", "6"))
 ROWS = 40
@@ -92,7 +93,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any
     (folder / "eval.py").write_text(SCRIPT)
     began = time.monotonic()
     child = command(folder)
-    _, told = child.communicate(timeout=60)
+    _, told = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 0, told
     return results(folder), time.monotonic() - began
 
@@ -121,7 +122,7 @@ def test_a_killed_workflow_resumes_to_the_same_results(
                 kills += 1
                 break
             time.sleep(0.001)
-        _, told = child.communicate(timeout=60)
+        _, told = child.communicate(timeout=PATIENCE_S)
         if child.returncode == 0:
             break
         assert child.returncode == -9, told
@@ -155,7 +156,7 @@ def test_of_two_resumes_at_once_one_goes_on_and_the_other_is_refused(tmp_path: P
     first.kill()
     first.communicate()
     both = [command(tmp_path, "--resume", "1") for _ in range(2)]
-    told = [child.communicate(timeout=60)[1].decode() for child in both]
+    told = [child.communicate(timeout=PATIENCE_S)[1].decode() for child in both]
     assert sorted(child.returncode for child in both) == [0, 5], told
     assert any("is being executed by process" in text for text in told)
     found = results(tmp_path)

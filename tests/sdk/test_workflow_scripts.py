@@ -15,6 +15,7 @@ import pytest
 
 from benchwright.sdk import child_environment
 from benchwright.store import Store, Workspace
+from waiting import PATIENCE_S
 
 SCRIPT = """
 import asyncio, sys
@@ -65,7 +66,7 @@ def run(script: Path, *words: str, env: dict[str, str] | None = None) -> subproc
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
 
 
@@ -146,7 +147,7 @@ def test_what_cannot_start_says_why(script: Path, words: list[str], code: int, t
 def test_signals_interrupt_the_run_and_leave_nothing_running(script: Path, number: int, code: int) -> None:
     child = start(script, {"wait": 60})
     child.send_signal(number)
-    _, told = child.communicate(timeout=30)
+    _, told = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == code
     assert "go on with: python my_eval.py --resume 1" in told
     assert "Traceback" not in told
@@ -163,7 +164,7 @@ def test_a_second_signal_ends_a_script_that_does_not_stop(script: Path) -> None:
     time.sleep(0.3)
     assert child.poll() is None, "the first waits for the code to come back"
     child.send_signal(signal.SIGTERM)
-    child.communicate(timeout=30)
+    child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 143
 
 
@@ -179,7 +180,7 @@ def test_a_run_of_a_live_script_is_not_resumed_and_of_a_killed_one_is(script: Pa
     assert forced.stdout is not None
     assert forced.stdout.readline() == "waiting\n"
     child.send_signal(signal.SIGTERM)  # who lost the run cannot mark it
-    child.communicate(timeout=30)
+    child.communicate(timeout=PATIENCE_S)
     assert store_of(script).run(1).status == "running"
     assert child.returncode == 143
     forced.kill()
@@ -262,7 +263,7 @@ def test_a_script_that_lost_its_run_says_so_and_exits_with_5(script: Path) -> No
     child = start(script, {"wait": 0.7})
     store = store_of(script)
     store.claim_workflow(1, force=True)
-    _, told = child.communicate(timeout=30)
+    _, told = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 5
     assert f"process {os.getpid()}" in told
     assert "Traceback" not in told

@@ -19,6 +19,7 @@ import pytest
 
 from benchwright.server import ServerAddress, ServerSettings, openapi_document, serving
 from benchwright.store import Workspace
+from waiting import PATIENCE_S
 
 
 class Client:
@@ -37,7 +38,7 @@ class Client:
         token: str | None = "",
         headers: dict[str, str] | None = None,
     ) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection(self.host, timeout=20)
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_S)
         sent = dict(headers or {})
         if token is not None:
             sent["Authorization"] = f"Bearer {token or self.token}"
@@ -312,7 +313,7 @@ def test_schemathesis_finds_no_server_error(tmp_path: Path, monkeypatch: pytest.
             [str(Path(sys.executable).with_name("schemathesis")), "run", f"{address.url}/openapi.json",
              "-H", f"Authorization: Bearer {address.token}", "--max-examples", "6", "--phases", "coverage,fuzzing",
              "--exclude-checks", "positive_data_acceptance", "--request-timeout", "20", "--no-color", "--seed", "7"],
-            capture_output=True, text=True, timeout=240, cwd=tmp_path, check=False,
+            capture_output=True, text=True, timeout=PATIENCE_S, cwd=tmp_path, check=False,
         )  # fmt: skip
     assert done.returncode == 0, (
         f"{done.stdout[-6000:]}\n{done.stderr[-500:]} ({time.monotonic() - started:.0f} s)"

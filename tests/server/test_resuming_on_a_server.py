@@ -16,6 +16,7 @@ from benchwright.core import RunOwnedError
 from benchwright.server import ServerAddress, serving
 from benchwright.server._clients import Clients
 from benchwright.store import DEAD_AFTER_S, Owner, Store, Workspace, this_process
+from waiting import PATIENCE_S
 
 SCRIPT = """
 import asyncio, os
@@ -70,20 +71,20 @@ def test_a_killed_workflow_goes_on_and_a_live_one_is_left_alone(
     while "doing 1" not in first.stdout.readline():
         assert first.poll() is None
     second = script("--resume", "last")
-    told, _ = second.communicate(timeout=60)
+    told, _ = second.communicate(timeout=PATIENCE_S)
     assert (second.returncode, f"executed by process {first.pid} " in told) == (5, True), told
     managed = script(BENCHWRIGHT_RUN_ID="1", BENCHWRIGHT_WORKFLOW_NAME="wf")
-    assert managed.communicate(timeout=60)[0]
+    assert managed.communicate(timeout=PATIENCE_S)[0]
     assert managed.returncode == 5
     store = Store(Workspace(tmp_path / "workspace"))
     assert store.run(1).status == "running", "who is refused does not end the run of the other"
 
     first.send_signal(signal.SIGKILL)
-    first.communicate(timeout=60)
+    first.communicate(timeout=PATIENCE_S)
     other = script("--resume", "1", "--input", "5")
-    assert "started with another input" in other.communicate(timeout=60)[0]
+    assert "started with another input" in other.communicate(timeout=PATIENCE_S)[0]
     third = script("--resume", "last")
-    told, _ = third.communicate(timeout=60)
+    told, _ = third.communicate(timeout=PATIENCE_S)
     assert third.returncode == 0, told
     assert [line for line in told.splitlines() if line.startswith("doing")] == ["doing 1", "doing 2"]
     run = store.run(1)
@@ -97,9 +98,9 @@ def test_a_killed_workflow_goes_on_and_a_live_one_is_left_alone(
     assert [point.value for point in store.page_metrics(1).items] == [0.0, 1.0, 2.0]
     store.close()
     again = script("--resume", "wf")
-    assert "complete already" in again.communicate(timeout=60)[0]
+    assert "complete already" in again.communicate(timeout=PATIENCE_S)[0]
     missing = script("--resume", "7")
-    missing.communicate(timeout=60)
+    missing.communicate(timeout=PATIENCE_S)
     assert missing.returncode == 4
 
 

@@ -135,7 +135,6 @@ def test_clusters_of_unequal_size() -> None:
     assert found.stddev == pytest.approx(statistics.pstdev(values), rel=1e-14)
 
 
-@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=300))
 def test_share_of_right_answers_is_exact(values: list[bool]) -> None:
     found = summary_of(values)
@@ -144,7 +143,6 @@ def test_share_of_right_answers_is_exact(values: list[bool]) -> None:
     assert found.stddev == math.sqrt(right * (n - right) / n / n)
 
 
-@settings(deadline=None)
 @given(st.lists(FINITE, min_size=2, max_size=60))
 def test_moments_agree_with_exact_arithmetic(values: list[float]) -> None:
     found = summary_of(values)
@@ -158,7 +156,6 @@ def test_moments_agree_with_exact_arithmetic(values: list[float]) -> None:
     assert found.max == max(values)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=4), min_size=2, max_size=12))
 def test_clustered_error_agrees_with_the_formula(groups: list[list[float]]) -> None:
     values = [value for group in groups for value in group]
@@ -169,7 +166,6 @@ def test_clustered_error_agrees_with_the_formula(groups: list[list[float]]) -> N
     assert found.stddev == pytest.approx(statistics.pstdev(values), rel=1e-9, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.one_of(st.booleans(), st.floats(-10, 10)), st.integers(1, 3)), min_size=1, max_size=30
@@ -190,7 +186,6 @@ def test_looking_in_between_changes_no_bit(groups: list[tuple[float, int]], look
     assert watched.summary() == undisturbed.summary()
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.lists(
@@ -254,7 +249,7 @@ def test_many_values_beyond_one_batch() -> None:
     assert found.stddev == pytest.approx(statistics.pstdev(values), rel=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.floats(-5, 5), st.integers(2, 200))
 def test_equal_values_have_no_spread(value: float, n: int) -> None:
     found = summary_of([value] * n, [index // 2 for index in range(n)])

@@ -6,7 +6,7 @@ import math
 from enum import IntEnum
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.stats import Aggregator, ScoreAccumulator, wilson_interval
@@ -128,7 +128,6 @@ SCORES = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.tuples(SCORES, st.integers(1, 3)), max_size=8), max_size=8))
 def test_many_at_once_give_the_bits_of_one_by_one(
     blocks: list[list[tuple[dict[str, object] | None, int]]],
@@ -173,7 +172,6 @@ def test_numbers_of_other_types_count_among_many_too() -> None:
     assert scores.summaries()["warmth"].mean == 1.0
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.booleans()), max_size=60))
 def test_means_follow_from_counting(outcomes: list[bool | None]) -> None:
     scores = Aggregator()

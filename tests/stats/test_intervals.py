@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.stats import wilson_interval
@@ -54,7 +54,6 @@ def test_wilson_refuses_confidences_outside_0_to_1(confidence: float) -> None:
         wilson_interval(1, 2, confidence)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10_000), st.data())
 def test_wilson_holds_the_share_and_is_symmetric(n: int, data: st.DataObject) -> None:
     successes = data.draw(st.integers(0, n))

@@ -79,7 +79,7 @@ def test_sides_must_pair() -> None:
         compare_pairs([], [])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from([0, 1]), st.sampled_from([0, 1])), min_size=1, max_size=40))
 def test_swapping_the_sides_mirrors_the_result(pairs: list[tuple[int, int]]) -> None:
     a, b = [p[0] for p in pairs], [p[1] for p in pairs]

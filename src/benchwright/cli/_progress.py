@@ -76,18 +76,23 @@ def time_left_s(progress: Progress) -> float | None:
 
 
 class LineWatcher:
-    """A line every few seconds, for each run that is under way."""
+    """A line every few seconds for each run that is under way, and one at once when a run begins to stop."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._first = time.monotonic() + EVERY_S
         self._next: dict[int, float] = {}
+        self._stopping: set[int] = set()
 
     def show(self, progress: Progress) -> None:
         """Write a line when it is time for one."""
         now = time.monotonic()
-        if now < self._next.get(id(progress), self._first) or progress.phase == "done":
+        begins_to_stop = bool(progress.stopping) and id(progress) not in self._stopping
+        due = begins_to_stop or now >= self._next.get(id(progress), self._first)
+        if not due or progress.phase == "done":
             return
+        if begins_to_stop:
+            self._stopping.add(id(progress))
         self._next[id(progress)] = now + EVERY_S
         try:
             self._stream.write(progress_line(progress) + "\n")

@@ -34,7 +34,7 @@ def run_pairs(suite: Suite, options: RunOptions, arguments: Namespace, output: O
         if arguments.debug:
             output.note(f"{len(pairs.pairs)} runs: {', '.join(str(pair.plan.label) for pair in pairs.pairs)}")
 
-    with watching(quiet=arguments.quiet or output.as_json, debug=arguments.debug) as watcher:
+    with watching(quiet=arguments.quiet, debug=arguments.debug) as watcher:
 
         def finished(pair: PairResult) -> None:
             with aside(watcher):

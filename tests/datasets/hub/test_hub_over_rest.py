@@ -19,6 +19,7 @@ from benchwright import WorkflowContext, dataset, workflow
 from benchwright.core import DatasetError
 from benchwright.server import ServerAddress, serving
 from benchwright.store import Store, Workspace
+from waiting import PATIENCE_S
 
 ROWS = [{**row, "maybe": None, "date": "2024-01-01", "code": "001"} for row in numbered(230)]
 
@@ -31,7 +32,7 @@ def address(hub: LoopbackHub, tmp_path: Path) -> Iterator[ServerAddress]:
 
 
 def post(address: ServerAddress, path: str, body: dict[str, Any]) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection(address.url.removeprefix("http://"), timeout=60)
+    connection = http.client.HTTPConnection(address.url.removeprefix("http://"), timeout=PATIENCE_S)
     try:
         connection.request("POST", path, json.dumps(body))
         answer = connection.getresponse()

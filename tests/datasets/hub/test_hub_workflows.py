@@ -16,6 +16,7 @@ from hub_content import jsonl
 from hub_server import LoopbackHub
 
 from benchwright.store import Store, Workspace
+from waiting import PATIENCE_S
 
 ROWS = 60
 SCRIPT = """
@@ -98,7 +99,7 @@ def start(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 def run(folder: Path, *words: str) -> tuple[int, str, str]:
     command = start(folder, *words)
-    out, err = command.communicate(timeout=120)
+    out, err = command.communicate(timeout=PATIENCE_S)
     return command.returncode, out, err
 
 
@@ -143,7 +144,7 @@ def test_a_run_killed_between_batches_goes_on_from_the_commit_it_began_with(
     line = command.stdout.readline()
     assert line == "waiting\n", line + command.communicate()[1]
     command.send_signal(signal.SIGKILL)
-    command.communicate(timeout=30)
+    command.communicate(timeout=PATIENCE_S)
     hub.repos["quantiles/PubMedQA"].commit({"other.csv": "sample_id\n1\n"})  # the branch moves on
     (folder / "go").touch()
     deadline = time.monotonic() + 20
