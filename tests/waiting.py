@@ -6,6 +6,7 @@ what must not take for ever gets `PATIENCE_S`, which a machine many times slower
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import time
 from collections.abc import Callable
@@ -31,3 +32,11 @@ def until_line(child: subprocess.Popen[str], text: str) -> str:
         if text in line:
             return line
     raise AssertionError(f"the command ended without saying {text!r}; it said: {seen}")
+
+
+async def until_in_loop(condition: Callable[[], object], what: str = "the expected event") -> None:
+    """As `until`, and let the event loop work meanwhile."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {PATIENCE_S:g} s for {what}"
+        await asyncio.sleep(0.001)

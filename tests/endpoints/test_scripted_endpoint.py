@@ -74,7 +74,7 @@ async def test_latency_is_simulated_and_requests_overlap() -> None:
     endpoint = ScriptedEndpoint("x", latency_s=0.02)
     replies = await asyncio.gather(*(endpoint.send(chat()) for _ in range(5)))
     assert endpoint.most_in_flight == 5
-    assert all(0.015 < reply.latency_s < 1 for reply in replies)
+    assert all(0.015 < reply.latency_s < 60 for reply in replies)
 
 
 @in_loop

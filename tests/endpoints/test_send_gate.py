@@ -15,6 +15,7 @@ from benchwright.endpoints import DemoSettings, EndpointSettings, SendGate, open
 from benchwright.endpoints._http1 import RawHeaders
 from benchwright.endpoints._http_endpoint import HttpEndpoint
 from benchwright.endpoints._transport import HttpReply, HttpStream
+from waiting import until_in_loop
 
 GOOD = encode_json(chat_json("four"))
 
@@ -113,13 +114,11 @@ async def test_gate_without_stopped_is_enough() -> None:
 
 @in_loop
 async def test_no_attempt_starts_after_the_deadline_nor_lasts_beyond_it() -> None:
-    gate, transport = Gate(deadline=monotonic() + 0.2), Transport(500, seconds=0.05)
-    began = monotonic()
+    gate, transport = Gate(deadline=monotonic() + 1.0), Transport(500, seconds=0.05)
     reply = await gated(transport, gate, max_retries=1000).send(chat())
-    assert monotonic() - began < 0.4
     assert reply.failure is not None
-    assert 1 < len(transport.urls) < 8
-    assert max(transport.timeouts) <= 0.2
+    assert 1 < len(transport.urls) <= 20, "each attempt takes 0.05 s of the one second"
+    assert max(transport.timeouts) <= 1.0
     late = await gated(transport, gate).send(chat())
     assert late.failure is not None
     assert (late.failure.kind, late.attempts) == ("budget", 0)
@@ -127,10 +126,10 @@ async def test_no_attempt_starts_after_the_deadline_nor_lasts_beyond_it() -> Non
 
 @in_loop
 async def test_pause_beyond_the_deadline_is_not_begun() -> None:
-    gate, transport = Gate(deadline=monotonic() + 5), Transport(429, headers=b"x\r\nRetry-After: 60")
+    gate, transport = Gate(deadline=monotonic() + 50), Transport(429, headers=b"x\r\nRetry-After: 60")
     began = monotonic()
     reply = await gated(transport, gate).send(chat())
-    assert monotonic() - began < 1
+    assert monotonic() - began < 45
     assert reply.failure is not None
     assert (reply.failure.kind, len(transport.urls)) == ("rate_limited", 1)
 
@@ -140,13 +139,13 @@ async def test_stop_ends_pauses_and_waits_for_a_place() -> None:
     gate, transport = Gate(), Transport(503, headers=b"x\r\nRetry-After: 60")
     endpoint = gated(transport, gate, parallelism=2)
     pausing = asyncio.ensure_future(endpoint.send(chat()))
-    await asyncio.sleep(0.01)
+    await until_in_loop(lambda: transport.urls and endpoint.in_flight == 0)
     waiting = asyncio.ensure_future(endpoint.send(chat()))  # all places are held back for a minute
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(0)
     gate.stopped = True
     began = monotonic()
     tried, untried = await asyncio.gather(pausing, waiting)
-    assert monotonic() - began < 1
+    assert monotonic() - began < 30
     assert tried.failure is not None
     assert untried.failure is not None
     assert (tried.failure.kind, tried.attempts) == ("server_error", 1)
@@ -169,10 +168,25 @@ async def test_deadline_ends_an_attempt_that_hangs(name: TransportName) -> None:
         began = monotonic()
         reply = await endpoint.send(chat())
         await endpoint.aclose()
-    assert monotonic() - began < 1.5
+    assert monotonic() - began < 20
     assert reply.failure is not None
     assert (reply.failure.kind, reply.attempts, gate.asked) == ("budget", 1, 0)
     assert "the run's time is up" in reply.failure.message
+
+
+@in_loop
+async def test_a_place_that_comes_free_while_the_run_stops_is_not_used() -> None:
+    gate, transport = Gate(), Transport(200, seconds=0.05)
+    endpoint = gated(transport, gate, parallelism=1)
+    first = asyncio.ensure_future(endpoint.send(chat()))
+    await asyncio.sleep(0)
+    second = asyncio.ensure_future(endpoint.send(chat()))
+    await until_in_loop(lambda: transport.urls)
+    gate.stopped = True
+    done, waited = await asyncio.gather(first, second)
+    assert done.text == "four"
+    assert (waited.failure and waited.failure.kind, waited.attempts) == ("budget", 0)
+    assert (len(transport.urls), endpoint.in_flight) == (1, 0)
 
 
 @in_loop
@@ -202,10 +216,10 @@ async def test_demo_model_asks_before_it_tries_again() -> None:
 @in_loop
 async def test_demo_model_keeps_to_the_deadline() -> None:
     gate = Gate(deadline=monotonic() + 0.1)
-    endpoint = open_endpoint(DemoSettings(ttft_ms=5000, parallelism=1), gate=gate)
+    endpoint = open_endpoint(DemoSettings(ttft_ms=60_000, parallelism=1), gate=gate)
     began = monotonic()
     replies = await asyncio.gather(endpoint.send(chat()), endpoint.send(chat()))
-    assert monotonic() - began < 1
+    assert monotonic() - began < 30
     assert [reply.failure and reply.failure.kind for reply in replies] == ["budget", "budget"]
     assert sorted(reply.attempts for reply in replies) == [0, 1]
     assert endpoint.in_flight == 0

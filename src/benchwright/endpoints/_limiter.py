@@ -78,7 +78,13 @@ class Limiter:
             else:
                 place.cancel()
             raise
-        return place.done() or not place.cancel()
+        if not place.done():
+            place.cancel()
+            return False
+        if allowance.over:  # the place came, but the run had begun to stop by then
+            self.release()
+            return False
+        return True
 
     def release(self) -> None:
         """Give a place back."""
