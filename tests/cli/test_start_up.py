@@ -70,14 +70,21 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
     assert [name for name in HEAVY if name in loaded] == []
 
 
+def cpu_of(words: list[str]) -> float:
+    """Seconds of CPU that a command takes, with its byte code written as an installed package's is."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *words], capture_output=True, check=True, env=environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def test_help_takes_less_than_a_fifth_of_a_second_of_cpu() -> None:
-    spent = []
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "benchwright", "--help"], capture_output=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert sorted(spent)[2] < 0.2, spent
+    bare, spent = [], []
+    for _ in range(5):  # in turn: what else the machine does must not decide
+        bare.append(cpu_of(["-c", "import argparse"]))
+        spent.append(cpu_of(["-m", "benchwright", "--help"]))
+    assert min(spent) < max(0.2, 4 * min(bare)), (spent, bare)
 
 
 def loaded_by_run(words: list[str]) -> tuple[list[str], list[str]]:
@@ -109,15 +116,12 @@ def test_a_short_run_on_a_server_does_not_import_the_demo_model(short_run: list[
 
 
 def test_a_short_run_takes_little_cpu(short_run: list[str]) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    spent = []
-    for _ in range(4):  # the first may have to compile
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        words = [sys.executable, "-m", "benchwright", *short_run, "--model", "demo"]
-        subprocess.run(words, capture_output=True, check=True, env=environment)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(spent) < 1.2, spent  # 0.4 s on a quiet machine; twice that was seen on a slow one
+    bare, spent = [], []
+    for _ in range(4):  # in turn, as above; the first may have to compile
+        bare.append(cpu_of(["-c", "import argparse"]))
+        spent.append(cpu_of(["-m", "benchwright", *short_run, "--model", "demo"]))
+    # 0.4 s on a quiet machine, where a bare start takes 0.02 s.
+    assert min(spent) < max(1.2, 30 * min(bare)), (spent, bare)
 
 
 def test_a_command_in_a_callers_process_leaves_the_callers_objects_to_the_collector(

@@ -306,7 +306,7 @@ def test_ctrl_c_interrupts_once_and_kills_twice(folder: Path) -> None:
     command = start(folder, "resume", "1")
     until_waiting(command)
     os.killpg(command.pid, signal.SIGINT)
-    time.sleep(0.5)
+    time.sleep(0.5)  # long enough to end, if it were to end
     assert command.poll() is None, "the program is waited for"
     os.killpg(command.pid, signal.SIGINT)
     command.communicate(timeout=PATIENCE_S)

@@ -201,17 +201,17 @@ def test_adversarial_megabytes_are_read_in_no_time(unit: str) -> None:
     options = {"A": "2258", "B": "2263", "C": "a a a a"}
     reply = (unit * (1_000_000 // len(unit) + 1))[:1_000_000] + "B"
     for read in (extract_choice, nearest_choice, aisbench_choice):
-        started = time.perf_counter()
+        started = time.process_time()
         check_span(read(reply, options), reply)
-        assert time.perf_counter() - started < 5, read.__name__
+        assert time.process_time() - started < 25, f"{read.__name__} is quadratic"
 
 
 def test_ten_megabytes_in_reply_and_option_are_no_harm() -> None:
     huge = "word " * 2_000_000
     options = {"A": huge, "B": "2263", "C": huge + "x"}
-    started = time.perf_counter()
+    started = time.process_time()
     assert extract_choice(huge, options).letter == "A"
     assert extract_choice(f"{huge} Answer: B", options).letter == "B"
     assert nearest_choice(huge + "y", options).letter is None
     assert aisbench_choice(huge + "y", options).letter in options
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 100, "quadratic"

@@ -33,7 +33,7 @@ from pathlib import Path
 from benchwright.store import Store, Workspace
 store = Store(Workspace(Path(sys.argv[1])))
 print(store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={}).id, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -162,11 +162,12 @@ def test_a_read_only_workspace_can_be_looked_at(store: Store) -> None:
 
 def test_heartbeat_is_recorded(store: Store) -> None:
     run_id = new_run(store)
+    before = time.time()
     store.heartbeat(run_id)
     connection = open_database(store.workspace.database, read_only=True)
     (beat,) = connection.execute("SELECT heartbeat FROM runs WHERE id = ?", (run_id,)).fetchone()
     connection.close()
-    assert time.time() - beat < 5
+    assert before <= beat <= time.time()
 
 
 def test_a_network_file_system_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

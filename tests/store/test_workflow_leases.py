@@ -42,7 +42,7 @@ begun = store.begin_step(lease, StepRequest("done", "0" * 64, b"1"))
 store.complete_step(lease, begun.step_id, 1, b"2")
 store.begin_step(lease, StepRequest("open", "0" * 64, b"1"))
 print(lease.run_id, lease.token, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 CLAIMER = """
@@ -55,7 +55,7 @@ time.sleep(max(0, float(sys.argv[3]) - time.time()))
 try:
     store.claim_workflow(int(sys.argv[2]))
     print("mine", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 except RunOwnedError as error:
     print("refused", error.exit_code, flush=True)
 """
@@ -252,7 +252,7 @@ def test_a_step_takes_the_time_of_a_clock_that_does_not_jump(
 
     step = store.workflow_step(asyncio.run(main()))
     assert step.finished_at is not None
-    assert 0 <= step.finished_at - step.started_at < 10
+    assert 0 <= step.finished_at - step.started_at < 1e5, "the clock jumped back by a million seconds"
 
 
 def test_an_owner_elsewhere_counts_as_alive_while_it_gives_signs_of_life(store: Store) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.store import Lease, StepRequest, Store, StoreError, WorkflowWriter, Workspace
+from waiting import until_in_loop
 
 
 @pytest.fixture
@@ -51,10 +52,13 @@ def test_a_step_that_is_over_at_once_is_one_commit(store: Store) -> None:
 def test_a_step_under_way_is_on_record_before_it_ends(store: Store) -> None:
     lease = store.create_workflow("w")
 
+    def recorded(step_id: int) -> bool:
+        return step_id in {step.id for step in store.page_steps(lease.run_id).items}
+
     async def main() -> None:
         writer = WorkflowWriter(store.workspace.database)
         begun = writer.begin(lease, request("slow"))
-        await asyncio.sleep(0.01)
+        await until_in_loop(lambda: recorded(begun.step_id))
         assert store.workflow_step(begun.step_id).status == "running"
         await writer.complete(lease, begun.step_id, 1, b"2")
         await writer.close()
