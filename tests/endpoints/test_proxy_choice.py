@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from loopback_server import Call, chat, in_loop, serving
 
+from benchwright.core import ConfigError
 from benchwright.endpoints import EndpointSettings, open_endpoint
 from benchwright.endpoints._lean import LeanTransport
 from benchwright.endpoints._open import _transport, proxy_of
@@ -81,6 +82,23 @@ async def test_requests_really_go_through_the_proxy_and_its_password_stays_hidde
         refused = await endpoint.send(chat())
         assert "hunter2" not in repr(refused)
         await endpoint.aclose()
+
+
+@pytest.mark.parametrize(
+    "proxy", ["ftp://proxy:21", "sock5://proxy:1080", "http://", "http://proxy:port", "http://[::1"]
+)
+def test_proxy_that_would_be_passed_by_is_refused(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    for name in ("https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ALL_PROXY", proxy.replace("://", "://user:secret@"))
+    with pytest.raises(ConfigError, match=r"ALL_PROXY.*nothing was sent") as caught:
+        open_endpoint(EndpointSettings(url="https://models.example", model_id="m"))
+    assert "secret" not in str(caught.value)
+    with pytest.raises(ConfigError, match="`proxy`"):
+        EndpointSettings(url="https://models.example", model_id="m", proxy=proxy)
+    open_endpoint(EndpointSettings(url="https://localhost", model_id="m"))  # never goes through one
+    monkeypatch.setenv("NO_PROXY", "models.example")
+    open_endpoint(EndpointSettings(url="https://models.example", model_id="m"))
 
 
 def test_opening_needs_no_event_loop() -> None:

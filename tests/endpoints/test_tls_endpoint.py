@@ -6,12 +6,18 @@ import asyncio
 import shutil
 import ssl
 import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loopback_server import Call, chat, in_loop, serving, sse
 from loopback_server import delta as piece
 
+import benchwright
+from benchwright.cli import main
 from benchwright.core import ConfigError
 from benchwright.endpoints import EndpointSettings, open_endpoint
 
@@ -63,7 +69,8 @@ async def test_unknown_certificate_is_refused_with_the_cure(certificate: tuple[P
         reply = await endpoint.send(chat())
         assert reply.failure is not None
         assert reply.failure.kind == "connection"
-        assert "verify" in reply.failure.message
+        assert "--ca-file FILE (in a table: ca_file), or SSL_CERT_FILE" in reply.failure.message
+        assert "--no-verify" in reply.failure.message
         assert not server.calls
         await endpoint.aclose()
 
@@ -72,3 +79,81 @@ def test_unreadable_certificate_file_is_a_configuration_error(tmp_path: Path) ->
     for path in (tmp_path / "none.pem", Path(__file__)):
         with pytest.raises(ConfigError, match=path.name):
             open_endpoint(EndpointSettings(url="https://h", model_id="m", verify=str(path)))
+
+
+class Tls(ThreadingHTTPServer):
+    """A chat server with a certificate of its own."""
+
+    daemon_threads = True
+
+    def __init__(self, certificate: tuple[Path, Path]) -> None:
+        super().__init__(("127.0.0.1", 0), Four)
+        self.socket = server_context(certificate).wrap_socket(
+            self.socket, server_side=True, do_handshake_on_connect=False
+        )
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that does not trust the certificate hangs up."""
+
+
+class Four(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = b'{"choices": [{"message": {"content": "four"}, "finish_reason": "stop"}]}'
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def own_server(certificate: tuple[Path, Path]) -> Iterator[str]:
+    server = Tls(certificate)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"https://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_certificates_are_named_by_flag_table_and_environment(
+    tmp_path: Path,
+    own_server: str,
+    certificate: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copy(certificate[1], tmp_path / "own.pem")
+    (tmp_path / "qa.jsonl").write_text('{"question": "2 + 2?", "answer": "four"}\n')
+    table = f'[models.NAME]\nbase_url = "{own_server}"\nmodel = "m"\n'
+    (tmp_path / "benchwright.toml").write_text(
+        table.replace("NAME", "plain")
+        + table.replace("NAME", "trusting")
+        + "verify = false\n"
+        + table.replace("NAME", "own")
+        + 'ca_file = "own.pem"\n'
+    )
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+
+    def run(*flags: str) -> int:
+        return main(["run", "../qa.jsonl", "--no-cache", "--max-retries", "0", "-q", *flags])
+
+    assert run("--model", "plain") == 1
+    assert "--ca-file FILE" in capfd.readouterr().err
+    assert run("--model", "plain", "--no-verify") == 0
+    assert run("--model", "plain", "--ca-file", "../own.pem") == 0
+    assert run("--model", "trusting") == 0
+    assert run("--model", "trusting", "--verify") == 1
+    assert run("--model", "own") == 0
+    assert run("--model", "plain", "--no-verify", "--ca-file", "../own.pem") == 2
+    assert run("--ca-file", "../own.pem") == 2  # the demo model has no server
+    options: Any = {"model_url": own_server, "model_id": "m", "cache": False}
+    result = benchwright.run(str(tmp_path / "qa.jsonl"), ca_file=str(certificate[1]), **options)
+    assert result.summary.outcomes["scored"] == 1
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate[1]))
+    assert run("--model", "plain") == 0

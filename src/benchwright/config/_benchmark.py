@@ -86,7 +86,7 @@ def read_benchmark(
     checked.pop("type", None)
     model, own = None, None
     if "model" in values:
-        said = read_model_value(f"{where} model", values["model"])
+        said = read_model_value(f"{where} model", values["model"], file.parent)
         # Two tables may describe one model in two ways, so the benchmark's name is part of the model's.
         model = said if isinstance(said, str) else f"{said.name} ({name})"
         own = replace(said, name=model) if isinstance(said, ModelConfig) else None

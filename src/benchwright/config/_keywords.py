@@ -25,6 +25,8 @@ class RunKeywords(TypedDict, total=False):
     api: str | None
     api_key_name: str | None
     headers: Mapping[str, str] | str | Sequence[str] | None
+    verify: bool | None
+    ca_file: str | None
     demo_skill: float | None
     dataset: str | None
     input: Mapping[str, JsonValue] | None

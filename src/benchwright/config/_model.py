@@ -50,6 +50,8 @@ _HTTP = (
     Setting("account_id", "text", "account at the provider"),
     Setting("gateway_id", "text", "gateway at the provider"),
     Setting("headers", "table", "further request headers"),
+    Setting("verify", "bool", "check the server's TLS certificate"),
+    Setting("ca_file", "text", "PEM file of a certificate to trust as well"),
     Setting("stream", "bool", "ask for streamed replies"),
     Setting("repeats", "int", "times each row is asked", least=1, aliases=("num_return_sequences",)),
     *_GENERATION,
@@ -115,6 +117,10 @@ class ModelConfig:
     """Most requests at a time."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further request headers as written; `${VARIABLE}` stands for a value of the environment."""
+    verify: bool | None = None
+    """Whether the server's TLS certificate is checked."""
+    ca_file: str | None = None
+    """PEM file of a certificate to trust besides those of the system; a whole path."""
     extra_body: JsonObject = field(default_factory=dict)
     """Further fields of each request body."""
     demo: JsonObject = field(default_factory=dict)
@@ -124,11 +130,11 @@ class ModelConfig:
 
 
 def read_model(file: Path, name: str, values: Mapping[str, object]) -> ModelConfig:
-    """One `[models.NAME]` table, checked."""
-    return _read(f"{file}: [models.{name}]", name, values)
+    """One `[models.NAME]` table, checked. Relative paths start at the file's folder."""
+    return _read(f"{file}: [models.{name}]", name, values, file.parent)
 
 
-def read_model_entry(where: str, values: Mapping[str, object]) -> ModelConfig:
+def read_model_entry(where: str, values: Mapping[str, object], folder: Path | None = None) -> ModelConfig:
     """One entry of a list of models, checked: our own keys, or those of other tools' files.
 
     `where` is what messages begin with: the file and which entry. The model is called by its `name` or `abbr`,
@@ -147,7 +153,7 @@ def read_model_entry(where: str, values: Mapping[str, object]) -> ModelConfig:
         name = found.get("profile") or found.get("type")
     if not isinstance(name, str) or not name.strip():
         raise ConfigError(f'{where} has no name. Add what tables shall call it: name = "local"')
-    return _read(where, name.strip(), values)
+    return _read(where, name.strip(), values, folder)
 
 
 def profile_model(
@@ -165,7 +171,7 @@ def profile_model(
     )
 
 
-def read_model_value(where: str, value: object) -> str | ModelConfig:
+def read_model_value(where: str, value: object, folder: Path) -> str | ModelConfig:
     """What `model =` says in a benchmark's table: a name, or a table that describes the model on the spot."""
     if isinstance(value, str) and value.strip():
         return value
@@ -174,8 +180,8 @@ def read_model_value(where: str, value: object) -> str | ModelConfig:
     values: dict[str, object] = {str(key): entry for key, entry in value.items()}
     kind = values.get("type")
     if isinstance(kind, str) and (":" in kind or kind in RANDOM):
-        return _read(where, str(values.pop("name", kind)), values)
-    return read_model_entry(where, values)
+        return _read(where, str(values.pop("name", kind)), values, folder)
+    return read_model_entry(where, values, folder)
 
 
 def provider_model(value: str) -> ModelConfig:
@@ -183,7 +189,7 @@ def provider_model(value: str) -> ModelConfig:
     return _read(f"model {value}", value, {"type": value})
 
 
-def _read(where: str, name: str, written: Mapping[str, object]) -> ModelConfig:
+def _read(where: str, name: str, written: Mapping[str, object], folder: Path | None = None) -> ModelConfig:
     by_chance = written.get("type") in RANDOM
     written = provider_values(where, written)
     demo = written.get("type") == "demo"
@@ -215,6 +221,12 @@ def _read(where: str, name: str, written: Mapping[str, object]) -> ModelConfig:
     if demo:
         character = {s.name: checked.pop(s.name) for s in _CHARACTER if s.name in checked}
         checked["demo"] = character
+    if "ca_file" in checked:
+        if checked.get("verify") is False:
+            raise ConfigError(
+                f"{where}: verify = false checks no certificate, so ca_file has no effect; keep one"
+            )
+        checked["ca_file"] = str((folder or Path()) / Path(checked["ca_file"]).expanduser())
     if "stop" in checked:
         checked["stop"] = tuple(checked["stop"])
     if "headers" in checked:

@@ -10,6 +10,7 @@ MODEL_TYPES = ("chat", "completions", "completions_logprob")
 
 ENDPOINT_SETTINGS = (
     "model_url", "host_ip", "host_port", "enable_ssl", "model_id", "model_type", "api", "api_key_name", "headers",
+    "verify", "ca_file",
 )  # fmt: skip
 """Settings that describe a server: on the command line, or in a `[models.NAME]` table."""
 
@@ -26,6 +27,8 @@ RUN_SETTINGS: tuple[Setting, ...] = (
             group="model"),
     Setting("headers", "texts", "further request header: NAME=VALUE, secrets as ${VARIABLE}; may be given again",
             aliases=("header",), group="model"),
+    Setting("verify", "bool", "check the server's TLS certificate (default: on)", group="model"),
+    Setting("ca_file", "text", "PEM file of a certificate to trust as well", group="model"),
     Setting("demo_skill", "number", "how good the demo model is", least=0, most=1, group="model"),
     Setting("dataset", "text", "use this data instead of the benchmark's own", group="data"),
     Setting("input", "table", "what the evaluation of a configured name gets, as JSON", group="data"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import timedelta
@@ -146,18 +147,21 @@ def _client(parallelism: int, proxy: str | None, verify: bool | str, http2: bool
     if verify is False:
         builder = builder.danger_accept_invalid_certs(True)
     elif isinstance(verify, str):
-        builder = builder.add_root_certificate_pem(_certificate(verify))
+        for certificate in _certificates(verify):
+            builder = builder.add_root_certificate_pem(certificate)
     return builder.build()
 
 
-def _certificate(path: str) -> bytes:
+def _certificates(path: str) -> list[bytes]:
+    """The PEM texts in a file, which may be a bundle of many."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise ConfigError(f"certificate file {path} cannot be read: {error.strerror}") from None
-    if b"-----BEGIN CERTIFICATE-----" not in data:  # which the client would not mind
+    found = re.findall(b"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", data, re.DOTALL)
+    if not found:  # which the client would not mind
         raise ConfigError(f"certificate file {path} holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
-    return data
+    return found
 
 
 def _failure(
@@ -173,9 +177,15 @@ def _failure(
     if isinstance(error, ConnectError):
         cure = ""
         if "CaUsedAsEndEntity" in reason:
-            cure = ". The server shows a CA certificate as its own; make one with basicConstraints=CA:FALSE"
+            cure = (
+                ". The server shows a CA certificate as its own. Make one with basicConstraints=CA:FALSE, or leave "
+                "certificates unchecked: --no-verify (in a table: verify = false)"
+            )
         elif "certificate" in reason.lower():
-            cure = ". If the certificate is your own, name its PEM file in the endpoint's `verify`"
+            cure = (
+                ". If the certificate is your own, name its PEM file: --ca-file FILE (in a table: ca_file), or "
+                "SSL_CERT_FILE in the environment; --no-verify leaves certificates unchecked"
+            )
         else:
             cure = f". Is the server running, and does it speak {url.partition(':')[0]}://?"
         return TransportFailure("connection", f"cannot connect to {peer}: {reason}{cure}")

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from benchwright.core import APIS, Api, ConfigError, suggest
 from benchwright.endpoints._addresses import Address, model_in_url, parse_address
+from benchwright.endpoints._proxies import check_proxy
 from benchwright.endpoints._secrets import is_secret_name, read_api_key
 
 ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
@@ -106,6 +107,8 @@ Write http://localhost:8000
         _at_least("parallelism", self.parallelism, 1)
         _at_least("max_event_bytes", self.max_event_bytes, 1)
         _check_headers(self.headers)
+        if self.proxy is not None:
+            check_proxy(self.proxy, "the setting `proxy`", "leave it out")
         if self.proxy is not None and "@" in self.proxy:
             raise ConfigError(
                 "the proxy URL carries a user name or password, which would be recorded with the run. "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import Generation
@@ -138,7 +139,12 @@ def _refuse_server_flags(options: RunOptions) -> None:
         raise UsageError("--model-id also needs --model-url, the address of the server")
     if options.api_key_name is not None:
         raise UsageError("--api-key-name is for a model reached by --model-url; the demo model has no key")
-    for flag, value in (("--api", options.api), ("--header", options.headers)):
+    for flag, value in (
+        ("--api", options.api),
+        ("--header", options.headers),
+        ("--verify", options.verify),
+        ("--ca-file", options.ca_file),
+    ):
         if value is not None:
             raise UsageError(f"{flag} is for a model reached by --model-url; the demo model has no server")
 
@@ -157,6 +163,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
         "retry_backoff_s": options.retry_backoff,
         "max_event_bytes": options.max_event_bytes,
         "requests_per_minute": model.requests_per_minute,
+        "verify": _trusted(options, model),
     }
     api: Api = _first(options.api, model.api)
     model_type = _first(options.model_type, model.type)
@@ -186,6 +193,19 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     return ChosenModel(
         endpoint, generation, model_type, parallelism, model.repeats, model.notes, model.system
     )
+
+
+def _trusted(options: RunOptions, model: ModelConfig) -> bool | str | None:
+    """Which certificates are trusted: those of the system, one file's as well, or any. The run's own word wins."""
+    if options.ca_file is not None:
+        if options.verify is False:
+            raise UsageError(
+                "--no-verify checks no certificate, so --ca-file has no effect; leave one of them out"
+            )
+        return str(Path(options.ca_file).expanduser().absolute())
+    if options.verify is not None:
+        return options.verify if not options.verify or model.ca_file is None else model.ca_file
+    return model.verify if model.ca_file is None else model.ca_file
 
 
 def _headers(model: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:

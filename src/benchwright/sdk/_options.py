@@ -35,6 +35,10 @@ class RunOptions:
     """Environment variable that holds the key."""
     headers: Mapping[str, str] | None = None
     """Further request headers; `${VARIABLE}` stands for a value of the environment, and secrets must be so."""
+    verify: bool | None = None
+    """Check the server's TLS certificate (yes)."""
+    ca_file: str | None = None
+    """PEM file of a certificate to trust besides those of the system."""
     demo_skill: float | None = None
     """Skill of the demo model, 0 to 1."""
     dataset: str | None = None

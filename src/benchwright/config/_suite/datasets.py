@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchwright.config._run_settings import RUN_SETTINGS
+from benchwright.config._run_settings import ENDPOINT_SETTINGS, RUN_SETTINGS
 from benchwright.config._suite.entries import known_settings, take_settings
 from benchwright.config._suite.places import locate
 from benchwright.core import ConfigError, JsonObject, is_data_file, suggest
@@ -20,7 +20,7 @@ _FILES = ("meta_path", "fewshot_dataset", "dataset")
 _NAMES = ("name", "abbr")
 _OTHER_FILES = (".py", ".bz2", ".xz")
 """Endings besides those of data files that cannot end the name of a benchmark or module."""
-_SERVER = ("host_ip", "host_port", "enable_ssl", "api", "headers")
+_SERVER = tuple(name for name in ENDPOINT_SETTINGS if name != "model_type")
 _ELSEWHERE = {
     "model",
     "model_url",

@@ -35,5 +35,5 @@ def read_suite_model(path: Path, number: int, value: object) -> SuiteModel:
     values = {str(key): entry for key, entry in value.items()}
     if set(values) == {"name"}:  # a table that only names
         return read_suite_model(path, number, values["name"])
-    model = read_model_entry(where, values)
+    model = read_model_entry(where, values, path.parent)
     return SuiteModel(where, model.name, model)
