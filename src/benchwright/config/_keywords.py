@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TypedDict
 
-from benchwright.core import JsonValue
+from benchwright.core import JsonValue, LeftOut
 
 
 class RunKeywords(TypedDict, total=False):
@@ -34,11 +34,11 @@ class RunKeywords(TypedDict, total=False):
     limit: int | None
     repeats: int | None
     parallelism: int | None
-    temperature: float | None
-    top_p: float | None
-    max_tokens: int | None
+    temperature: float | LeftOut | None
+    top_p: float | LeftOut | None
+    max_tokens: int | LeftOut | None
     stop: str | Sequence[str] | None
-    seed: int | None
+    seed: int | LeftOut | None
     stream: bool | None
     extra_body: Mapping[str, JsonValue] | None
     num_fewshot: int | None
@@ -68,6 +68,7 @@ class RunKeywords(TypedDict, total=False):
     fewshot_dataset: str | None
     input_columns: str | Sequence[str] | None
     output_column: str | None
+    answer_index: int | None
     options: str | Sequence[str] | None
     mcq_fallback: str | None
     qa_metrics: str | Sequence[str] | None
