@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchwright.benchmarks import (
@@ -23,8 +23,10 @@ from benchwright.benchmarks import (
     resolve_fewshot,
     scan_rows,
     scorer,
+    strict_problem,
 )
-from benchwright.benchmarks._examples import question_of
+from benchwright.benchmarks._examples import Example
+from benchwright.benchmarks._likeness import Likeness, normalised
 from benchwright.core import BenchmarkError, UsageError
 from benchwright.datasets import Filter, open_dataset, register_fetcher
 from benchwright.scorers import ScorerInput
@@ -34,10 +36,8 @@ HUNDRED: Rows = [{"q": f"question {i}", "a": f"answer {i}"} for i in range(100)]
 
 
 def spec_of(dataset: Any = HUNDRED, **parameters: Any) -> BenchmarkSpec:
-    settings: dict[str, Any] = {"prompt": "Q: {q}\nA:", "target_field": "a", "base_dir": Path()}
-    return BenchmarkSpec(
-        name="x", key="x", dataset=dataset, scorer=lambda s: {}, **{**settings, **parameters}
-    )
+    usual: dict[str, Any] = {"prompt": "Q: {q}\nA:", "target_field": "a", "base_dir": Path()}
+    return BenchmarkSpec(name="x", key="x", dataset=dataset, scorer=lambda s: {}, **{**usual, **parameters})
 
 
 def resolved(spec: BenchmarkSpec, **options: Any) -> FewShot:
@@ -249,15 +249,20 @@ def test_an_own_source_with_evaluated_rows_is_noticed_and_told(tmp_path: Path) -
     fewshot = resolved(spec)
     scan = scan_rows(spec, open_dataset(HUNDRED), build_prompts(spec, fewshot))
     assert scan.own_examples == 3
-    told = "3 evaluated rows are also few-shot examples; each is asked without itself"
-    assert fewshot_problem(fewshot, scan) == told
+    told = fewshot_problem(fewshot, scan)
+    assert told is not None
+    assert told.startswith("3 evaluated rows are also among the few-shot examples. No row sees itself, but")
+    assert told.endswith("not every row is shown 3 examples: 2.97 on average, at least 2, since rows that are "
+                         "examples are left out and there are too few others")  # fmt: skip
     assert told in check_benchmark(spec).warnings
-    assert fewshot_problem(fewshot, replace(scan, own_examples=1)) == (
-        "1 evaluated row is also a few-shot example; it is asked without itself"
-    )
+    strict = check_benchmark(spec, fewshot_strict=True)
+    assert told in strict.errors
+    assert told not in strict.warnings
     assert fewshot_problem(None, scan) is None
-    # A pool that is known to overlap was told of already, and rows that are asked once are none of them.
-    assert fewshot_problem(replace(fewshot, overlapping=True), scan) is None
+    # Of a pool that is known to overlap, only how many examples rows are shown is news.
+    known = fewshot_problem(replace(fewshot, overlapping=True), scan)
+    assert known is not None
+    assert known.startswith("not every row is shown 3 examples")
     beyond = scan_rows(spec, open_dataset(HUNDRED[3:]), build_prompts(spec, fewshot))
     assert beyond.own_examples == 0
     assert fewshot_problem(fewshot, beyond) is None
@@ -278,10 +283,6 @@ def test_shortages_are_told() -> None:
     fewshot = resolved(spec_of(HUNDRED[:3], num_fewshot=5))
     assert row_numbers(fewshot) == [0, 1, 2]
     assert "5 examples were asked for, 3 could be found" in fewshot.warnings
-    assert (
-        "rows that are examples themselves get fewer examples: there is no spare row to put in"
-        in fewshot.warnings
-    )
 
 
 def test_rows_that_lack_a_field_are_replaced_and_told() -> None:
@@ -456,6 +457,89 @@ def test_a_row_recognises_its_question_under_another_id(tmp_path: Path) -> None:
         assert f"A: {row['answer']}\n" not in text
 
 
-def test_a_prompt_that_shows_nothing_but_ids_tells_rows_by_them() -> None:
-    template = compile_template("What is {id} squared?")
-    assert question_of(template)({"id": 7}) == "What is 7 squared?"
+@pytest.mark.parametrize("prompt", ["What is {id} squared?", "{task} Error {error_id}:", "{task}: {user_id}"])
+def test_ids_that_make_the_question_tell_rows_apart(prompt: str) -> None:
+    """Without its id each row would ask the same, and every example would pass for the row under test."""
+
+    def row(n: int) -> dict[str, Any]:
+        return {"id": n, "error_id": f"E{n}", "user_id": n, "task": "What does this mean?", "a": f"a{n % 2}"}
+
+    spec = spec_of(
+        [row(n) for n in range(20)],
+        prompt=prompt,
+        num_fewshot=3,
+        fewshot_dataset=[row(n) for n in range(50, 53)],
+    )
+    fewshot = resolved(spec, strict=True)
+    scan = scan_rows(spec, open_dataset([row(n) for n in range(20)]), build_prompts(spec, fewshot))
+    assert (scan.fewest_examples, scan.examples_shown, scan.own_examples) == (3, 60, 0)
+    assert strict_problem(fewshot, scan) is None
+
+
+@pytest.mark.parametrize(
+    ("copy", "same"),
+    [
+        ("What is the capital of France", True),
+        ("what is the capital of 'France' ?", True),
+        ("What is the capital of “France”?!", True),
+        ("What is the capital of Francesco?", False),
+        ("Which is the capital of France?", False),
+    ],
+)
+def test_near_copies_are_the_same_row(copy: str, same: bool) -> None:
+    spec = spec_of(
+        [{"q": "What is the capital of France?", "a": "Paris"}],
+        num_fewshot=1,
+        fewshot_dataset=[{"q": copy, "a": "Paris"}],
+    )
+    shown = build_prompts(spec, resolved(spec)).build({"q": "What is the capital of France?"}).examples
+    assert shown == (0 if same else 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("5! - 3", "5 - 3"),
+        ("3.5 + 1", "35 + 1"),
+        ("2 + 3", "2 - 3"),
+        ("1:2", "12"),
+        ("a < b", "a > b"),
+        ("C++?", "C?"),
+    ],
+)
+def test_marks_that_make_another_question_count(one: str, other: str) -> None:
+    assert normalised(one) != normalised(other)
+
+
+def test_options_in_another_order_are_the_same_row() -> None:
+    first = "Which is red?\nA. blood\nB. grass\nC. sky"
+    turned = "Which is red?\nA) sky\nB) blood\nC) grass"
+    other = "Which is red?\nA. blood\nB. grass\nC. sun"
+    spec = spec_of(
+        [{"q": first, "a": "A"}],
+        num_fewshot=2,
+        fewshot_dataset=[{"q": turned, "a": "B"}, {"q": other, "a": "A"}],
+    )
+    prompt = build_prompts(spec, resolved(spec)).build({"q": first})
+    assert prompt.examples == 1
+    assert "sky\nB) blood" not in prompt.text
+
+
+@given(st.text(max_size=60), st.sampled_from(["", " ", "\n", "?", "!", ".", '"', "’"]))
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_near_copy_is_passed_over_by_the_quick_look(text: str, mark: str) -> None:
+    """What the close look takes for the same row, the quick one before it must not rule out."""
+    copy = f"{mark}{text.swapcase()}{mark}".replace(" ", "  ")
+    example = Example("x", text)
+    likeness = Likeness(compile_template("{q}"), [example], [], lambda row: "")
+    if likeness.test_for(copy, {"q": copy})(example):
+        assert likeness.among_examples(copy, {"q": copy})
+
+
+def test_a_copy_of_the_evaluated_file_is_no_clean_pool(tmp_path: Path) -> None:
+    for name in ("data.jsonl", "copy.jsonl"):
+        write_rows(tmp_path / name, HUNDRED)
+    spec = spec_of("data.jsonl", num_fewshot=2, fewshot_dataset="copy.jsonl", base_dir=tmp_path)
+    assert resolved(spec).overlapping
+    with pytest.raises(BenchmarkError, match="reads the very rows that are evaluated"):
+        resolve_fewshot(spec, strict=True)

@@ -93,5 +93,5 @@ def test_check_counts_such_rows() -> None:
         fewshot_dataset=[{"frage": "1+1=?", "antwort": "2"}],
         fewshot_template="{frage} {antwort}",
     )
-    told = "1 evaluated row is also a few-shot example; it is asked without itself"
-    assert told in check_benchmark(spec).warnings
+    (told,) = check_benchmark(spec).warnings
+    assert told.startswith("1 evaluated row is also among the few-shot examples")

@@ -8,7 +8,7 @@ from benchwright.benchmarks._check import CheckReport, SamplePrompt, check_bench
 from benchwright.benchmarks._decorators import benchmark, scorer
 from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import Example, FewShot, FewShotSource
-from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot
+from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
 from benchwright.benchmarks._findings import cut_conversations, missing_answers, reread_targets
 from benchwright.benchmarks._gold import GoldCheck, check_gold
@@ -107,6 +107,7 @@ __all__ = [
     "scorer",
     "scores_of",
     "strategy_of",
+    "strict_problem",
     "target_error",
     "target_of",
     "target_problem",

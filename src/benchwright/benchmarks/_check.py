@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from benchwright.benchmarks._absent import target_error
 from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import FewShot, example_template
-from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot
+from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._findings import about_gold, about_rows, about_target
 from benchwright.benchmarks._gold import GoldCheck, check_gold
@@ -160,9 +160,9 @@ def check_benchmark(
     gold = check_gold(spec, scan.first, strategy, source=reader.name)
     if fewshot is not None:
         warnings += fewshot.warnings
-    problem = fewshot_problem(fewshot, scan)
-    if problem is not None:
-        warnings.append(problem)
+    problem = strict_problem(fewshot, scan) if fewshot_strict else None
+    if problem is None and (doubt := fewshot_problem(fewshot, scan)):
+        warnings.append(doubt)
     warnings += reader.notes()
     warnings += about_target(spec, scan)
     warnings += about_rows(spec, scan, strategy, reader.name)
@@ -173,7 +173,9 @@ def check_benchmark(
     return replace(
         report,
         strategy=strategy,
-        errors=tuple(dict.fromkeys([*_errors(spec, scan), *filter(None, [media_problem(spec, model_type)])])),
+        errors=tuple(
+            dict.fromkeys([*_errors(spec, scan), *filter(None, [problem, media_problem(spec, model_type)])])
+        ),
         warnings=tuple(dict.fromkeys(warnings)),
         rows=scan.rows,
         bad_rows=tuple(_bad_rows(scan)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, load_template
-from benchwright.core import Row
+from benchwright.core import BenchwrightError, Row
 
 FewShotSource: TypeAlias = Literal["fewshot_dataset", "fewshot_split", "outside_rows", "overlapping_rows"]
 """Where examples come from: a source of their own, rows that are not evaluated, or rows that are."""
@@ -46,6 +46,8 @@ class FewShot:
     """How many examples were asked for."""
     failed_sources: tuple[str, ...] = ()
     """Sources that the benchmark names and that could not be used."""
+    ignored: tuple[str, ...] = ()
+    """Fields of the prompt that do not count when a row is compared with an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,34 +100,58 @@ def texts_in(value: object, *, numbers: bool = True) -> Iterator[str]:
 _IDS = {"id", "idx", "uid", "uuid", "guid", "qid"}
 
 
-def question_of(main: Template) -> Callable[[Row], str]:
-    """How a row is recognised: its prompt, without the row's id where the prompt shows one beside other fields.
+def ignorable_ids(main: Template, rows: Iterable[Row], target: Callable[[Row], object]) -> tuple[str, ...]:
+    """Fields of the prompt that only number the rows, so that one question may stand in two files under two ids.
 
-    The same question may stand in two files under two ids.
+    None where the ids make the question ("What does error {error_id} mean?"): told by `rows`, some of the data. Without
+    their ids, rows with different answers would then ask the same, or all of them would.
     """
-    shown = {
-        field: "" for field in main.fields if field.casefold() in _IDS or field.casefold().endswith("_id")
-    }
-    if not shown or len(shown) == len(main.fields):
+    ids = tuple(
+        sorted(field for field in main.fields if field.casefold() in _IDS or field.casefold().endswith("_id"))
+    )
+    if not ids or len(ids) == len(main.fields):
+        return ()
+    asked: dict[str, set[str]] = {}
+    answers: dict[str, set[str]] = {}
+    blanked = question_of(main, ids)
+    for row in rows:
+        try:
+            bare, whole, answer = blanked(row), main.render(row), str(target(row))
+        except (BenchwrightError, LookupError, TypeError, ValueError):
+            continue
+        asked.setdefault(bare, set()).add(whole)
+        answers.setdefault(bare, set()).add(answer)
+    merged = [bare for bare, prompts in asked.items() if len(prompts) > 1]
+    if len(asked) == 1 and len(next(iter(asked.values()))) > 2:
+        return ()
+    return () if 2 * sum(len(answers[bare]) > 1 for bare in merged) > len(merged) else ids
+
+
+def question_of(main: Template, ignored: Sequence[str]) -> Callable[[Row], str]:
+    """How a row is recognised: its prompt, with the `ignored` fields left blank."""
+    if not ignored:
         return main.render
+    blank = dict.fromkeys(ignored, "")
 
     def render(row: Row) -> str:
         try:
-            return main.render({**row, **shown})
+            return main.render({**row, **blank})
         except (MissingFieldError, ValueError, TypeError):  # a format that only a number can have
             return main.render(row)
 
     return render
 
 
-def example_renderer(spec: BenchmarkSpec, main: Template) -> Callable[[Row], Example | None]:
+def example_renderer(
+    spec: BenchmarkSpec, main: Template, ignored: Sequence[str] = ()
+) -> Callable[[Row], Example | None]:
     """How one example of this benchmark is written; None for a row that lacks a field.
 
     With `fewshot_template` that template (Jinja2 if the main prompt is, or by its own looks); otherwise the
     main prompt, one space and the target as text, with trailing white space removed.
     """
     own = example_template(spec, main)
-    question = question_of(main)
+    question = question_of(main, ignored)
     target_field = spec.target_field
 
     def render(row: Row) -> Example | None:

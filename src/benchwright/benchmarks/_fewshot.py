@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from benchwright.benchmarks._examples import Chosen, Example, FewShot, choose_examples, example_renderer
-from benchwright.benchmarks._likeness import normalised
+from functools import partial
+from itertools import chain
+
+from benchwright.benchmarks._examples import (
+    Chosen,
+    FewShot,
+    choose_examples,
+    example_renderer,
+    ignorable_ids,
+)
+from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._no_examples import why_no_examples
 from benchwright.benchmarks._pools import find_pool
 from benchwright.benchmarks._prompts import prompt_template
@@ -39,7 +48,8 @@ def resolve_fewshot(
         return None
     pool = find_pool(spec, count, limit=limit, strict=strict)
     main = prompt_template(spec)
-    chosen = choose_examples(pool.rows, count, seed, example_renderer(spec, main), pool.first)
+    ignored = ignorable_ids(main, chain(pool.rows, pool.evaluated), partial(target_of, spec))
+    chosen = choose_examples(pool.rows, count, seed, example_renderer(spec, main, ignored), pool.first)
     # Of rows that are examples too nothing is to be said where there are no examples.
     about_pool = pool.warnings if chosen.examples or not pool.overlapping else pool.warnings[1:]
     if pool.rows and not chosen.examples:
@@ -52,42 +62,54 @@ def resolve_fewshot(
         spares=chosen.spares,
         source=pool.source,
         overlapping=pool.overlapping,
-        warnings=(*about_pool, *_shortages(chosen, count, pool.overlapping)),
+        warnings=(*about_pool, *_shortages(chosen, count)),
         asked=count,
         failed_sources=pool.failed_sources,
+        ignored=ignored,
     )
 
 
 def fewshot_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
-    """The warning that examples of a source of their own turn out to be evaluated rows, if they do.
+    """What is wrong with the examples as the rows see them: examples of a source of their own that turn out to be
+    evaluated rows, and rows that are shown fewer than the run's examples.
 
-    Of a pool that is known to overlap, `FewShot.warnings` has told already.
+    That a pool is known to overlap, `FewShot.warnings` has told already.
     """
-    if fewshot is None or fewshot.overlapping or not scan.own_examples:
+    if fewshot is None or not fewshot.examples or not scan.rows:
         return None
-    if scan.own_examples == 1:
-        return "1 evaluated row is also a few-shot example; it is asked without itself"
-    return f"{scan.own_examples} evaluated rows are also few-shot examples; each is asked without itself"
+    told = []
+    if scan.own_examples and not fewshot.overlapping:
+        some = "1 evaluated row is" if scan.own_examples == 1 else f"{scan.own_examples} evaluated rows are"
+        told.append(
+            f"{some} also among the few-shot examples. No row sees itself, but each example gives away another row's "
+            "answer: give the examples a source with other rows"
+        )
+    if scan.fewest_examples < len(fewshot.examples):
+        mean = scan.examples_shown / scan.rows
+        told.append(
+            f"not every row is shown {len(fewshot.examples)} examples: {mean:.2f} on average, at least "
+            f"{scan.fewest_examples}, since rows that are examples are left out and there are too few others"
+        )
+    return "; ".join(told) or None
 
 
-def _shortages(chosen: Chosen, count: int, overlapping: bool) -> list[str]:
+def strict_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
+    """Why `strict` refuses the run, after all rows were looked at: examples that are evaluated rows, or rows that are
+    shown fewer examples than were requested."""
+    if fewshot is None or not scan.rows:
+        return None
+    if problem := fewshot_problem(fewshot, scan):
+        return problem
+    if scan.fewest_examples < fewshot.asked:
+        return f"{fewshot.asked} examples were requested, and rows are shown {scan.fewest_examples}"
+    return None
+
+
+def _shortages(chosen: Chosen, count: int) -> list[str]:
     warnings = []
     if chosen.unusable:
         rows = "row lacks" if chosen.unusable == 1 else "rows lack"
         warnings.append(f"{chosen.unusable} {rows} a field that examples need and cannot be one")
     if len(chosen.examples) < count:
         warnings.append(f"{count} examples were asked for, {len(chosen.examples)} could be found")
-    if overlapping and _too_few_spares(chosen):
-        warnings.append(
-            "rows that are examples themselves get fewer examples: there is no spare row to put in"
-        )
     return warnings
-
-
-def _too_few_spares(chosen: Chosen) -> bool:
-    shown, spares = ([_question(e) for e in group] for group in (chosen.examples, chosen.spares))
-    return any(len(spares) - spares.count(question) < shown.count(question) for question in shown)
-
-
-def _question(example: Example) -> str:
-    return normalised(example.text if example.prompt is None else example.prompt)

@@ -1,15 +1,15 @@
 """When an example is the row under test: the one place that decides what a row must not see.
 
-Two prompts that differ only in white space, case or Unicode composition ask the same. An example whose row
-cannot fill the main prompt (other column names, its own template) is told by the words of the row under test: they
-stand in the example if they are many, and are whole values of its row if they are few.
+Two prompts that differ only in white space, case, Unicode composition, quotes, sentence marks or the order of their
+options ask the same. An example whose row the main prompt (other column names, its own template) is told by the words of the row under test: they stand in the
+example if they are many, and are whole values of its row if they are few.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
 from unicodedata import normalize
 
 from benchwright.benchmarks._examples import Example, texts_in
@@ -22,18 +22,41 @@ TELLING_CHARS = 12
 TRIVIAL_CHARS = 2
 """A question of no more characters, or a mere number, is another row's too unless the answer is the same."""
 
-_HEAD_WORDS = 4
-"""How many words behind what all examples share are looked at before a whole prompt is normalised."""
+_HEAD_CHARS = 24
+"""How many letters and digits of a field are looked for in the texts of examples before all of them are."""
 
-_VALUE_WORDS = 12
-"""The same for a field that is looked for in the texts of examples."""
+_HEAD_SLICE = 240
+"""Where they are taken from: so much of the start of the field."""
+
+_NO_WORD = re.compile(r"[\W_]+")
+_WORDS = re.compile(r"[^\W_]+")
+_FOLDS_LONGER = re.compile("[ßİŉǰΐΰև\u1e96-\u1e9e\u1f50-\u1f56\u1f80-\u1fff\ufb00-\ufb17]")
+"""Letters such as ß that fold to more than one."""
+_NO_WORD_ASCII = bytes(code for code in range(128) if not chr(code).isalnum())
+_MARKS = re.compile(
+    r"""(?<!\d)[.,:;!](?!\d) | (?<=\d)[.,:;](?!\d) | (?<!\d)[.,:;](?=\d) | [?"'`¿¡…‘’‚‛“”„‟«»‹›。，、；：？！「」『』]""",
+    re.VERBOSE,
+)
+"""Quotes and the marks of a sentence; not what may be part of a number or a formula: 3.5, 1,000, 2:1, 5!."""
+
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
+_LABEL = re.compile(r"^[\s*_\-•]*(?:\(?[A-Za-z0-9]{1,2}[).:]|\[[A-Za-z0-9]{1,2}\])\s+")
+"""What stands before an option on a line of its own."""
 
 
 class Likeness:
     """Tells which of a run's examples are the row under test. Built once; may be shared between threads."""
 
-    __slots__ = ("_fields", "_head_words", "_heads", "_prompts", "_target", "_texts", "_unprompted", "_value_heads",
-                 "_values")  # fmt: skip
+    __slots__ = (
+        "_fields",
+        "_lengths",
+        "_prompts",
+        "_target",
+        "_texts",
+        "_unprompted",
+        "_value_heads",
+        "_values",
+    )
 
     def __init__(
         self,
@@ -46,32 +69,31 @@ class Likeness:
         self._fields = tuple(template.fields)
         every = [*examples, *spares]
         # Normalised once: prompts by the prompt as rendered, texts of those that have no prompt by the text.
-        self._prompts = {e.prompt: normalised(e.prompt) for e in every if e.prompt is not None}
+        self._prompts = {
+            e.prompt: (normalised(e.prompt), _lines(e.prompt)) for e in every if e.prompt is not None
+        }
         self._texts = {e.text: normalised(e.text) for e in every if e.prompt is None}
-        self._unprompted = " ".join([self._texts[e.text] for e in examples if e.prompt is None])
+        self._unprompted = "".join([_condensed(e.text) for e in examples if e.prompt is None])
         self._values: dict[str, Counter[str]] = {text: Counter() for text in self._texts}
         for example in every:
             if example.prompt is None:  # examples that read the same are told by the values of either
                 self._values[example.text] |= Counter(map(normalised, example.values))
         self._value_heads = frozenset(
-            _head(value, _VALUE_WORDS) for e in examples if e.prompt is None for value in (e.text, *e.values)
+            _head(value) for e in examples if e.prompt is None for value in (e.text, *e.values)
         )
-        at_each_place = zip(*(prompt.split() for prompt in self._prompts.values()), strict=False)
-        shared = sum(1 for _ in takewhile(lambda words: len(set(words)) == 1, at_each_place))
-        self._head_words = shared + _HEAD_WORDS
-        self._heads = frozenset(self._head(e.prompt) for e in examples if e.prompt is not None)
+        self._lengths = frozenset(_letters(e.prompt) for e in examples if e.prompt is not None)
 
     def among_examples(self, prompt: str, row: Row) -> bool:
         """Whether an example may be this row. The hot path: False for certain, True for a closer look."""
-        # Most prompts part from all examples within a few words, however long they are.
-        if self._heads and self._head(prompt) in self._heads:
+        # Copies of a question, however they are set, have as many letters and digits; most other rows have not.
+        if self._lengths and _letters(prompt) in self._lengths:
             return True
         return bool(self._unprompted) and (self._may_be_told(prompt, row) or self._may_be_value(prompt, row))
 
     def test_for(self, prompt: str, row: Row) -> Callable[[Example], bool]:
         """The test whether an example is this row."""
         prompts, texts = self._prompts, self._texts
-        own = normalised(prompt)
+        own, lines = normalised(prompt), _lines(prompt)
         shown: Sequence[str] | None = None
         answer = ""
 
@@ -79,7 +101,8 @@ class Likeness:
             nonlocal shown, answer
             # No looking for words where the prompt is known: "q1" stands in "q10" and is another question.
             if example.prompt is not None:
-                return prompts[example.prompt] == own
+                theirs, their_lines = prompts[example.prompt]
+                return theirs == own or (len(lines) > 1 and their_lines == lines)
             if shown is None:
                 shown, answer = self._shown(prompt, row), normalised(self._answer(row))
             text = texts[example.text]
@@ -93,21 +116,18 @@ class Likeness:
         unprompted = self._unprompted
         for field in self._fields:
             value = row.get(field)
-            if not isinstance(value, str) or _head(value, _VALUE_WORDS) in unprompted:
+            if not isinstance(value, str) or _head(value) in unprompted:
                 continue
             if value.strip() in prompt:
                 return False
         shown = self._shown(prompt, row)
-        return _is_telling(shown) and _holds(unprompted, shown)
+        return _is_telling(shown) and _holds(unprompted, map(_condensed, shown))
 
     def _may_be_value(self, prompt: str, row: Row) -> bool:
         heads = self._value_heads
         answer = self._answer(row)
         texts = [text for field in self._fields if field in row for text in texts_in(row[field])]
-        return any(
-            _head(text, _VALUE_WORDS) in heads or _head(f"{text} {answer}", _VALUE_WORDS) in heads
-            for text in (prompt, *texts)
-        )
+        return any(_head(text) in heads or _head(f"{text} {answer}") in heads for text in (prompt, *texts))
 
     def _answer(self, row: Row) -> str:
         """The expected answer; empty where the row's cannot be read, which is for others to tell."""
@@ -115,9 +135,6 @@ class Likeness:
             return str(self._target(row))
         except (BenchwrightError, LookupError, TypeError, ValueError):
             return ""
-
-    def _head(self, prompt: str) -> str:
-        return _head(prompt, self._head_words)
 
     def _shown(self, prompt: str, row: Row) -> Sequence[str]:
         """The texts of a row that its prompt shows; numbers only where it shows no text."""
@@ -130,17 +147,40 @@ class Likeness:
 
 
 def normalised(text: str) -> str:
-    """A text without what does not change the question: composition, white space, case.
+    """A text without what does not change the question: composition, white space, case, quotes, sentence marks.
 
-    >>> normalised("  What IS\\n\\tit? ")
-    'what is it?'
+    >>> normalised("  What IS\\n\\t“it” ? "), normalised("It costs 1,000.50!")
+    ('what is it', 'it costs 1,000.50')
+    >>> normalised("5! - 3") == normalised("5 - 3")
+    False
     """
-    return normalize("NFC", " ".join(text.split())).casefold()
+    if not text.isascii():
+        text = normalize("NFC", text).translate(_DASHES)
+    return " ".join(_MARKS.sub(" ", text).split()).casefold()
 
 
-def _head(text: str, count: int) -> str:
-    # Split with a bound, the rest of a long text is copied and not looked at.
-    return normalize("NFC", " ".join(text.split(None, count)[:count])).casefold()
+def _lines(text: str) -> tuple[str, ...]:
+    """The lines of a prompt in an order of their own, options without their letters: the same for options in another
+    order."""
+    return tuple(sorted(filter(None, (normalised(_LABEL.sub("", line)) for line in text.splitlines()))))
+
+
+def _condensed(text: str) -> str:
+    """Letters and digits only, of one case."""
+    return _NO_WORD.sub("", normalize("NFC", text)).casefold()
+
+
+def _letters(text: str) -> int:
+    """How many letters and digits a text has."""
+    if text.isascii():
+        return len(text.encode().translate(None, _NO_WORD_ASCII))
+    if _FOLDS_LONGER.search(text):
+        return len(_condensed(text))
+    return len("".join(_WORDS.findall(normalize("NFC", text))))
+
+
+def _head(text: str) -> str:
+    return _condensed(text[:_HEAD_SLICE])[:_HEAD_CHARS]
 
 
 def _is_telling(shown: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ The benchmark's `filters` hold for its dataset and for another split of it, not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchwright.benchmarks._examples import FewShotSource
@@ -22,6 +22,7 @@ from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.core import BenchmarkError, BenchwrightError, Row, is_hub_uri
 from benchwright.datasets import DatasetReader, DatasetRef, Filter, open_dataset, parse_hf_uri
 
+_SEEN_ROWS = 16
 _OWN_SOURCE = "give the examples a source of their own with fewshot_dataset="
 
 
@@ -41,6 +42,8 @@ class Pool:
     """Named sources that could not be used."""
     first: int = 0
     """So many rows at the start are taken before all others."""
+    evaluated: Iterable[Row] = ()
+    """Some of the evaluated rows, read when they are looked at, and once."""
 
 
 def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: bool) -> Pool:
@@ -79,13 +82,18 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
         if rows:
             if overlapping:
                 warnings.insert(0, _overlap(spec, f"{source} reads the very rows that are evaluated", strict))
-            return Pool(rows, source, overlapping, tuple(warnings), tuple(failed))
+            return Pool(rows, source, overlapping, tuple(warnings), tuple(failed), 0, _some_rows(primary))
         if strict:
             raise BenchmarkError(
                 f"benchmark {spec.name!r}: {warnings[-1]}; fix it, or run with --num-fewshot 0"
             )
         failed.append(source)
     return _from_primary(spec, primary, count, limit, strict, warnings, failed)
+
+
+def _some_rows(primary: DatasetReader) -> Iterator[Row]:
+    for _, row in primary.head(_SEEN_ROWS, on_bad=_ignore):
+        yield row
 
 
 def _from_source(
@@ -100,8 +108,17 @@ def _from_source(
         shape=spec.shape,
     )
     rows = [row for batch in reader.batches(on_bad=_ignore) for row in batch.rows]
-    same_file = reader.path is not None and primary.path is not None and reader.path.samefile(primary.path)
-    return rows, same_file or ref is spec.dataset or _reads_same_files(ref, spec.dataset)
+    return rows, _same_content(reader, primary) or ref is spec.dataset or _reads_same_files(ref, spec.dataset)
+
+
+def _same_content(reader: DatasetReader, primary: DatasetReader) -> bool:
+    """Whether two files are one, or copies of each other, or two hub URIs lead to the same rows."""
+    one, other = reader.path, primary.path
+    if one is None or other is None:
+        hub = reader.provenance is not None and primary.provenance is not None
+        return hub and reader.fingerprint() == primary.fingerprint()
+    same_size = one.stat().st_size == other.stat().st_size
+    return one.samefile(other) or (same_size and reader.fingerprint() == primary.fingerprint())
 
 
 def _other_split(uri: str, split: str) -> str:

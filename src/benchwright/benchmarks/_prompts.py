@@ -22,6 +22,8 @@ class Prompt(NamedTuple):
     """Few-shot block and rendered prompt, without the system text."""
     system: str | None = None
     """Rendered system text; None where there is none or it comes out empty."""
+    examples: int = 0
+    """How many few-shot examples stand before the prompt."""
 
     @property
     def flat(self) -> str:
@@ -49,7 +51,7 @@ class PromptBuilder:
         self.system_template = system
         """The compiled system prompt, if there is one."""
         self._render = template.render
-        self._question = question_of(template)
+        self._question = question_of(template, () if fewshot is None else fewshot.ignored)
         if self._question == self._render:  # bound methods are made anew at each look
             self._question = self._render
         self._render_system: Callable[[Row], str] | None = system.render if system is not None else None
@@ -64,23 +66,27 @@ class PromptBuilder:
     def build(self, row: Row) -> Prompt:
         """The prompt of one row. Raises MissingFieldError, also when it is the system prompt that lacks a field."""
         text = self._render(row)
+        shown = 0
         if self._block:
             asked = text if self._question is self._render else self._question(row)
-            found = self._likeness.among_examples(asked, row)
-            text = (self._block if not found else self._block_without(asked, row)) + text
+            shown, block = len(self._examples), self._block
+            if self._likeness.among_examples(asked, row):
+                kept = self._without(asked, row)
+                shown, block = len(kept), self._joined(kept)
+            text = block + text
         system = self._render_system
-        return Prompt(text, None if system is None else system(row) or None)  # an empty one is none
+        return Prompt(text, None if system is None else system(row) or None, shown)  # an empty one is none
 
     def left_out_itself(self, prompt: Prompt) -> bool:
         """Whether the row of a prompt that was built here is one of the examples, and was shown without it."""
         return not prompt.text.startswith(self._block)
 
-    def _block_without(self, prompt: str, row: Row) -> str:
-        """The block with every example that is this row, or a copy of it, replaced by a spare where there is one."""
+    def _without(self, prompt: str, row: Row) -> list[Example]:
+        """The examples, with every one that is this row, or a copy of it, replaced by a spare where there is one."""
         is_row = self._likeness.test_for(prompt, row)
         spares = (spare for spare in self._spares if not is_row(spare))
         kept = [example if not is_row(example) else next(spares, None) for example in self._examples]
-        return self._joined([example for example in kept if example is not None])
+        return [example for example in kept if example is not None]
 
     def _joined(self, examples: Sequence[Example]) -> str:
         if not examples:

@@ -79,6 +79,10 @@ class RowScan:
     """Rows whose `id` an earlier row has."""
     own_examples: int
     """Rows that are few-shot examples too; each is asked without itself."""
+    fewest_examples: int
+    """Few-shot examples that the row with the fewest is shown."""
+    examples_shown: int
+    """Few-shot examples that all rows are shown together."""
     first: tuple[ScannedRow, ...]
     """The first rows that can be asked."""
     cut_conversations: int = 0
@@ -133,6 +137,7 @@ def scan_rows(
     bad: list[BadRow] = []
     lacking: list[BadRow] = []
     unreadable = index = rows = requests = chars = no_target = again = same_id = own = cut = longest = 0
+    examples, fewest = 0, None
     columns: dict[str, None] = {}
     missing: Counter[str] = Counter()
     nulls: Counter[str] = Counter()
@@ -167,6 +172,10 @@ def scan_rows(
             requests += asked.requests
             chars += asked.chars
             own += prompts.left_out_itself(asked.prompt)
+            shown = asked.prompt.examples
+            examples += shown
+            if fewest is None or shown < fewest:
+                fewest = shown
             if asked.cut_from:
                 cut += 1
                 longest = max(longest, asked.cut_from)
@@ -202,6 +211,8 @@ def scan_rows(
         repeated_prompts=again,
         repeated_ids=same_id,
         own_examples=own,
+        fewest_examples=fewest or 0,
+        examples_shown=examples,
         first=tuple(first),
         cut_conversations=cut,
         longest_conversation=longest,

@@ -30,6 +30,7 @@ from benchwright.benchmarks import (
     resolve_fewshot,
     scan_rows,
     strategy_of,
+    strict_problem,
     target_error,
     target_problem,
 )
@@ -37,6 +38,7 @@ from benchwright.config import resolve_headers
 from benchwright.core import (
     VERSION,
     BadRow,
+    BenchmarkError,
     ConfigError,
     DatasetError,
     JsonObject,
@@ -144,6 +146,8 @@ def _prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
         raise DatasetError.of_rows(scan.bad_rows, scan.bad_total)
     if problem := target_error(spec, scan):
         raise DatasetError(f"{problem}\nNothing was sent.")
+    if settings.fewshot_strict and (problem := strict_problem(fewshot, scan)):
+        raise BenchmarkError(f"benchmark {spec.name!r}: {problem}\nNothing was sent.")
     if scan.rows == 0:
         raise DatasetError(f"{reader.name}: no usable rows; nothing to evaluate")
     if not scan.bad_total:  # every row was found good: no need to look again when it is asked
@@ -295,8 +299,10 @@ def _manifest(
     if fewshot is not None:
         shots = {
             "source": fewshot.source,
-            "overlapping": fewshot.overlapping,
+            "overlapping": fewshot.overlapping or scan.own_examples > 0,
             "count": len(fewshot.examples),
+            "shown_min": scan.fewest_examples,
+            "shown_mean": round(scan.examples_shown / scan.rows, 4) if scan.rows else 0.0,
             "hash": content_hash([example.text for example in fewshot.examples]),
         }
     dataset: JsonObject = {

@@ -60,7 +60,14 @@ def _dataset(run: RunRecord) -> JsonObject:
     data, shots = run.manifest.get("dataset"), run.manifest.get("fewshot")
     known: JsonObject = dict(data) if isinstance(data, dict) else {}
     count = shots.get("count") if isinstance(shots, dict) else 0
-    return {"name": known.get("name"), "fingerprint": known.get("fingerprint"), "num_fewshot": count}
+    told: JsonObject = {
+        "name": known.get("name"),
+        "fingerprint": known.get("fingerprint"),
+        "num_fewshot": count,
+    }
+    if isinstance(shots, dict) and "shown_min" in shots:  # records of older versions lack it
+        told["fewshot_shown"] = {"min": shots["shown_min"], "mean": shots.get("shown_mean")}
+    return told
 
 
 def dump_yaml(document: JsonObject) -> bytes:

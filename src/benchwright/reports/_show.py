@@ -168,7 +168,13 @@ def _facts(run: RunRecord) -> list[tuple[str, str]]:
         facts.append(("endpoint", str(endpoint.get("fingerprint"))))
     if fewshot:
         overlap = ", overlapping with the evaluated rows" if fewshot.get("overlapping") else ""
-        facts.append(("few-shot", f"{fewshot.get('count')} examples from {fewshot.get('source')}{overlap}"))
+        fewest, count = fewshot.get("shown_min"), fewshot.get("count")
+        shown = (
+            f", {fewshot.get('shown_mean')} shown on average, at least {fewest}"
+            if fewest not in (None, count)
+            else ""
+        )
+        facts.append(("few-shot", f"{count} examples from {fewshot.get('source')}{shown}{overlap}"))
     took = None if run.finished_at is None else run.finished_at - run.created_at
     facts.append(("started", f"{local_time(run.created_at)}, took {duration(took)}"))
     return [(label, printable(text)) for label, text in facts]
