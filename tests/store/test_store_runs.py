@@ -126,7 +126,7 @@ def test_a_file_that_is_no_database_is_refused_in_plain_words(tmp_path: Path) ->
     workspace = Workspace(tmp_path)
     workspace.create()
     workspace.database.write_text("not a database " * 100)
-    with pytest.raises(StoreError, match="cannot be opened"):
+    with pytest.raises(StoreError, match=r"is damaged .*benchwright doctor"):
         Store(workspace)
 
 

@@ -47,6 +47,7 @@ COMMANDS: dict[str, Command] = {
     "export": Command("export RUN", "a run's samples as JSON lines, CSV or Parquet", "_export"),
     "compare": Command("compare A B", "two runs side by side, sample by sample", "_compare"),
     "cache": Command("cache ACTION", "rows of hub datasets kept here: info, verify, prune, clear", "_cache"),
+    "doctor": Command("doctor", "check the records, recover damaged ones, list lost runs again", "_doctor"),
     "serve": Command("serve", "REST interface of this workspace on loopback", "_serve"),
     "simulate": Command("simulate", "serve the embedded demo model over HTTP", "_simulate"),
 }

@@ -7,7 +7,7 @@ from argparse import Namespace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._run_flags import add_workspace
-from benchwright.cli._workspace import existing_store
+from benchwright.cli._workspace import existing_store, named_workspace
 from benchwright.config import Setting
 
 _LIMIT = Setting("limit", "int", "show the newest N (default: 30)", least=1)
@@ -61,6 +61,8 @@ def execute(arguments: Namespace, output: Output) -> int:
     earliest = None if arguments.since is None else since(arguments.since)
     with existing_store(arguments) as store:
         runs = [] if store is None else store.runs()
+    workspace = named_workspace(arguments)
+    lost = workspace.run_folders({run.id for run in runs})
     for field in ("name", "status", "kind"):
         wanted = getattr(arguments, field)
         if wanted is not None:
@@ -72,6 +74,8 @@ def execute(arguments: Namespace, output: Output) -> int:
         from benchwright.reports import run_json
 
         output.json({"runs": [run_json(run) for run in shown]})
+    elif lost and not runs:
+        output.line(workspace.without_runs())
     elif not shown:
         asked = any((arguments.name, arguments.status, arguments.kind, arguments.since))
         output.line("no such runs" if asked else "no runs yet; start one with: benchwright run TARGET")
@@ -81,4 +85,6 @@ def execute(arguments: Namespace, output: Output) -> int:
         output.show(run_table(shown))
         if len(runs) > len(shown):
             output.note(f"{len(runs) - len(shown)} older runs are not shown; see them with --limit")
+    if lost and (runs or output.as_json):
+        output.note(f"{len(lost)} run folders are not on record; list them with: benchwright doctor")
     return 0

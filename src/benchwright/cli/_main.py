@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from benchwright import __version__
 from benchwright.cli._commands import COMMANDS, CommandModule, help_text
 from benchwright.cli._loading import begin, end
 from benchwright.cli._output import Output
+
+if TYPE_CHECKING:
+    from benchwright.core import BenchwrightError
 
 INTERRUPTED = 130
 
@@ -86,12 +89,35 @@ def _execute(words: list[str], output: Output) -> int:
     return module.execute(arguments, output)
 
 
+def _plain_words(error: Exception) -> BenchwrightError | None:
+    """What a disk or a database does belongs to no single place, so it is put into words here."""
+    import sqlite3
+    from errno import EDQUOT, ENOSPC
+
+    if isinstance(error, sqlite3.Error):
+        from benchwright.store import not_read
+
+        return not_read(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        from benchwright.core import BenchwrightError
+
+        full = error.errno in (ENOSPC, EDQUOT)
+        cure = "Make room and try again" if full else "Check that it is there, and its rights; or remove it"
+        what = "the disk is full" if full else error.strerror
+        return BenchwrightError(f"{error.filename} cannot be read or written: {what}. {cure}.")
+    return None
+
+
 def _report(error: Exception, output: Output) -> int:
     from benchwright.core import BenchwrightError
 
     if isinstance(error, BenchwrightError):
         output.error(str(error), type(error).__name__, error.exit_code)
         return error.exit_code
+    plain = _plain_words(error)
+    if plain is not None:
+        output.error(str(plain), type(plain).__name__, plain.exit_code)
+        return plain.exit_code
     if os.environ.get("BENCHWRIGHT_DEBUG"):
         import traceback
 

@@ -10,16 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from benchwright.store import Store
+    from benchwright.store import Store, Workspace
+
+
+def named_workspace(arguments: Namespace) -> Workspace:
+    """The workspace that `--workspace` names, or the nearest one. NotFoundError for a named folder that is not there."""
+    from benchwright.store import existing_workspace
+
+    return existing_workspace(Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace))
 
 
 @contextmanager
 def existing_store(arguments: Namespace) -> Iterator[Store | None]:
     """The workspace's store; None where there is none yet. NotFoundError for a named folder that is not there."""
-    from benchwright.store import Store, existing_workspace
+    from benchwright.store import Store
 
-    explicit = None if arguments.workspace is None else Path(arguments.workspace)
-    workspace = existing_workspace(Path.cwd(), explicit)
+    workspace = named_workspace(arguments)
     if not workspace.database.is_file():
         yield None
         return

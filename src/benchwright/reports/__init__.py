@@ -1,5 +1,6 @@
 """Views of recorded runs: files, terminal tables, JSON. Reads the store and never calls a model."""
 
+from benchwright.reports._adopt import run_of_folder, steps_of_folder
 from benchwright.reports._compare.compare import compare_runs
 from benchwright.reports._compare.values import Comparison, MetricComparison
 from benchwright.reports._compare.view import comparison_view
@@ -90,6 +91,7 @@ __all__ = [
     "results_document",
     "results_json",
     "run_json",
+    "run_of_folder",
     "run_overview",
     "run_table",
     "sample_in_full",
@@ -100,6 +102,7 @@ __all__ = [
     "step_json",
     "step_table",
     "step_views",
+    "steps_of_folder",
     "unparsed_samples",
     "workflow_json",
     "workflow_overview",

@@ -12,7 +12,7 @@ from benchwright.core import JsonObject, MetricSummary, RunSummary
 from benchwright.reports._settings import command_of, endpoint_of, output_dir_of, params_of, without_none
 from benchwright.store import RunRecord
 
-_ALL_REPLIES = "pass@1"
+ALL_REPLIES = "pass@1"
 """The group of means over all replies. With `--pass-k 1` the figure of that name is the same, row by row."""
 
 
@@ -25,7 +25,7 @@ def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
     task: JsonObject = {
         "metrics": {
             group: {"scores": {name: _score(metric) for name, metric in metrics.items()}}
-            for group, metrics in {**summary.over_repeats, _ALL_REPLIES: summary.metrics}.items()
+            for group, metrics in {**summary.over_repeats, ALL_REPLIES: summary.metrics}.items()
         },
         "dataset": _dataset(run),
         "outcomes": dict(summary.outcomes),

@@ -9,6 +9,7 @@ from benchwright.sdk._code.result import CodeResult
 from benchwright.sdk._code.scripts import run_script
 from benchwright.sdk._code.watching import CodeProgress, CodeWatcher
 from benchwright.sdk._compare import compare
+from benchwright.sdk._doctor import Diagnosis, diagnose
 from benchwright.sdk._ending import Canceled, Removed, cancel_run, remove_run
 from benchwright.sdk._evaluations import Evaluation, list_evaluations
 from benchwright.sdk._judge import judge_score
@@ -73,6 +74,7 @@ __all__ = [
     "Dataset",
     "DatasetSource",
     "DatasetStats",
+    "Diagnosis",
     "Evaluation",
     "KnownModel",
     "LLMError",
@@ -115,6 +117,7 @@ __all__ = [
     "command_suite",
     "compare",
     "dataset",
+    "diagnose",
     "emit",
     "entrypoint",
     "error_message",

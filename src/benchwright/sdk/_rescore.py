@@ -23,7 +23,7 @@ from benchwright.sdk._questions import (
     refuse_questions,
 )
 from benchwright.sdk._result import RunResult
-from benchwright.sdk._resume import benchmark_again
+from benchwright.sdk._resume import benchmark_again, refuse_adopted
 from benchwright.sdk._run import Plan, absolute_dataset, filter_pairs, find_targets, pass_k_of, queue_plans
 from benchwright.store import RunRecord, Store, existing_workspace
 
@@ -66,7 +66,9 @@ def rescore(
         )
     store = Store(place)
     try:
-        plan = rescore_plan(store.find_run(str(run)), target=target, options=options)
+        source = store.find_run(str(run))
+        refuse_adopted(source, "scored again")
+        plan = rescore_plan(source, target=target, options=options)
         (ended,) = perform_jobs(store, [queue_plans(store, [plan])], watcher=watcher)
         if ended.result is None:
             raise InterruptedRunError("interrupted before it began")

@@ -90,6 +90,7 @@ def claimed(
     label: str | None = None,
 ) -> Job:
     """The run, owned by this process and ready to go on. Raises UsageError if it is not the same experiment."""
+    refuse_adopted(found, "resumed")
     run = store.claim_run(found.id)
     with owned(store, run, found.status):
         settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
@@ -101,6 +102,15 @@ def claimed(
         store.update_settings(run.id, settings.to_json())
         run = _change_recorded(store, run, prepared)
     return Job(run, prepared, resuming=True, otherwise=found.status, label=label)
+
+
+def refuse_adopted(run: RunRecord, what: str) -> None:
+    """A run that was read back from its folder has no requests on record."""
+    if run.settings.get("adopted"):
+        raise UsageError(
+            f"run {run.id} cannot be {what}: its record was lost, and its files do not hold the requests. "
+            f"Start it again: {run.target}"
+        )
 
 
 def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRecord:

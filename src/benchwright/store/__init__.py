@@ -1,6 +1,6 @@
 """The workspace database: runs, durable steps, metrics, events. Tables of steps carry resume, cache and replay."""
 
-from benchwright.store._database import StoreError, open_database
+from benchwright.store._database import StoreError, not_read, open_database
 from benchwright.store._keys import call_key, judge_key, score_key
 from benchwright.store._owner import DEAD_AFTER_S, HEARTBEAT_S, Owner, this_process
 from benchwright.store._records import (
@@ -13,6 +13,7 @@ from benchwright.store._records import (
     StepRow,
     StepValues,
 )
+from benchwright.store._repair import Recovered, integrity_problems, recover_database
 from benchwright.store._store import Store
 from benchwright.store._workflow.decisions import StepRequest
 from benchwright.store._workflow.errors import (
@@ -51,6 +52,7 @@ __all__ = [
     "Owner",
     "Page",
     "RecordRefusedError",
+    "Recovered",
     "RunClosedError",
     "RunKind",
     "RunRecord",
@@ -73,8 +75,11 @@ __all__ = [
     "call_key",
     "existing_workspace",
     "find_workspace",
+    "integrity_problems",
     "judge_key",
+    "not_read",
     "open_database",
+    "recover_database",
     "score_key",
     "this_process",
 ]

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from benchwright.store._database import not_written, open_database
+from benchwright.store._schema import LAST_RUN
 from benchwright.store._workspace import Workspace
 
 
@@ -21,6 +22,11 @@ class Connected:
     def close(self) -> None:
         """Close the database."""
         self._connection.close()
+
+    def _next_run(self) -> int:
+        """The number of a new run; never one whose folder exists, whatever became of its record."""
+        recorded = int(self._connection.execute(LAST_RUN).fetchone()[0])
+        return 1 + max((recorded, *self.workspace.run_folders(beyond=recorded)))
 
     def _transaction(self) -> Transaction:
         return Transaction(self._connection, self.workspace.database)

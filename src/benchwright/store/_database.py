@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchwright.core import BenchwrightError
 from benchwright.store._schema import MIGRATIONS, show_as_newest
+from benchwright.store._workspace import Workspace
 
 
 class StoreError(BenchwrightError):
@@ -15,18 +16,77 @@ class StoreError(BenchwrightError):
 
 def not_written(database: Path, error: Exception) -> StoreError:
     """A record could not be written: what is safe, and what to do."""
-    if "full" in str(error):
+    kind = _kind_of(error)
+    if kind == "full":
         what = f"the disk is full, so a record could not be written to {database}"
         cure = "make room"
-    elif "locked" in str(error):
+    elif kind == "locked":
         what = f"another process kept {database} locked, so a record could not be written"
         cure = "see what that process does"
+    elif kind == "damaged":
+        return StoreError(_damaged(database, error))
     else:
         what = f"a record could not be written to {database}: {error}"
         cure = "make room or repair the disk"
     return StoreError(
         f"{what}. Everything recorded before is safe, what was being done will be done again; "
         f"{cure}, then: benchwright resume"
+    )
+
+
+def not_read(error: sqlite3.Error, database: Path | None = None) -> StoreError:
+    """The database could not be used: why, and what to do."""
+    where = "the workspace database" if database is None else f"{database}: the workspace database"
+    kind = _kind_of(error)
+    if kind == "damaged":
+        return StoreError(_damaged(database, error))
+    causes = {
+        "full": f"{where} cannot be used, because the disk is full ({error}). Make room and try again",
+        "locked": f"{where} is locked by another process. Wait for it, or see what it does",
+        "readonly": f"{where} cannot be written to ({error}). Check the rights of its folder, or choose another --workspace",
+        "disk": f"{where} could not be read or written: the disk reports an error ({error}). Check the disk, then: "
+        "benchwright doctor",
+    }
+    if kind in causes:
+        return StoreError(f"{causes[kind]}.")
+    network = None if database is None else Workspace(database.parent.parent).network_filesystem()
+    remote = f"It is on a network file system ({network}), where SQLite is not safe. " if network else ""
+    return StoreError(
+        f"{where} cannot be opened ({error}). {remote}Check that its folder is there and writable, or choose another "
+        "--workspace."
+    )
+
+
+def _damaged(database: Path | None, error: Exception) -> str:
+    where = "the workspace database" if database is None else str(database)
+    return f"{where} is damaged ({error}). Recover what can be read with: benchwright doctor"
+
+
+_KINDS = (
+    ("SQLITE_FULL", "full"),
+    ("SQLITE_CORRUPT", "damaged"),
+    ("SQLITE_NOTADB", "damaged"),
+    ("SQLITE_BUSY", "locked"),
+    ("SQLITE_LOCKED", "locked"),
+    ("SQLITE_READONLY", "readonly"),
+    ("SQLITE_IOERR", "disk"),
+)
+
+
+def _kind_of(error: Exception) -> str:
+    """The kind of trouble, by SQLite's own name of the error; by its words where it has none."""
+    name = str(getattr(error, "sqlite_errorname", ""))
+    for start, kind in _KINDS:
+        if name.startswith(start):
+            return kind
+    text = str(error)
+    return next(
+        (
+            kind
+            for word, kind in (("full", "full"), ("locked", "locked"), ("malformed", "damaged"))
+            if word in text
+        ),
+        "",
     )
 
 
@@ -56,12 +116,7 @@ def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
             _migrate(connection, path)
         return connection
     except sqlite3.DatabaseError as error:
-        if "full" in str(error):
-            raise not_written(path, error) from error
-        raise StoreError(
-            f"{path}: the workspace database cannot be opened ({error}). "
-            "Check that the folder is writable and not on a network file system, or choose another --workspace."
-        ) from error
+        raise not_read(error, path) from error
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,7 @@ import orjson
 from benchwright.core import JsonObject, NotFoundError, RunOwnedError, UsageError, encode_json, suggest
 from benchwright.store._connected import Connected
 from benchwright.store._owner import Owner, this_process
-from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, event_of
-from benchwright.store._schema import NEXT_RUN
+from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, StepRow, event_of
 from benchwright.store._texts import load_json, storable
 
 _RUN_COLUMNS = (
@@ -40,8 +40,8 @@ class Runs(Connected):
         with self._transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO runs (id, name, target, model, status, folder, settings, manifest, owner, heartbeat,"
-                f" created_at) VALUES ({NEXT_RUN},?,?,?,?,?,?,?,?,?,?)",
-                (name, storable(target), storable(model), status, "", encode_json(settings), encode_json(manifest),
+                " created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                (self._next_run(), name, storable(target), storable(model), status, "", encode_json(settings), encode_json(manifest),
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)
@@ -49,6 +49,28 @@ class Runs(Connected):
             connection.execute("UPDATE runs SET folder = ? WHERE id = ?", (str(place), run_id))
             self._event(run_id, "run.started", f"started on {target}")
         return self.run(run_id)
+
+    def adopt_run(self, run: RunRecord, steps: Iterable[StepRow]) -> int:
+        """Record a run that only its folder tells of, with its samples; returns how many these are."""
+        count = 0
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO runs (id, name, target, model, status, folder, settings, manifest, summary, error,"
+                " created_at, finished_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                (run.id, run.name, storable(run.target), storable(run.model), run.status, str(run.folder),
+                 encode_json(run.settings), encode_json(run.manifest),
+                 None if run.summary is None else encode_json(run.summary), run.error, run.created_at,
+                 run.finished_at),
+            )  # fmt: skip
+            for step in steps:
+                connection.execute(
+                    "INSERT INTO steps (run_id, key, input_hash, input, output, reusable, started_at, finished_at,"
+                    " call_hash, call_input, call_output) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                    (run.id, *step),
+                )
+                count += 1
+            self._event(run.id, "run.adopted", f"read from {run.folder.name}; its record was lost")
+        return count
 
     def start_run(self, run_id: int, manifest: JsonObject) -> RunRecord:
         """A queued run is prepared and begins."""
@@ -177,10 +199,7 @@ class Runs(Connected):
     def _no_such_run(self, wanted: str) -> NotFoundError:
         runs = self.runs(limit=50)
         if not runs:
-            return NotFoundError(
-                f"no run {wanted!r}: the workspace {self.workspace.root} has no runs yet. "
-                "Start one with: benchwright run TARGET"
-            )
+            return NotFoundError(f"no run {wanted!r}: {self.workspace.without_runs()}")
         known = sorted({run.name for run in runs})
         return NotFoundError(
             f"no run {wanted!r} in the workspace {self.workspace.root}; the newest is {runs[0].id}."

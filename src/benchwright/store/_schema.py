@@ -116,11 +116,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 
 
-NEXT_RUN = (
-    "(SELECT 1 + max(coalesce((SELECT max(id) FROM runs), 0),"
-    " coalesce((SELECT value FROM marks WHERE name = 'removed_run'), 0)))"
+LAST_RUN = (
+    "SELECT max(coalesce((SELECT max(id) FROM runs), 0),"
+    " coalesce((SELECT value FROM marks WHERE name = 'removed_run'), 0))"
 )
-"""The number of a new run. That of a removed one is not given out again: it may stand in somebody's notes."""
+"""The highest number given out. That of a removed run counts: it may stand in somebody's notes."""
 
 
 def show_as_newest(connection: sqlite3.Connection, version: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +40,31 @@ class Workspace:
     def run_folder(self, run_id: int, name: str) -> Path:
         """Default folder of a run's files."""
         return self.state / "runs" / f"{run_id:04d}-{name}"
+
+    def run_folders(self, known: Container[int] = (), beyond: int = 0) -> dict[int, Path]:
+        """Folders of runs by number that hold files, also those that the database does not know; without those of
+        `known` numbers, and of numbers up to `beyond`."""
+        try:
+            found = sorted(os.listdir(self.state / "runs"))
+        except OSError:
+            return {}
+        numbered = [(name.partition("-")[0], self.state / "runs" / name) for name in found]
+        wanted = [(int(number), place) for number, place in numbered if number.isdecimal()]
+        return {
+            number: place
+            for number, place in wanted
+            if number > beyond and number not in known and place.is_dir() and any(place.iterdir())
+        }
+
+    def without_runs(self) -> str:
+        """What to say where no run is on record: there was none yet, or the record was lost."""
+        folders = self.run_folders()
+        if not folders:
+            return f"the workspace {self.root} has no runs yet. Start one with: benchwright run TARGET"
+        return (
+            f"no run is on record in {self.root}, but {len(folders)} run folders are in {self.state / 'runs'}: the "
+            f"database {self.database.name} was lost. List them again with: benchwright doctor"
+        )
 
     def network_filesystem(self) -> str | None:
         """The kind of network file system that the records are on; None: a disk of this machine, or not known.

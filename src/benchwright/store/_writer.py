@@ -18,6 +18,7 @@ from pathlib import Path
 
 from benchwright.store._database import StoreError, not_written, open_database
 from benchwright.store._records import StepValues
+from benchwright.store._repair import identity, rescue
 
 _COLUMNS = (
     "(run_id, key, input_hash, input, output, reusable, started_at, finished_at,"
@@ -43,6 +44,7 @@ class StepWriter:
     def __init__(self, database: Path, run_id: int) -> None:
         self._database = database
         self._connection = open_database(database)
+        self._file = identity(database)
         self._connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_HERE_PAGES}")
         # The run's number is part of the statement: a value less to bind for every row.
         values = f"({int(run_id)},?,?,?,?,?,?,?,?,?,?)"
@@ -76,6 +78,7 @@ class StepWriter:
         """Commit what is left and close."""
         try:
             self._commit()
+            self._check_file()
             if self._failure is not None:
                 raise self._failure
         finally:
@@ -105,6 +108,10 @@ class StepWriter:
                 written.exception()  # those who await it see it; an unwatched one must not warn
             return
         self.commits += 1
+        self._check_file()
+        if self._failure is not None and not written.done():
+            written.set_exception(self._failure)
+            written.exception()
         if not written.done():  # cancelled with a worker that was told to stop at once
             written.set_result(None)
         self._since_checkpoint += len(group)
@@ -113,6 +120,11 @@ class StepWriter:
         ):
             self._since_checkpoint = 0
             self._checkpoint = self._loop.run_in_executor(None, checkpoint, self._database)
+
+    def _check_file(self) -> None:
+        """Whether the records are still where others find them: a deleted file takes them without complaint."""
+        if self._failure is None and identity(self._database) != self._file:
+            self._failure = rescue(self._connection, self._database)
 
     def _insert_all(self, group: list[StepValues]) -> None:
         execute = self._connection.execute

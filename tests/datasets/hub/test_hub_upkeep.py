@@ -79,3 +79,16 @@ def test_clear_and_an_empty_cache(two: list[str], cache: Path, capsys: pytest.Ca
 )
 def test_what_cannot_be_meant_is_refused(hub: LoopbackHub, words: list[str]) -> None:
     assert main(["cache", *words]) == 2
+
+
+def test_verify_finds_whole_rows_in_the_place_of_others(
+    two: list[str], cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (old,) = (cache / "hf" / "org--old" / "rows").iterdir()
+    old.rename(
+        old.with_name("0" * 40)
+    )  # whole, but under the key of other rows, such as those of another commit
+    found = cache_command(capsys, "verify", code=1)
+    assert [(entry["dataset"], entry["reason"]) for entry in found["damaged"]] == [
+        ("org/old", "meta.json describes other rows than those of this place")
+    ]

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
-from benchwright.core import DatasetError, JsonObject, content_hash
+from benchwright.core import DatasetError, JsonObject, JsonValue, content_hash
 from benchwright.datasets._hf.disk import (
     cache_errors,
     flush_file,
@@ -189,7 +189,7 @@ class RowCache:
         return None if _fault(place, part) else _entry(place)
 
     def _place(self, part: Part) -> Path:
-        return self._folder / "rows" / content_hash([FORMAT, part.identity()])[:40]
+        return self._folder / "rows" / entry_name(FORMAT, part.identity())
 
     def _what(self, part: Part) -> str:
         found = part.about().get("files")
@@ -198,6 +198,11 @@ class RowCache:
             ", ".join(names[:3]) + (f" and {len(names) - 3} more files" if len(names) > 3 else "")
             or "the data"
         )
+
+
+def entry_name(format_: JsonValue, identity: JsonValue) -> str:
+    """The name of an entry's folder, by what makes its rows what they are."""
+    return content_hash([format_, identity])[:40]
 
 
 def _fault(place: Path, part: Part) -> str | None:
@@ -215,7 +220,11 @@ def _fault(place: Path, part: Part) -> str | None:
         return f"{ROWS} has {size} bytes, expected {meta.get('bytes')}"
     signature = _signature(place / ROWS)
     if _verified.get(place / ROWS) != signature:
-        if sha256_of(place / ROWS) != meta.get("sha256"):
+        try:
+            checksum = sha256_of(place / ROWS)
+        except OSError as exc:
+            return f"{ROWS} cannot be read: {exc.strerror}"
+        if checksum != meta.get("sha256"):
             return f"{ROWS} does not match its checksum"
         try:
             _entry(place)

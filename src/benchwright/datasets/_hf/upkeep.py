@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.datasets._hf.disk import locked, set_aside, sha256_of
-from benchwright.datasets._hf.row_cache import META, ROWS
+from benchwright.datasets._hf.row_cache import META, ROWS, entry_name
 from benchwright.datasets._hf.settings import hub_settings
 
 
@@ -122,6 +122,8 @@ def _fault(place: Path) -> str | None:
     meta = _meta(place)
     if not meta:
         return f"{META} cannot be read"
+    if place.name != entry_name(meta.get("format"), meta.get("identity")):
+        return f"{META} describes other rows than those of this place"
     try:
         before = (place / ROWS).stat()
         if before.st_size != meta.get("bytes"):

@@ -10,7 +10,6 @@ from benchwright.core import JsonObject, JsonValue, RunOwnedError, encode_json, 
 from benchwright.store._owner import this_process
 from benchwright.store._records import RunStatus
 from benchwright.store._runs import Runs
-from benchwright.store._schema import NEXT_RUN
 from benchwright.store._texts import storable
 from benchwright.store._workflow.errors import RunClosedError
 from benchwright.store._workflow.leases import check_lease, hold, let_go, live_owner, new_lease
@@ -44,8 +43,8 @@ class WorkflowRuns(Runs):
             cursor = connection.execute(
                 "INSERT INTO runs (id, kind, name, target, model, status, folder, settings, manifest, owner,"
                 " heartbeat, created_at, input, tags)"
-                f" VALUES ({NEXT_RUN},'workflow',?,?,'',?,'',?,?,?,?,?,?,?)",
-                (storable(name), storable(target or name), status, encode_json(settings or {}),
+                " VALUES (?,'workflow',?,?,'',?,'',?,?,?,?,?,?,?)",
+                (self._next_run(), storable(name), storable(target or name), status, encode_json(settings or {}),
                  encode_json(manifest or {}), this_process().to_text(), now, now, input_json,
                  None if not tags else encode_json(tags)),
             )  # fmt: skip

@@ -1,0 +1,66 @@
+"""`benchwright doctor`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser
+from benchwright.cli._run_flags import add_workspace
+from benchwright.cli._workspace import named_workspace
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `doctor`."""
+    parser.add_argument("--dry-run", action="store_true", help="only look; change nothing")
+    add_workspace(parser)
+    parser.example("benchwright doctor", "benchwright doctor --dry-run")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Check and repair; JSON: `{"workspace", "sound", "problems", "recovered", "adopted", "orphans"}`."""
+    from dataclasses import asdict
+
+    from benchwright.sdk import diagnose
+
+    found = diagnose(named_workspace(arguments), repair=not arguments.dry_run)
+    code = 1 if arguments.dry_run and not found.sound else 0
+    if output.as_json:
+        output.json({**_texts(asdict(found)), "sound": found.sound})
+        return code
+    for problem in found.problems:
+        output.line(f"the database is damaged: {problem}")
+    if found.recovered is not None:
+        runs, steps = found.recovered.rows.get("runs", 0), found.recovered.rows.get("steps", 0)
+        output.line(
+            f"recovered {runs:,} runs and {steps:,} records; the damaged file is {found.recovered.kept}"
+        )
+        if found.recovered.lost:
+            output.line(f"{found.recovered.lost} places in it could not be read")
+    for run in found.adopted:
+        output.line(f"listed again: run {run.run_id} {run.name}, {run.status}, {run.samples:,} samples")
+        if run.problem:
+            output.line(f"  {run.problem}")
+    for folder in found.orphans:
+        output.line(f"not on record: {folder}")
+    if found.sound:
+        output.line(f"{found.workspace}: the database is sound, and every run folder is on record")
+    elif arguments.dry_run:
+        output.line("nothing was changed; repair with: benchwright doctor")
+    return code
+
+
+def _texts(value: object) -> dict[str, object]:
+    """The report with paths as texts."""
+    from pathlib import Path
+
+    def text(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: text(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [text(each) for each in value]
+        return str(value) if isinstance(value, Path) else value
+
+    found = text(value)
+    assert isinstance(found, dict)
+    return found

@@ -1,0 +1,140 @@
+"""Databases that were damaged, deleted under a running process, or lost: what can be read is kept."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.store._database import StoreError, open_database
+
+_SIDE_FILES = ("-wal", "-shm")
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What came of a damaged database."""
+
+    kept: Path
+    """Where the damaged file is now."""
+    rows: dict[str, int]
+    """Rows that were read and copied, by table."""
+    lost: int
+    """Places in the file where rows could not be read."""
+
+
+def integrity_problems(database: Path) -> list[str]:
+    """What SQLite finds wrong with the file; nothing: it is sound."""
+    try:
+        with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.Error as error:
+        return [str(error)]
+    if found == ["ok"]:
+        return [] if version else ["it is empty"]
+    return found
+
+
+def recover_database(database: Path) -> Recovered:
+    """Copy all that can be read into a new database; the damaged file is kept next to it under another name."""
+    kept = _aside(database)
+    for end in ("", *_SIDE_FILES):  # the log belongs to the file, and may hold rows
+        with suppress(FileNotFoundError):
+            os.replace(f"{database}{end}", f"{kept}{end}")
+    fresh = open_database(database)
+    rows: dict[str, int] = {}
+    lost = 0
+    with closing(fresh), closing(sqlite3.connect(kept, isolation_level=None)) as damaged:
+        tables = [row[0] for row in fresh.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        fresh.execute("BEGIN")
+        for table in tables:
+            if table.startswith("sqlite_"):
+                continue
+            columns = [row[1] for row in fresh.execute(f"PRAGMA table_info({table})")]
+            count = 0
+            for row in _readable(damaged, table, columns):
+                if row is None:
+                    lost += 1
+                else:
+                    marks = ",".join("?" * len(columns))
+                    fresh.execute(
+                        f"INSERT OR REPLACE INTO {table} ({','.join(columns)}) VALUES ({marks})", row
+                    )
+                    count += 1
+            rows[table] = count
+        fresh.execute("COMMIT")
+    return Recovered(kept, rows, lost)
+
+
+def _readable(
+    damaged: sqlite3.Connection, table: str, columns: list[str]
+) -> Iterator[tuple[object, ...] | None]:
+    """The table's rows; None for each place that cannot be read, after which reading goes on from its other end."""
+    last: tuple[object, ...] | None = None
+    known: set[str] = set()
+    try:
+        known = {row[1] for row in damaged.execute(f"PRAGMA table_info({table})")}
+        chosen = ",".join(name if name in known else "NULL" for name in columns)
+        for last in damaged.execute(f"SELECT {chosen} FROM {table}"):
+            yield last
+        return
+    except (sqlite3.Error, UnicodeDecodeError):
+        yield None
+    if not known:
+        return
+    with suppress(sqlite3.Error, UnicodeDecodeError):
+        for row in damaged.execute(f"SELECT {chosen} FROM {table} ORDER BY rowid DESC"):
+            if row == last:
+                return
+            yield row
+
+
+def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
+    """Save the records of a database whose file was deleted or replaced while this process writes to it.
+
+    The process still has the file, though it has no name any more. Its records get the name back, or a name of
+    their own if another file has taken it.
+    """
+    copy = _aside(database, "rescued")
+    try:
+        database.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(copy)) as target:
+            connection.backup(target)
+        for end in _SIDE_FILES:
+            with suppress(FileNotFoundError):
+                os.unlink(f"{copy}{end}")
+        try:
+            for end in _SIDE_FILES:  # of the deleted file: they would be taken for the copy's
+                if not database.exists():
+                    with suppress(FileNotFoundError):
+                        os.unlink(f"{database}{end}")
+            os.link(copy, database)
+            os.unlink(copy)
+            saved = "its records were written back. Go on with: benchwright resume"
+        except FileExistsError:
+            saved = f"another file has its place, so its records were saved as {copy}"
+    except (OSError, sqlite3.Error) as error:
+        saved = f"its records since then could not be saved: {error}"
+    return StoreError(
+        f"{database} was deleted or replaced while the run wrote to it, so the run was stopped; {saved}"
+    )
+
+
+def identity(database: Path) -> tuple[int, int] | None:
+    """Which file the name stands for; None: none."""
+    try:
+        found = os.stat(database)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _aside(database: Path, word: str = "damaged") -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    names = (f"{database.name}.{word}-{stamp}{'' if n == 0 else f'-{n}'}" for n in range(1000))
+    return next(place for name in names if not (place := database.with_name(name)).exists())

@@ -1,0 +1,180 @@
+"""A database that is lost, damaged or deleted under a run: said in its own words, and as much as possible is had back."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright
+from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
+from benchwright.cli._main import main
+from benchwright.sdk import diagnose
+from benchwright.store import Store, StoreError, Workspace, find_workspace
+
+ROWS = [{"question": f"q{n}", "answer": str(n)} for n in range(30)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@benchmark(name="lost", dataset=ROWS, prompt="{question}", target_field="answer")
+@scorer
+def lost(sample: ScorerInput) -> dict[str, Any]:
+    return {"correct": sample.response == sample.target}
+
+
+def run(**options: Any) -> benchwright.RunResult:
+    endpoint = ScriptedEndpoint(lambda request: str(request.body["messages"][-1]["content"])[1:2])
+    return benchwright.run(lost, endpoint=endpoint, **options)
+
+
+def command(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = main(words)
+    printed = capsys.readouterr()
+    return code, printed.out + printed.err
+
+
+def database() -> Path:
+    return find_workspace(Path.cwd()).database
+
+
+def lose() -> None:
+    for file in database().parent.glob("benchwright.db*"):
+        file.unlink()
+
+
+def test_numbers_of_folders_are_never_given_again(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = run(), run(repeats=2)
+    before = {path: path.read_bytes() for path in first.folder.iterdir()}
+    lose()
+    code, said = command(capsys, "list")
+    assert code == 0
+    assert "2 run folders" in said
+    assert "benchwright doctor" in said
+    third = run()
+    assert third.run_id == 3
+    assert {path: path.read_bytes() for path in first.folder.iterdir()} == before
+    assert "2 run folders are not on record" in command(capsys, "list")[1]
+    assert second.folder.exists()
+
+
+def test_doctor_lists_lost_runs_again(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    first = run(repeats=2)
+    views = {}
+    for when in ("before", "after"):
+        code, listed = command(capsys, "list", "--json")
+        assert code == 0
+        command(capsys, "export", "1", "-o", f"{when}.jsonl")
+        command(capsys, "export", "1", "-o", f"{when}.parquet")
+        code, shown = command(capsys, "show", "1", "--json")
+        assert code == 0
+        views[when] = json.loads(listed)["runs"][0], json.loads(shown)
+        if when == "before":
+            lose()
+            code, said = command(capsys, "doctor", "--dry-run")
+            assert (code, database().exists()) == (1, False)
+            assert "0001-lost" in said
+            code, said = command(capsys, "doctor", "--json")
+            assert code == 0
+            assert [each["samples"] for each in json.loads(said)["adopted"]] == [60]
+    unknown = {"events", "settings", "config"}
+    for before, after in zip(views["before"], views["after"], strict=True):
+        differ = {key for key in before if before[key] != after.get(key)}
+        assert differ <= unknown, {key: (before[key], after.get(key)) for key in differ}
+    lines = [[json.loads(line) for line in Path(f"{when}.jsonl").read_text().splitlines()] for when in views]
+    assert lines[0] == lines[1]
+    import pyarrow.parquet as pq
+
+    assert pq.read_table("before.parquet").to_pylist() == pq.read_table("after.parquet").to_pylist()
+    assert command(capsys, "doctor")[1].endswith("every run folder is on record\n")
+    code, said = command(capsys, "resume", "1")
+    assert (code, "its record was lost" in said) == (2, True)
+    assert first.folder.exists()
+
+
+def test_doctor_recovers_a_damaged_database(capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(3):
+        run()
+    with sqlite3.connect(database()) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        steps = connection.execute("SELECT count(*) FROM steps").fetchone()[0]
+        root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'steps'").fetchone()[0]
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    connection.close()
+    with database().open("r+b") as file:  # a leaf of the table, and the end of the file
+        file.seek((root + 4) * size)
+        file.write(os.urandom(size))
+    code, said = command(capsys, "doctor")
+    assert code == 0, said
+    assert "the database is damaged" in said
+    assert "recovered 3 runs" in said
+    store = Store(Workspace(Path.cwd()))
+    kept = sum(store.count_steps(n, "score") for n in (1, 2, 3))
+    store.close()
+    assert 0 < kept < steps
+    assert list(database().parent.glob("benchwright.db.damaged-*"))
+    assert diagnose(find_workspace(Path.cwd())).sound
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no database at all, but a text that is long enough for a page" * 99]
+)
+def test_a_file_that_is_no_database_is_called_damaged(
+    capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    run()
+    lose()
+    database().write_bytes(content)
+    if content:
+        for words in (("list",), ("show", "1"), ("run", "x.csv")):
+            Path("x.csv").write_text("question,answer\nq,a\n")
+            code, said = command(capsys, *words)
+            assert code != 0
+            assert "is damaged" in said
+            assert "benchwright doctor" in said
+            assert "network" not in said
+    code, said = command(capsys, "doctor")
+    assert code == 0
+    assert "listed again: run 1 lost" in said
+
+
+def test_a_database_deleted_under_a_run_stops_it_and_loses_nothing() -> None:
+    asked: list[str] = []
+
+    def answer(request: Any) -> str:
+        asked.append(request.body["messages"][-1]["content"])
+        if len(asked) == 10:
+            lose()
+        return "x"
+
+    with pytest.raises(
+        StoreError, match=r"was deleted or replaced while the run wrote to it.*benchwright resume"
+    ):
+        benchwright.run(lost, endpoint=ScriptedEndpoint(answer), parallelism=1)
+    assert len(asked) < 20, "it stopped"
+    recorded = Store(find_workspace(Path.cwd()))
+    assert recorded.count_steps(1, "score") >= 10
+    recorded.close()
+
+
+def test_a_full_disk_is_called_full(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchwright.cli import _list
+
+    def full(*_: Any) -> int:
+        raise OSError(28, "No space left on device", "/somewhere/results.yml")
+
+    monkeypatch.setattr(_list, "execute", full)
+    code, said = command(capsys, "list")
+    assert code == 1
+    assert "/somewhere/results.yml cannot be read or written: the disk is full" in said
+    assert "should not happen" not in said
