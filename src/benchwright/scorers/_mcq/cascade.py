@@ -61,17 +61,17 @@ def extract_choice(text: str, options: Mapping[str, str]) -> Extraction:
         found = _read(view.until(cut.start()), options)
         if found.letter is not None:
             return found
-    return _read(view, options)
+    return _read(view, options, cut=_cut_article().fullmatch(plain) is not None)
 
 
-def _read(view: View, options: Mapping[str, str]) -> Extraction:
-    at = letter_only(view, options)
+def _read(view: View, options: Mapping[str, str], *, cut: bool = False) -> Extraction:
+    at = None if cut else letter_only(view, options)
     if at is not None:
         return Extraction(view.text[at].upper(), "exact", "letter", *view.span(at, at + 1))
     texts = OptionTexts(options)
     stated = statements(view, options, texts)
     if stated.last is not None:
-        start, end, letter, rule, by_text = stated.last
+        start, end, letter, rule, by_text, _ = stated.last
         if letter is None:
             return nothing("ambiguous")
         if stated.taken_back.get(letter, -1) > start:
@@ -91,6 +91,12 @@ def _read(view: View, options: Mapping[str, str]) -> Extraction:
         return nothing("ambiguous")
     rule = RULES["one_text"]
     return Extraction(letters.pop(), rule.method, rule.name, *view.span(named[-1].start, named[-1].end))
+
+
+@cache
+def _cut_article() -> re.Pattern[str]:
+    """`A "`, `A (`, `A **`, `A-`: a sentence that begins with a word and was cut short."""
+    return re.compile(r"[AaIi](?:\s+[(\[{<“‘«„\"'*_$`]+|['’-])")
 
 
 @cache

@@ -30,7 +30,7 @@ HARD_STOP = rf"(?=\s?{CLOSERS}\s?(?:[.!]|\n|$))"
 
 # Words that may follow an option called A or I; behind any other word it was an article or a pronoun.
 _GOES_ON = (
-    r"(?:the|because|since|as|for|and|or|but|which|is|are|was|with|due|given|per|by|in|on|at|from|to|if|when|where|while"
+    r"(?:the|because|since|as|for|and|or|but|which|is|are|was|with|due|given|per|by|in|on|at|from|to|if|when|where|while|unless|although|though"
     r"|rather|instead|not|here|then|would|must|should|seems|appears|fits|matches)\b"
 )
 _I_GOES_ON = r"(?:the|because|since|as|for|and|or|which|is|with|due|given)\b"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from benchwright.scorers._mcq.letters import (
@@ -40,6 +41,24 @@ _NOT_SAID = (
     r"|conclude|sure|certain|confident|convinced|clear|obvious|true|case|really|actually|necessarily|only|final|correct|right|best"
     r"|option|choice|letter|answer)\s){0,6}$"
 )
+_SENTENCE = 240
+# In a sentence before a statement: it holds in another case than the one at hand.
+_OTHER_CASE = (
+    r"(?<![^\W_])(?:if(?!\s(?:i|we)\s(?:had|have)\sto\b)|were\s(?:it|the|this|we)|had\s(?:it|the|this|we)|unless|otherwise"
+    r"|without|instead\sof|in\s(?:that|which|another|a\sdifferent|other)\s(?:case|context|setting|scenario)|hypothetically"
+    r"|wenn|falls|sonst|andernfalls|ohne|hätte|si|sinon|autrement|sans|de\slo\scontrario|sin)(?![^\W_])|如果|假如|若|否则"
+)
+# And yet it decides: the case is the one at hand.
+_DECIDED = r"(?<![^\W_])(?:therefore|thus|hence|so|wait|actually|correction|but|also|daher|donc|mais|pero)(?![^\W_])|所以|因此|但"
+_OTHER_SAYERS = (
+    r"(?<![^\W_])(?:(?:some|many|others|people|students?|someone|readers|critics)\s(?:\w+\s){0,3}(?:say|says|think|believe|argue"
+    r"|claim|answer|choose|pick)|(?:mistake|error|tempting|trap|wrong|mistakenly|wrongly|incorrectly)\s(?:\w+\s){0,4})"
+)
+# Behind a statement: only in another case, or a mistake.
+_IN_OTHER_CASE = (
+    r"[)\]]?,?\s(?:would\s(?:only\s)?(?:be|have\sbeen)\s(?:an?\s)?(?:mistake|error|wrong|incorrect|correct|right|true)"
+    r"|(?:is|was)\san?\s(?:mistake|error|trap)|(?:only\s)?if\s)"
+)
 # Before what is chosen: somebody else does, or it is called a mistake.
 _BY_OTHERS = (
     r"(?<![^\W_])(?:mistakes?|errors?|traps?|tempt(?:ed|ing|ation)|students?|people|readers|candidates|learners|many|some|others"
@@ -54,7 +73,8 @@ _HEAD_AFTER = (
     r"(?:^|[.,;:!?\n()\[\]–—>]|[\u2e80-\u9fff\uac00-\ud7af]|(?<![^\W_])(?:options?|choices?|answers?|letter|alternative|statement|that|with|leaves|leaving"
     r"|think|believe|say|guess|feel|so|but|and|or|thus|hence|therefore|then|because|since|as|only|clearly|obviously"
     r"|indeed|here|where|means|shows|suggests|confirms|makes|making|conclude|conclusion|is|was|yes|no|well|ok|okay"
-    r"|wait|actually|finally|now|while|although|though|whereas|given|it's|would|really|both|either|if))\s?$"
+    r"|wait|actually|finally|now|while|although|though|whereas|given|it's|would|really|both|either|if|antwort(?:en)?|aussage|lösung|denke|glaube|meine|dass|also|aber|daher|deshalb|somit|nur|und"
+    r"|ist|réponse|donc|mais|que|pense|opción|respuesta|alternativa|pero|creo|entonces))\s?$"
 )
 _ADVERBS = (
     r"(?:(?:clearly|indeed|definitely|certainly|thus|therefore|probably|likely|most|the|my|our|actually|then|hence|only"
@@ -65,6 +85,10 @@ _VERDICT = (
     rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|answer|solution|winner|final\sanswer)(?![\w-])"
     r"(?!\s(?:if|when|about|unless|but\snot)\b|\s?\?)"
     r"|[)\]]?,?\s(?:as\s)?the\s(?:correct|right|best)\s(?:answer|option|choice)\b"
+    r"|[)\]]?,?\s(?:ist|wäre|est|es)\s(?:(?:also|eindeutig|klar|bien|donc|la|die|le|el|einzig)\s){0,3}"
+    r"(?:richtig(?:e)?|korrekt(?:e)?|zutreffend|correcte?|correct[ao]|exacte?|juste|bonne|buena)(?![\w-])"
+    r"(?!\s(?:wenn|falls|si)\b|\s?\?)|[)\]]?\s(?:stimmt|trifft\szu)(?!\snicht)\b"
+    r"|[)\]]?\s(?:ist\sdie\santwort|est\sla\sréponse|es\sla\srespuesta)\b"
     r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:才?是|为|為)?\s?(?:最)?(?:正确|正確|对(?![应于象比称])|准确|正解|正答)(?!吗|嗎|\?)"
 )
 _WRONG = r"(?:wrong|incorrect|false|impossible|ruled\sout|excluded|eliminated|invalid|out)(?![\w-])"
@@ -74,6 +98,8 @@ _NOT_RIGHT = (
 )
 _DENIAL = (
     rf"[)\]]?,?\s(?:(?:{_SEEMS}|are|would\sbe)\s{_ADVERBS}{_WRONG}|(?:{_SEEMS}|are|would|can|could){_NOT_RIGHT})"
+    r"|[)\]]?,?\s(?:ist\s(?:falsch|nicht|unzutreffend|ausgeschlossen)|stimmt\snicht|(?:n')?est\s(?:pas|faux|fausse|incorrecte?)"
+    r"|es\s(?:falsa|falso|incorrect[ao])|no\ses)(?![\w-])"
     r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:是|为)?\s?(?:错|錯|不对|不對|不正确|不正確|不符合|不是(?:正确|答案|对)|有误)"
 )
 _PREFERRED = (
@@ -103,6 +129,8 @@ class Statement(NamedTuple):
     """What recognised it."""
     by_text: bool
     """Whether it names the option by its text."""
+    supposed: bool = False
+    """Whether it speaks of another case, or of what others say: it counts only where nothing is asserted."""
 
 
 class Stated(NamedTuple):
@@ -117,12 +145,9 @@ class Stated(NamedTuple):
 def statements(view: View, options: Mapping[str, str], texts: OptionTexts) -> Stated:
     """The last explicit statement of a reply, and the options it takes back."""
     last: Statement | None = None
-    for found in _all(view, options, texts):
-        if last is None or found.start > last.start:
-            last = found
     verdicts, taken_back = _verdicts(view, options, texts)
-    for found in verdicts:
-        if last is None or found.start > last.start:
+    for found in chain(_all(view, options, texts), verdicts):
+        if last is None or (not found.supposed, found.start) > (not last.supposed, last.start):
             last = found
     if last is None and (marked := marked_option(view, options, texts)):
         at, letter, rule = marked
@@ -148,7 +173,7 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
             if rule.name == "chosen" and _by_others(view, cue.start()):
                 continue
             if said(view, cue.start()):
-                yield found
+                yield found._replace(supposed=_supposed(view, cue.start(), found.end))
     for ending_rule in (_last_words, _last_line):
         ended = ending_rule(view, options, texts)
         if ended is not None:
@@ -158,6 +183,18 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
 def said(view: View, at: int) -> bool:
     """Whether what begins at `at` is asserted: not denied, supposed or asked."""
     return _compiled(_NOT_SAID).search(view.lower, max(0, at - _REACH), at) is None
+
+
+def _supposed(view: View, cue: int, end: int) -> bool:
+    """Whether the sentence of a statement speaks of another case or of what others think."""
+    text = view.lower
+    begin = max(text.rfind(mark, 0, cue) for mark in (". ", "\n", "! ", "? ", "。")) + 1
+    before = text[max(begin, cue - _SENTENCE) : cue]
+    if _compiled(_OTHER_CASE).search(before):
+        return _compiled(_DECIDED).search(before) is None
+    if _compiled(_OTHER_SAYERS).search(before[-_REACH:]):
+        return True
+    return _compiled(_IN_OTHER_CASE).match(text, end) is not None
 
 
 def _by_others(view: View, at: int) -> bool:
@@ -225,7 +262,8 @@ def _verdicts(
             taken_back[letter] = at
             continue
         several = joined_to(view, at, letter, options, texts.covers) and rule.name == "verdict"
-        found.append(Statement(at, at + 1, None if several else letter, rule, False))
+        stated = Statement(at, at + 1, None if several else letter, rule, False)
+        found.append(stated._replace(supposed=_supposed(view, head.start(), stated.end)))
     for back in _compiled(_TAKEN_BACK).finditer(text):
         letter = back["letter"].upper()
         at = back.start("letter")
