@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 import pytest
@@ -23,9 +21,8 @@ from loopback_server import (
     sse,
 )
 
-from benchwright.core import ConfigError, reply_to_json
+from benchwright.core import ConfigError, ModelReply, encode_json, known_secrets, reply_to_json
 from benchwright.endpoints import EndpointSettings, open_endpoint
-from benchwright.endpoints._secrets import Redactor, is_secret_name
 
 KEY = "sk-Very/Secret+0123456789="
 
@@ -105,6 +102,11 @@ def echoing(kind: str) -> Any:
     return handle
 
 
+def stored(reply: ModelReply) -> str:
+    """A reply as it would be recorded: as it came, but for secrets."""
+    return known_secrets().clean_json(encode_json(reply_to_json(reply))).decode()
+
+
 KINDS = [
     "chat", "escaped", "completion", "error", "error text", "error html", "error in 200", "html in 200", "redirect",
     "odd keys", "stream", "stream error", "not http", "all escaped", "some slashes escaped",
@@ -116,7 +118,7 @@ KINDS = [
 @pytest.mark.parametrize("transport", ["lean", "reqwest"])
 @pytest.mark.parametrize("kind", KINDS)
 @in_loop
-async def test_key_is_in_no_reply_even_when_the_server_sends_it_back(
+async def test_key_is_in_no_record_even_when_the_server_sends_it_back(
     key: str, kind: str, transport: TransportName
 ) -> None:
     request = completion() if "completion" in kind else chat(stream=kind.startswith("stream"))
@@ -126,7 +128,7 @@ async def test_key_is_in_no_reply_even_when_the_server_sends_it_back(
     ):
         reply = await endpoint.send(request)
         assert server.calls[0].headers["authorization"] == f"Bearer {KEY}"
-    shown = repr(reply) + repr(endpoint.first_failure) + str(reply_to_json(reply))
+    shown = repr(reply.failure) + repr(endpoint.first_failure) + stored(reply)
     assert KEY not in shown
     assert "Very/Secret" not in shown
     assert "Very\\/Secret" not in shown.replace("\\\\", "\\")
@@ -153,7 +155,7 @@ async def test_secret_headers_are_hidden_too() -> None:
             },
         ) as endpoint,
     ):
-        shown = repr(await endpoint.send(chat()))
+        shown = stored(await endpoint.send(chat()))
         assert server.calls[0].headers["authorization"] == "Token token-secret-1"
     for secret in ("header-secret-1", "token-secret-1"):
         assert secret not in shown
@@ -211,14 +213,6 @@ async def test_protocol_errors_quote_no_key(
     assert "sk-it" not in reply.failure.message.lower()
 
 
-def test_answers_without_a_key_are_left_as_they_are() -> None:
-    redactor = Redactor([KEY])
-    body = b'{"a": "caf\\u00e9 \\/ sk-Very"}'
-    data = orjson.loads(body)
-    assert redactor.clean_json(data, body) is data
-    assert redactor.clean_body(body) is body
-
-
 @pytest.mark.parametrize("value", [None, "", "  "])
 def test_unset_variable_is_named_before_anything_is_sent(
     monkeypatch: pytest.MonkeyPatch, value: str | None
@@ -237,50 +231,6 @@ def test_key_that_no_header_can_carry_is_refused_unshown(monkeypatch: pytest.Mon
     assert "sk-abc" not in str(caught.value)
 
 
-def test_placeholder_keys_do_not_alter_answers() -> None:
-    redactor = Redactor(["EMPTY"])
-    assert redactor.clean_body(b'{"content": "the set is EMPTY"}') == b'{"content": "the set is EMPTY"}'
-    assert redactor.clean("bad key EMPTY") == "bad key [redacted]"
-
-
-@pytest.mark.parametrize(
-    ("name", "secret"), [("X-Api-Key", True), ("cookie", True), ("X-Team", False), ("sig", True)]
-)
-def test_names_that_carry_secrets(name: str, secret: bool) -> None:
-    assert is_secret_name(name) is secret
-
-
 def test_settings_do_not_show_header_values() -> None:
     settings = EndpointSettings(url="http://h", model_id="m", headers={"api-key": "s3cr3t"})
     assert "s3cr3t" not in repr(settings)
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "kJ8vQ2mX+Zr7TqLw9/PdSx3Yb0aHcNfGeUiOv5tRk1M=",
-        "abcdefgh&ijklmnop<qrst>",
-        'abcdefgh"ijk\\lmnop',
-        "abcd/efgh+ijkl==",
-    ],
-)
-def test_a_key_with_characters_that_others_spell_differently_goes_whole(key: str) -> None:
-    redactor = Redactor([key, f"Bearer {key}"])
-    spellings = [
-        key,
-        quote(key),
-        quote(key, safe=""),
-        html.escape(key),
-        json.dumps(key)[1:-1],
-        repr(key)[1:-1],
-    ]
-    for spelling in spellings:
-        for text in (
-            f"Invalid API key: {spelling}",
-            f"key Bearer {spelling}. Check",
-            f"{spelling} and {key}",
-        ):
-            cleaned = redactor.clean(text)
-            assert spelling[8:16] not in cleaned, (text, cleaned)
-            assert key[-6:] not in cleaned, (text, cleaned)
-    assert redactor.clean(f"it begins with {key[:12]}…") == "it begins with [redacted]…"

@@ -88,17 +88,18 @@ class CodeDisplay:
 
 def progress_text(progress: CodeProgress) -> str:
     """A run in one line."""
-    from benchwright.reports import duration, printable
+    from benchwright.core import shown
+    from benchwright.reports import duration
 
     steps = progress.steps
     done = steps.get("completed", 0)
     parts = [f"{progress.name}: {done:,} {'step' if done == 1 else 'steps'} done"]
     parts += [f"{steps[status]:,} {status}" for status in ("running", "failed") if steps.get(status)]
-    shown = list(progress.metrics.items())
-    parts += [f"{name} {value:.4g}" for name, value in shown[:_METRICS_SHOWN]]
-    if len(shown) > _METRICS_SHOWN:
-        parts.append(f"{len(shown) - _METRICS_SHOWN} more metrics")
+    metrics = list(progress.metrics.items())
+    parts += [f"{name} {value:.4g}" for name, value in metrics[:_METRICS_SHOWN]]
+    if len(metrics) > _METRICS_SHOWN:
+        parts.append(f"{len(metrics) - _METRICS_SHOWN} more metrics")
     parts.append(duration(progress.seconds))
     if progress.stopping:
         parts.append(progress.stopping)
-    return printable(", ".join(parts)).replace("\n", " ")
+    return shown(", ".join(parts)).replace("\n", " ")

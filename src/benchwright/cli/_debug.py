@@ -27,10 +27,10 @@ class DebugWatcher:
             self._line(f"{progress.name}: failed: {progress.recent_failures.popleft()}")
 
     def _line(self, text: str) -> None:
-        from benchwright.reports import printable
+        from benchwright.core import shown
 
         try:
-            self._stream.write(printable(text) + "\n")
+            self._stream.write(shown(text) + "\n")
             self._stream.flush()
         except OSError:  # nobody reads any more; the run goes on
             pass
@@ -56,5 +56,7 @@ def tracebacks(wanted: bool) -> Iterator[None]:
         if wanted and not isinstance(error, BenchwrightError):
             import traceback
 
-            traceback.print_exc(file=sys.stderr)
+            from benchwright.core import shown
+
+            sys.stderr.write(shown(traceback.format_exc()))
         raise

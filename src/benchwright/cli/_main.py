@@ -121,7 +121,7 @@ def _report(error: Exception, output: Output) -> int:
     if os.environ.get("BENCHWRIGHT_DEBUG"):
         import traceback
 
-        traceback.print_exc()
+        output.note(traceback.format_exc().rstrip())
     hint = "This should not happen; set BENCHWRIGHT_DEBUG=1 to see where it does."
     output.error(f"{type(error).__name__}: {error}\n{hint}", type(error).__name__, 1)
     return 1

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
 _PIPE_WIDTH = 120
 """Columns when nobody looks and COLUMNS is not set: tables in a log should not be folded."""
@@ -69,25 +70,33 @@ class Output:
         from rich.console import Console
 
         folded = self._result.isatty() or "COLUMNS" in os.environ
-        console = Console(file=self._result, width=None if folded else _PIPE_WIDTH, highlight=False)
+        width = None if folded else _PIPE_WIDTH
+        console = Console(file=self._result, width=width, highlight=False, markup=False, emoji=False)
         with console.capture() as captured:  # rich would end the process on a closed pipe
-            console.print(renderable)
+            console.print(_Shown(renderable))
         text = captured.get()
         if not self._result.isatty():  # cells are padded with spaces that only a terminal needs
             text = "\n".join(line.rstrip() for line in text.split("\n"))
-        self._write(self._result, text)
+        self._send(self._result, text)
 
     def json(self, value: Any) -> None:
         """The result as JSON."""
-        from benchwright.core import exact_json
+        from benchwright.core import exact_json, known_secrets, load_exact_json, printable_json
 
-        self._write(self._result, exact_json(value, indent=True).decode() + "\n")
+        text = exact_json(value, indent=True)
+        redactor = known_secrets()
+        if redactor.guards and redactor.found_in(text):
+            text = exact_json(redactor.clean_value(load_exact_json(text)), indent=True)
+        self._send(self._result, printable_json(text.decode()) + "\n")
 
     def stream(self, texts: Iterable[str]) -> None:
         """A long result, as it comes; the rest is not made when nobody reads any more."""
+        from benchwright.core import shown
+
+        watched = self._result.isatty()
         try:
             for text in texts:
-                self._result.write(text)
+                self._result.write(shown(text) if watched else text)
             self._result.flush()
         except BrokenPipeError:
             _leave(self._result)
@@ -104,11 +113,33 @@ class Output:
             self._write(sys.stderr, f"error: {message}\n")
 
     def _write(self, stream: TextIO, text: str) -> None:
+        """The one way for words: whoever wrote them, they cannot take over the terminal."""
+        from benchwright.core import shown
+
+        self._send(stream, shown(text))
+
+    def _send(self, stream: TextIO, text: str) -> None:
         try:
             stream.write(text)
             stream.flush()
         except BrokenPipeError:
             _leave(stream)
+
+
+class _Shown:
+    """A view whose texts cannot take over the terminal, wherever in it they stand."""
+
+    def __init__(self, view: RenderableType) -> None:
+        self._view = view
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        from benchwright.core import shown
+
+        for segment in console.render(self._view, options):
+            if not segment.control:
+                yield Segment(shown(segment.text), segment.style)
 
 
 def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:

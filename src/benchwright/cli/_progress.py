@@ -64,7 +64,9 @@ def progress_line(progress: Progress) -> str:
         parts.append(f"{duration(left)} left")
     if progress.stopping:
         parts.append(progress.stopping)
-    return ", ".join(parts)
+    from benchwright.core import shown
+
+    return shown(", ".join(parts))
 
 
 def time_left_s(progress: Progress) -> float | None:
@@ -110,6 +112,8 @@ class BarWatcher:
 
     def show(self, progress: Progress) -> None:
         """Draw. Called some eight times a second, so rich needs no thread of its own."""
+        from benchwright.core import shown
+
         if progress.phase == "done":
             self._remove(progress)
             return
@@ -117,21 +121,23 @@ class BarWatcher:
             self._open()
         if id(progress) not in self._tasks:
             fields = dict.fromkeys(("rate", "flight", "failed", "left", "stopping"), "")
-            self._tasks[id(progress)] = self._bar.add_task(progress.name, total=None, **fields)
+            self._tasks[id(progress)] = self._bar.add_task(shown(progress.name), total=None, **fields)
         # Why it stops needs the room of what is of no use any more: all has to fit into eighty characters.
         going = progress.phase == "asking" and not progress.stopping
         self._bar.update(
             self._tasks[id(progress)],
             total=progress.total or None,
             completed=progress.done,
-            description=progress.name if progress.phase == "asking" else f"{progress.name}: {progress.phase}",
+            description=shown(
+                progress.name if progress.phase == "asking" else f"{progress.name}: {progress.phase}"
+            ),
             rate=f"{progress.rate_per_s():,.1f}/s" if going else "",
             flight=f"{progress.in_flight} in flight",
             failed=f"{progress.failed:,} failed"
             if progress.failed
             else "",  # in red, so only if there are any
             left=_left(progress) if going else "",
-            stopping=progress.stopping,
+            stopping=shown(progress.stopping),
         )
         self._bar.refresh()
 

@@ -53,6 +53,8 @@ def _agreed(names: list[str]) -> bool:
     """Only people at a terminal are asked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
-    sys.stderr.write(f"delete run {', '.join(names)} with its record and files? [y/N] ")
+    from benchwright.core import shown
+
+    sys.stderr.write(shown(f"delete run {', '.join(names)} with its record and files? [y/N] "))
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -13,7 +13,7 @@ from benchwright.config._evaluations.style import (
     GraderType,
 )
 from benchwright.config._file import CONFIG_NAMES, ConfigFile, find_config, read_config
-from benchwright.config._headers import check_headers, resolve_headers
+from benchwright.config._headers import check_headers, header_variables, resolve_headers
 from benchwright.config._keywords import RESUME_OVERRIDES, ResumeOverrides, RunKeywords
 from benchwright.config._model import (
     ModelConfig,
@@ -80,6 +80,7 @@ __all__ = [
     "checked_summarizer",
     "find_config",
     "find_profile",
+    "header_variables",
     "host_url",
     "is_provider_value",
     "profile_model",

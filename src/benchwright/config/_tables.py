@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from benchwright.config._setting import Setting
-from benchwright.core import ConfigError, JsonValue, suggest
-
-_SECRET_KEY = re.compile(r"api_?key|token$|secret|password|^key$|^auth", re.IGNORECASE)
+from benchwright.core import ConfigError, JsonValue, is_secret_name, suggest
 
 
 def read_table(
@@ -70,7 +67,7 @@ def _unknown(
     name = key.replace("-", "_")
     if name in hints:
         return ConfigError(f"{where}: {hints[name]}")
-    if _SECRET_KEY.search(name):  # the value is not repeated: messages end up in logs
+    if is_secret_name(name):  # the value is not repeated: messages end up in logs
         return ConfigError(
             f"{where}: keys are not kept in files. Put it in an environment variable and name that: "
             'api_key_name = "MY_KEY"'

@@ -39,6 +39,7 @@ from benchwright.core._json_lists import load_each
 from benchwright.core._loading import loading_code, refuse_while_loading
 from benchwright.core._names import normalise_name, suggest
 from benchwright.core._outcomes import OUTCOMES, Outcome
+from benchwright.core._printing import printable, printable_json, shown
 from benchwright.core._requests import (
     ADAPTER_VERSION,
     APIS,
@@ -57,6 +58,19 @@ from benchwright.core._requests import (
     reply_to_json,
 )
 from benchwright.core._rows import BadRow
+from benchwright.core._secrets import (
+    REDACTED,
+    Redactor,
+    doubtful_secrets,
+    environment_secret,
+    forget_secrets,
+    is_secret_name,
+    known_secrets,
+    public_url,
+    redact,
+    remember_secret,
+    url_owner,
+)
 from benchwright.core._summary import MetricSummary, RunSummary
 from benchwright.core._times import rfc3339
 from benchwright.core._version import VERSION
@@ -69,6 +83,7 @@ __all__ = [
     "MAX_DEPTH",
     "OUTCOMES",
     "PACKED_ENDINGS",
+    "REDACTED",
     "VERSION",
     "WORST_FIRST",
     "Api",
@@ -90,6 +105,7 @@ __all__ = [
     "ModelRequest",
     "NotFoundError",
     "Outcome",
+    "Redactor",
     "ReplyStatus",
     "RequestFailure",
     "Route",
@@ -105,22 +121,34 @@ __all__ = [
     "content_hash",
     "data_endings",
     "data_format",
+    "doubtful_secrets",
     "encode_json",
+    "environment_secret",
     "exact_json",
+    "forget_secrets",
     "is_data_file",
     "is_hub_uri",
+    "is_secret_name",
     "json_differences",
+    "known_secrets",
     "load_each",
     "load_exact_json",
     "load_json",
     "loading_code",
     "normalise_name",
     "own_ancestors",
+    "printable",
+    "printable_json",
+    "public_url",
+    "redact",
     "refuse_while_loading",
+    "remember_secret",
     "reply_from_json",
     "reply_to_json",
     "rfc3339",
+    "shown",
     "split_data_name",
     "suggest",
+    "url_owner",
     "worst_exit_code",
 ]

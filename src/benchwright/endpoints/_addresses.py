@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from benchwright.core import Api, ConfigError
-from benchwright.endpoints._secrets import is_secret_name
+from benchwright.core import Api, ConfigError, is_secret_name, public_url, url_owner
 
 _ENDINGS: dict[Api, tuple[str, ...]] = {
     "openai": ("/chat/completions", "/completions"),
@@ -97,7 +96,7 @@ def parse_address(url: str, api: Api = "openai") -> Address:
     scheme = parts.scheme.lower()
     if scheme not in _DEFAULT_PORTS:
         raise ConfigError(f"model URL {shown!r} starts with {scheme}://; expected http:// or https://")
-    if parts.username is not None or parts.password is not None:
+    if parts.username is not None or parts.password is not None or url_owner(text) is not None:
         # Not quoted: the text holds a password.
         raise ConfigError(
             f"the model URL for host {host} carries a user name or password. Take it out, put the key into an "
@@ -149,7 +148,6 @@ def _without_route(path: str, api: Api) -> tuple[str, bool]:
 
 def _shown(text: str) -> str:
     """A URL for messages: without what may be a password or a key."""
-    text = re.split(r"[?#]", text, maxsplit=1)[0]
-    scheme, mark, rest = text.rpartition("://")
-    authority, slash, path = rest.partition("/")
-    return scheme + mark + authority.rpartition("@")[2] + slash + path
+    if "://" not in text:  # forgotten, perhaps, and a password may stand there all the same
+        return public_url(f"http://{text}").removeprefix("http://").partition("?")[0]
+    return re.split(r"[?#]", public_url(text), maxsplit=1)[0]

@@ -13,12 +13,12 @@ from benchwright.core import (
     TooDeepError,
     encode_json,
     load_json,
+    redact,
 )
 from benchwright.endpoints._captured import capture
 from benchwright.endpoints._messages import is_html, words_of_body, words_of_json
 from benchwright.endpoints._replies import BadReply, Timing, read_reply, served_as
 from benchwright.endpoints._retry import Again, Trouble, again_of_status, kind_of_status, retry_after_s
-from benchwright.endpoints._secrets import Redactor
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._sse import EventTooLargeError, SseReader
 from benchwright.endpoints._transport import Headers, HttpStream, Transport, TransportFailure
@@ -39,14 +39,12 @@ class Attempter:
         transport: Transport,
         wire: Wire,
         headers: Mapping[str, str],
-        redactor: Redactor,
         settings: EndpointSettings,
     ) -> None:
         self._transport = transport
         self._wire = wire
         self._native = wire.native
         self._headers = headers
-        self._redactor = redactor
         self._settings = settings
 
     async def attempt(
@@ -138,20 +136,15 @@ class Attempter:
         headers: Headers | None,
     ) -> ModelReply | Trouble:
         """A reply's JSON; without `headers` it was put together here, and is in OpenAI's form already."""
-        guarded = self._redactor.guards
-        if guarded:
-            body = self._redactor.clean_body(body)
         try:
             data = load_json(body)
         except TooDeepError as error:
             return self._of_bad_reply(BadReply(f"status 200, but no usable JSON: {error}"), sent_at)
         except ValueError:
-            message = f"status 200, but not JSON: {words_of_body(body, self._redactor.clean)}"
+            message = f"status 200, but not JSON: {words_of_body(body, redact)}"
             if is_html(body):
                 message += ". Is the URL that of the API, not of a web page?"
             return self._of_bad_reply(BadReply(message), sent_at)
-        if guarded:
-            data = self._redactor.clean_json(data, body)
         capture(data)
         served = served_as(data, request.body.get("model"))
         if not self._native and headers is not None:
@@ -159,7 +152,7 @@ class Attempter:
             if isinstance(data, BadReply):
                 return self._of_bad_reply(data, sent_at)
         raw_text = "echo" in request.body and bool(request.body["echo"])
-        reply = read_reply(data, request.route, timing, raw_text, self._redactor.clean)
+        reply = read_reply(data, request.route, timing, raw_text, redact)
         if isinstance(reply, BadReply):
             return self._of_bad_reply(reply, sent_at)
         return reply if served is None else reply._replace(served=served)
@@ -167,7 +160,7 @@ class Attempter:
     # -- what went wrong --
 
     def _of_failure(self, failure: TransportFailure, sent_at: float) -> Trouble:
-        message = self._redactor.clean(str(failure))
+        message = redact(str(failure))
         return Trouble(
             RequestFailure(failure.kind, message),
             "once" if failure.kind == "bad_reply" else "yes",
@@ -183,7 +176,7 @@ class Attempter:
             status = bad.code if bad.code is not None and 400 <= bad.code < 600 else 500
             kind, again = kind_of_status(status), again_of_status(status)
         return Trouble(
-            RequestFailure(kind, self._redactor.clean(bad.message), 200),
+            RequestFailure(kind, redact(bad.message), 200),
             again,
             sent_at=sent_at,
             latency_s=monotonic() - sent_at,
@@ -192,7 +185,7 @@ class Attempter:
     def _of_stream_error(self, collected: Collector, sent_at: float) -> Trouble:
         error = collected.error.get("error") if collected.error else None
         code = error.get("code") if isinstance(error, dict) else None
-        words = words_of_json(collected.error, self._redactor.clean)
+        words = words_of_json(collected.error, redact)
         bad = BadReply(
             f"the stream broke off with an error: {words}",
             error=True,
@@ -201,14 +194,14 @@ class Attempter:
         return self._of_bad_reply(bad, sent_at)
 
     def _of_status(self, status: int, headers: Headers, body: bytes, url: str, sent_at: float) -> Trouble:
-        words = words_of_body(body, self._redactor.clean)
+        words = words_of_body(body, redact)
         again = again_of_status(status)
         kind = kind_of_status(status)
         if status == 429 and "insufficient_quota" in body.decode("utf-8", "replace"):
             kind, again = "rejected", "never"  # no pause will fill an empty account
         message = f"{status} from {url}: {words}{self._cure(status, headers)}"
         return Trouble(
-            RequestFailure(kind, self._redactor.clean(message), status),
+            RequestFailure(kind, redact(message), status),
             again,
             no_room=status in (429, 503) and again != "never",
             retry_after_s=retry_after_s(headers) if again != "never" else None,

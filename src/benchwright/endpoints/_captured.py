@@ -14,7 +14,7 @@ _TAKER: ContextVar[list[JsonValue] | None] = ContextVar("benchwright_captured_bo
 
 @contextmanager
 def captured_bodies() -> Iterator[list[JsonValue]]:
-    """Collects the JSON body of every reply that is read within, secrets taken out; the last is that of the reply
+    """Collects the JSON body of every reply that is read within; the last is that of the reply
     which counts."""
     bodies: list[JsonValue] = []
     token = _TAKER.set(bodies)

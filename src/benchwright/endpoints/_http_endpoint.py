@@ -12,17 +12,16 @@ without `/v1`, and whichever answered is used from then on.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from time import monotonic, time
 
-from benchwright.core import ModelReply, ModelRequest, RequestFailure
+from benchwright.core import ModelReply, ModelRequest, RequestFailure, is_secret_name, remember_secret
 from benchwright.endpoints._attempts import Attempter
 from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._limiter import Limiter
 from benchwright.endpoints._replies import Timing
 from benchwright.endpoints._retry import Tries, Trouble, pause_s
-from benchwright.endpoints._secrets import Redactor, is_secret_name, read_api_key
+from benchwright.endpoints._secrets import read_api_key
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._transport import Transport
 from benchwright.endpoints._wires.known import wire_of
@@ -40,7 +39,6 @@ class HttpEndpoint:
         settings: EndpointSettings,
         transport: Transport,
         *,
-        secrets: Sequence[str] = (),
         rng: random.Random | None = None,
         gate: SendGate | None = None,
         limiter: Limiter | None = None,
@@ -54,9 +52,9 @@ class HttpEndpoint:
         self._limiter = limiter or Limiter(settings.parallelism, settings.requests_per_minute)
         self._shares_limiter = limiter is not None
         self._allowance = Allowance(gate)
-        redactor = Redactor([*secrets_of(settings, key), *secrets])
+        remember_headers(settings)
         wire = self._wire = wire_of(settings.api)
-        self._attempter = Attempter(transport, wire, request_headers(settings, key), redactor, settings)
+        self._attempter = Attempter(transport, wire, request_headers(settings, key), settings)
         model = settings.model_id
         self._urls = wire.urls(address, model)
         # Set as long as "/v1" is a guess: where to ask if the server does not know it.
@@ -254,10 +252,8 @@ def request_headers(settings: EndpointSettings, key: str | None) -> dict[str, st
     return headers
 
 
-def secrets_of(settings: EndpointSettings, key: str | None) -> list[str]:
-    """What must not be shown of what is sent."""
-    secrets = [key or ""]
+def remember_headers(settings: EndpointSettings) -> None:
+    """Headers whose names say that they hold secrets do so, wherever their values came from."""
     for name, value in settings.headers.items():
         if is_secret_name(name):
-            secrets += [value, value.rpartition(" ")[2]]  # also without "Bearer"
-    return secrets
+            remember_secret(value, f"header {name}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchwright.core import ConfigError, load_json
+from benchwright.core import ConfigError, load_json, redact
 from benchwright.endpoints._messages import words_of_body
 from benchwright.endpoints._open import proxy_of
-from benchwright.endpoints._secrets import Redactor, read_api_key
+from benchwright.endpoints._secrets import read_api_key
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._transport import TransportFailure
 
@@ -18,12 +18,15 @@ async def first_model(settings: EndpointSettings) -> str:
 
     Raises ConfigError with the server's words when it cannot be asked or lists none.
     """
-    from benchwright.endpoints._http_endpoint import request_headers, secrets_of  # asyncio: not for `--help`
+    from benchwright.endpoints._http_endpoint import (  # asyncio: not for `--help`
+        remember_headers,
+        request_headers,
+    )
     from benchwright.endpoints._reqwest import ReqwestTransport
 
     key = read_api_key(settings.api_key_name) if settings.api_key_name else None
     headers = request_headers(settings, key)
-    redactor = Redactor(secrets_of(settings, key))
+    remember_headers(settings)
     transport = ReqwestTransport(1, proxy=proxy_of(settings), verify=settings.verify, http2=settings.http2)
     problem = ""
     try:
@@ -33,14 +36,17 @@ async def first_model(settings: EndpointSettings) -> str:
             except TransportFailure as failure:
                 raise ConfigError(
                     f"which model is meant was not said, and the server could not be asked: "
-                    f"{redactor.clean(str(failure))}. {_CURE}"
+                    f"{redact(str(failure))}. {_CURE}"
                 ) from None
             if reply.status == 200:
-                if (name := _first_name(reply.body)) is not None:
+                name = _first_name(reply.body)
+                if name is not None and redact(name) != name:
+                    raise ConfigError(f"the server lists a model whose name is a secret of yours. {_CURE}")
+                if name is not None:
                     return name
                 words = "lists no models"
             else:
-                words = f"says {reply.status}: {words_of_body(reply.body, redactor.clean)}"
+                words = f"says {reply.status}: {words_of_body(reply.body, redact)}"
             problem = problem or f"{url} {words}"
     finally:
         await transport.aclose()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from benchwright.core import remember_secret, url_owner
 from benchwright.endpoints._endpoint import OpenEndpoint
 from benchwright.endpoints._proxies import is_loopback, proxy_for
 from benchwright.endpoints._secrets import read_api_key
@@ -39,11 +40,11 @@ def open_endpoint(
     if settings.api_key_name:
         read_api_key(settings.api_key_name)  # before a transport holds resources
     proxy = proxy_of(settings)
-    secrets = []
-    if proxy is not None and (password := urlsplit(proxy).password):
-        secrets = [password, unquote(password)]
+    if proxy is not None and (owner := url_owner(proxy)) is not None:
+        for password in (owner, unquote(owner), *owner.split(":", 1)[1:], *unquote(owner).split(":", 1)[1:]):
+            remember_secret(password, "the proxy's URL")
     transport = _transport(settings, proxy)
-    return HttpEndpoint(settings, transport, secrets=secrets, gate=gate, limiter=limiter)
+    return HttpEndpoint(settings, transport, gate=gate, limiter=limiter)
 
 
 def proxy_of(settings: EndpointSettings) -> str | None:

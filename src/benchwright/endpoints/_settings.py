@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from benchwright.core import APIS, Api, ConfigError, suggest
+from benchwright.core import APIS, Api, ConfigError, is_secret_name, suggest
 from benchwright.endpoints._addresses import Address, model_in_url, parse_address
 from benchwright.endpoints._proxies import check_proxy
-from benchwright.endpoints._secrets import is_secret_name, read_api_key
+from benchwright.endpoints._secrets import read_api_key
 
 ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 """How a model is asked: chat messages, a plain prompt, or choices ranked by log-probability."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.core import Outcome, encode_json
+from benchwright.core import Outcome, encode_json, redact
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine._answers import Answer, Strategy
 from benchwright.engine._feed import Feed, WorkItem
@@ -145,7 +145,7 @@ def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, start
     if scored.scores is not None:
         record["s"] = scored.scores
     if scored.error is not None:
-        record["e"] = scored.error
+        record["e"] = redact(scored.error)
     if answer.prompt is not None:
         record["p"] = answer.prompt
     reply = answer.reply

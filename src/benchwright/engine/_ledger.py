@@ -26,7 +26,7 @@ from benchwright.core import (
 from benchwright.endpoints import setting_advice
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._token_estimate import estimated_tokens
-from benchwright.store import StepRow, StepWriter, Store, call_key
+from benchwright.store import StepRow, StepWriter, Store, call_key, is_redacted
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
@@ -129,9 +129,11 @@ class CallLedger:
         known = item.recorded.get(key)
         if known is None:
             return None
-        if known.input_hash == digest:
+        if known.input_hash == digest and not is_redacted(known.output):
             return reply_from_json(orjson.loads(known.output))
-        self._store.forget_step(self._run_id, key)  # asked differently now: the old reply is another's
+        # Asked differently now, so that the old reply is another's; or stored without a secret it held, so that
+        # its score might differ.
+        self._store.forget_step(self._run_id, key)
         return None
 
     def known_elsewhere(self, digest: bytes) -> bytes | None:

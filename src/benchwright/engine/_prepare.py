@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -34,7 +33,7 @@ from benchwright.benchmarks import (
     target_error,
     target_problem,
 )
-from benchwright.config import resolve_headers
+from benchwright.config import header_variables, resolve_headers
 from benchwright.core import (
     VERSION,
     BadRow,
@@ -44,6 +43,8 @@ from benchwright.core import (
     JsonObject,
     UsageError,
     content_hash,
+    doubtful_secrets,
+    environment_secret,
 )
 from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
 from benchwright.endpoints import DemoSettings, EndpointSettings
@@ -197,6 +198,15 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
         resolve_headers(settings.endpoint.headers)
 
 
+def _variables(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
+    """The environment variables whose values the run's requests hold."""
+    names = list(judge_key_names(spec))
+    if isinstance(settings.endpoint, EndpointSettings):
+        names += header_variables(settings.endpoint.headers)
+        names += [settings.endpoint.api_key_name] if settings.endpoint.api_key_name else []
+    return names
+
+
 def _all_notes(
     spec: BenchmarkSpec, settings: RunSettings, reader: DatasetReader, fewshot: FewShot | None, scan: RowScan
 ) -> tuple[str, ...]:
@@ -251,7 +261,7 @@ def _judge_problems(spec: BenchmarkSpec) -> list[str]:
             judge_settings(judge, parallelism=1)
         except ConfigError as error:
             problems.append(f"the judge's settings cannot be used: {error}")
-    unset = [name for name in judge_key_names(spec) if not os.environ.get(name)]
+    unset = [name for name in judge_key_names(spec) if not environment_secret(name)]
     return [*problems, *(f"the judge's key variable {name} is not set (export {name}=…)" for name in unset)]
 
 
@@ -259,7 +269,7 @@ def _notes(
     spec: BenchmarkSpec, settings: RunSettings, fewshot: FewShot | None, problems: tuple[str | None, ...]
 ) -> tuple[str, ...]:
     """What a reader of the numbers must know, from what is known before they are measured."""
-    notes = [*definition_doubts(spec), *settings.model_notes]
+    notes = [*definition_doubts(spec), *settings.model_notes, *doubtful_secrets(_variables(spec, settings))]
     if fewshot is not None:
         notes += fewshot.warnings
     notes += [problem for problem in problems if problem is not None]

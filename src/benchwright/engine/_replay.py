@@ -10,7 +10,7 @@ from benchwright.endpoints import Endpoint
 from benchwright.engine._answers import Answer, Strategy
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._ledger import CallLedger, RequestIdentity
-from benchwright.store import Store, call_key
+from benchwright.store import Store, call_key, is_redacted
 
 
 class NotAskedError(BenchwrightError):
@@ -55,6 +55,10 @@ class RecordedReplies:
                 else "it asked this row something else; prompt, row or settings differ now"
             )
             raise NotAskedError(f"not asked in run {self._source}: {why}")
+        if is_redacted(output):
+            raise NotAskedError(
+                f"run {self._source} stored this reply without a secret that it held, so it cannot be scored again"
+            )
         return self._ledger.adopt(key, digest, request, output, item, identity)
 
 

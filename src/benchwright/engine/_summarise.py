@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.core import OUTCOMES, JsonObject, MetricSummary, RunSummary, load_each
+from benchwright.core import OUTCOMES, REDACTED, JsonObject, MetricSummary, RunSummary, load_each
 from benchwright.engine._changes import change_notes
 from benchwright.stats import Aggregator, RepeatTally, ScoreSummary
 from benchwright.store import Store
@@ -45,6 +45,7 @@ def summarise(
     counts: Counter[str] = Counter()
     prompt_tokens = completion_tokens = 0
     counted = False
+    redacted = 0
     recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
         counts.update(map(itemgetter("o"), records))
@@ -60,6 +61,7 @@ def summarise(
                     tally.add_failure(index)
                 else:
                     tally.add(index, given)
+        redacted += sum(["redacted" in record for record in records])
         usages = [usage for record in records if (usage := record.get("u")) is not None]
         if usages:
             counted = True
@@ -72,6 +74,8 @@ def summarise(
         notes.append(f"no scores: {spec.unscored}")
     elif evaluated > failed and not metrics:
         notes.append("the scorer gave no number for any sample; return a bool or a number under some key")
+    if redacted:
+        notes.append(_redacted_note(redacted))
     if spec.remarks is not None and metrics:
         notes += spec.remarks(metrics)
     if derived is not None:
@@ -103,6 +107,14 @@ def summarise(
         over_repeats={} if tally is None else _over_repeats(tally, spec.headline, repeats, pass_k or repeats),
         unscored=spec.unscored,
         derived={} if derived is None else derived.figures(),
+    )
+
+
+def _redacted_note(samples: int) -> str:
+    held = "the reply of 1 sample" if samples == 1 else f"replies of {samples} samples"
+    return (
+        f"{held} held a value of the environment, which is stored and shown as {REDACTED}: scored as it came, but it "
+        "cannot be scored again"
     )
 
 

@@ -1,5 +1,6 @@
 """Views of recorded runs: files, terminal tables, JSON. Reads the store and never calls a model."""
 
+from benchwright.core import printable
 from benchwright.reports._adopt import run_of_folder, steps_of_folder
 from benchwright.reports._compare.compare import compare_runs
 from benchwright.reports._compare.values import Comparison, MetricComparison
@@ -24,7 +25,7 @@ from benchwright.reports._show import (
 )
 from benchwright.reports._side_by_side.table import SideBySideTable
 from benchwright.reports._side_by_side.values import SideBySide, SideRun, side_by_side
-from benchwright.reports._text import duration, printable
+from benchwright.reports._text import duration
 from benchwright.reports._work_folder.tasks import (
     RUNS_FILE,
     WorkRuns,

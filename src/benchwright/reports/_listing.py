@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from benchwright.core import RunSummary
-from benchwright.reports._text import duration, local_time, printable
+from benchwright.core import RunSummary, printable
+from benchwright.reports._text import duration, local_time
 from benchwright.reports._workflows import steps_of, summary_of, workflow_headline
 from benchwright.store import RunRecord
 

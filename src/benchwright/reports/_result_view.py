@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchwright.core import OUTCOMES, MetricSummary, RunSummary
+from benchwright.core import OUTCOMES, MetricSummary, RunSummary, printable
 from benchwright.reports._files import RUN_FILES
 from benchwright.reports._headline import headline_of
 from benchwright.reports._settings import is_demo
-from benchwright.reports._text import duration, number, plural, printable
+from benchwright.reports._text import duration, number, plural
 from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord
 

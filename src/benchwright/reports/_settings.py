@@ -3,14 +3,12 @@ and the command that would start the same run."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import Any
 
-from benchwright.core import LEFT_OUT, JsonObject, canonical_json
+from benchwright.core import LEFT_OUT, JsonObject, canonical_json, is_secret_name, public_url
 from benchwright.store import STATE_FOLDER, RunRecord
 
-_SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie|signature|^sig$|^code$", re.IGNORECASE)
 _SWITCHES = ("fewshot_strict", "skip_bad_rows")
 _ASKING_SWITCHES = ("fewshot_strict",)
 _SCORING = {
@@ -125,7 +123,7 @@ def command_of(run: RunRecord) -> str:
         if value is not None:
             words += [f"--{name.replace('_', '-')}", str(value)]
     for name, value in _table(_table(settings.get("model")).get("headers")).items() if source is None else ():
-        if "${" in str(value) or not _SECRET_NAME.search(name):  # secrets only as names of variables
+        if "${" in str(value) or not is_secret_name(name):  # secrets only as names of variables
             words += ["--header", f"{name}={value}"]
     extra = generation.get("extra_body")
     if extra:
@@ -176,30 +174,12 @@ def _question_flags(questions: JsonObject) -> JsonObject:
     return flags
 
 
-def public_url(url: str) -> str:
-    """The URL without user name, password and values of parameters that look like secrets.
-
-    >>> public_url("https://me:pw@host/v1?api_key=sk-1&version=2")
-    'https://host/v1?api_key=…&version=2'
-    """
-    head, mark, query = url.partition("?")
-    scheme, slashes, rest = head.partition("://")
-    if slashes:
-        host, slash, path = rest.partition("/")
-        head = scheme + slashes + host.rpartition("@")[2] + slash + path
-    pairs = []
-    for pair in query.split("&") if mark else ():
-        name, equals, value = pair.partition("=")
-        pairs.append(name + equals + ("…" if value and _SECRET_NAME.search(name) else value))
-    return head + mark + "&".join(pairs)
-
-
 def without_secrets(value: JsonObject) -> JsonObject:
     """Settings with URLs made public and values of secret-looking headers masked."""
     masked: JsonObject = {}
     for name, entry in value.items():
         if name == "headers" and isinstance(entry, dict):
-            masked[name] = {h: "…" if _SECRET_NAME.search(h) else v for h, v in entry.items()}
+            masked[name] = {h: "…" if is_secret_name(h) else v for h, v in entry.items()}
         elif name in ("url", "proxy") and isinstance(entry, str):
             masked[name] = public_url(entry)
         else:

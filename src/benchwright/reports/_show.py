@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from benchwright.core import JsonValue, encode_json, exact_json
+from benchwright.core import JsonValue, encode_json, exact_json, printable
 from benchwright.reports._result_view import result_table, result_view
 from benchwright.reports._samples import JudgeView, SampleView
 from benchwright.reports._settings import command_of
-from benchwright.reports._text import duration, local_time, printable
+from benchwright.reports._text import duration, local_time
 from benchwright.reports._workflows import workflow_overview
 from benchwright.store import Event, RunRecord
 

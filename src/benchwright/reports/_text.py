@@ -1,20 +1,8 @@
-"""Small things that every terminal view needs: numbers in words, and text that cannot take over a terminal."""
+"""Small things that every terminal view needs: numbers in words."""
 
 from __future__ import annotations
 
 import time
-
-_HARMLESS = {ord("\n"), ord("\t")}
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in _HARMLESS}
-
-
-def printable(text: str) -> str:
-    r"""Text with control characters made visible: a reply must not be able to move the cursor.
-
-    >>> printable("a\x1b[2Jb")
-    'a\\x1b[2Jb'
-    """
-    return text.replace("\r\n", "\n").translate(_CONTROLS)
 
 
 def number(value: float) -> str:

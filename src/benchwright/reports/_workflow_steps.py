@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, load_exact_json, suggest
+from benchwright.core import JsonObject, JsonValue, NotFoundError, load_exact_json, printable, suggest
 from benchwright.reports._files import iso_time
-from benchwright.reports._text import duration, number, printable
+from benchwright.reports._text import duration, number
 from benchwright.store import Event, MetricPoint, Store, WorkflowStep
 
 if TYPE_CHECKING:

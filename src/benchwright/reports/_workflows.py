@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import JsonValue, RunSummary, exact_json
-from benchwright.reports._text import duration, local_time, number, plural, printable
+from benchwright.core import JsonValue, RunSummary, exact_json, printable
+from benchwright.reports._text import duration, local_time, number, plural
 from benchwright.reports._workflow_steps import StepView, step_table
 from benchwright.store import Event, MetricTotals, RunRecord
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchwright.core import ConfigError, JsonObject, UsageError, suggest
+from benchwright.core import ConfigError, JsonObject, UsageError, redact, suggest
 from benchwright.scorers._input import ScorerInput, Scores
 from benchwright.scorers._judge_config import JudgeCall, JudgeConfig, JudgeFailedError
 from benchwright.scorers._judge_grades import (
@@ -223,5 +223,5 @@ def _is_on_scale(number: float, mapping: Mapping[str, float]) -> bool:
 
 
 def _shown(reply: str) -> str:
-    text = reply.strip()
+    text = redact(reply.strip())  # before it is cut, which would leave a part of a secret
     return repr(text if len(text) <= _SHOWN_CHARS else "…" + text[-_SHOWN_CHARS:])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from benchwright.config import (
     resolve_headers,
     resolve_provider,
 )
-from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, suggest
+from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_name, suggest
 from benchwright.endpoints import (
     DemoSettings,
     EndpointSettings,
@@ -35,10 +34,6 @@ from benchwright.sdk._options import RunOptions
 UNNAMED = "?"
 """Stands for a model that only its server could name, where the server was not asked."""
 
-_SECRET_FIELD = re.compile(
-    r"(x[-_])?(api[-_]?key|authorization|(auth|access|bearer)[-_]?token|password|passwd|(client[-_])?secret|credentials?)",
-    re.IGNORECASE,
-)
 DEFAULT_PARALLELISM = 16
 """Samples in flight when nobody says otherwise: polite to a small server, enough for a laptop."""
 
@@ -275,7 +270,7 @@ def _refuse_secrets(body: Any) -> None:
     if not isinstance(body, Mapping):
         return
     for name, value in body.items():
-        if _SECRET_FIELD.fullmatch(str(name)):
+        if isinstance(value, str) and is_secret_name(str(name)):
             raise UsageError(
                 f"extra_body: {name} looks like a secret, and request bodies are recorded. Export it and send it as a "
                 "header: --api-key-name MY_KEY, or --header 'X-Api-Key=${MY_KEY}'"

@@ -12,6 +12,7 @@ from benchwright.store._records import (
     StepOutput,
     StepRow,
     StepValues,
+    is_redacted,
 )
 from benchwright.store._repair import Recovered, integrity_problems, recover_database
 from benchwright.store._store import Store
@@ -76,6 +77,7 @@ __all__ = [
     "existing_workspace",
     "find_workspace",
     "integrity_problems",
+    "is_redacted",
     "judge_key",
     "not_read",
     "open_database",

@@ -36,6 +36,16 @@ def score_of(key: str) -> str | None:
     return "score" + key[4:] if key.startswith("call/") and key.count("/") == 2 else None
 
 
+def sample_of(key: str) -> str:
+    """Row and repeat in a key, the same for all steps of a sample.
+
+    >>> sample_of("judge/000000012/0000/001")
+    '000000012/0000'
+    """
+    start = key.index("/") + 1
+    return key[start : start + 14]
+
+
 def key_range(kind: str, first_index: int, last_index: int) -> tuple[str, str]:
     """The half-open key range of the samples `first_index..last_index`."""
     return f"{kind}/{first_index:09d}/", f"{kind}/{last_index + 1:09d}/"

@@ -86,6 +86,23 @@ StepValues: TypeAlias = tuple[
 """The values of a `StepRow`. Whoever records a hundred thousand makes them without the names."""
 
 
+_REDACTED_MARK = b'{"redacted":true,'
+
+
+def marked_as_redacted(record: bytes) -> bytes:
+    """A reply, or a score, that was stored without a secret which the reply held."""
+    return record if is_redacted(record) else _REDACTED_MARK + record[1:]
+
+
+def is_redacted(record: bytes) -> bool:
+    """Whether a reply is not stored as it came, so that another score of it might differ.
+
+    >>> is_redacted(marked_as_redacted(b'{"t":"[redacted]"}'))
+    True
+    """
+    return record.startswith(_REDACTED_MARK)
+
+
 class StepOutput(NamedTuple):
     """What a resumed or cached step needs."""
 

@@ -13,7 +13,7 @@ from benchwright.core import JsonObject, NotFoundError, RunOwnedError, UsageErro
 from benchwright.store._connected import Connected
 from benchwright.store._owner import Owner, this_process
 from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, StepRow, event_of
-from benchwright.store._texts import load_json, storable
+from benchwright.store._texts import load_json, storable, storable_json, storable_message
 
 _RUN_COLUMNS = (
     "id, name, target, model, status, folder, settings, manifest, summary, error, created_at, finished_at,"
@@ -142,8 +142,8 @@ class Runs(Connected):
                     "UPDATE runs SET status = ?, summary = ?, error = ?, finished_at = ?, owner = NULL WHERE id = ?",
                     (
                         status,
-                        None if summary is None else encode_json(summary),
-                        storable(error),
+                        None if summary is None else storable_json(encode_json(summary)),
+                        storable_message(error),
                         time.time(),
                         run_id,
                     ),
@@ -193,7 +193,7 @@ class Runs(Connected):
     def _event(self, run_id: int, kind: str, message: str) -> None:
         self._connection.execute(
             "INSERT INTO events (run_id, kind, message, created_at) VALUES (?,?,?,?)",
-            (run_id, kind, storable(message), time.time()),
+            (run_id, kind, storable_message(message), time.time()),
         )
 
     def _no_such_run(self, wanted: str) -> NotFoundError:

@@ -16,8 +16,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from benchwright.core import known_secrets
 from benchwright.store._database import StoreError, not_written, open_database
-from benchwright.store._records import StepValues
+from benchwright.store._keys import sample_of
+from benchwright.store._records import StepValues, marked_as_redacted
 from benchwright.store._repair import identity, rescue
 
 _COLUMNS = (
@@ -32,6 +34,8 @@ nothing else to do and long when there is: a quiet run commits at once, a busy o
 simpler, but those of uvloop have a millisecond's grain, which cost 3 % of the rate at 20 ms latency.)"""
 _GROUP_ROWS = 24
 """A group of this size does not wait any longer: twice as many cost no less, and held up what was done first."""
+_OWN_WORDS = ("o", "s")
+"""Where records of replies and scores have the status and the outcome."""
 _CHECKPOINT_ROWS = 4_000
 """Rows between checkpoints."""
 _CHECKPOINT_HERE_PAGES = 16_000
@@ -59,6 +63,7 @@ class StepWriter:
         self._failure: StoreError | None = None
         self._since_checkpoint = 0
         self._checkpoint: asyncio.Future[None] | None = None
+        self._redacted: set[str] = set()
         self.commits = 0
         """Commits so far."""
 
@@ -97,7 +102,7 @@ class StepWriter:
     def _commit(self) -> None:
         if not self._pending:
             return
-        group, self._pending = self._pending, []
+        group, self._pending = self._without_secrets(self._pending), []
         written, self._written = self._written, self._loop.create_future()
         try:
             self._insert_all(group)
@@ -126,6 +131,40 @@ class StepWriter:
         if self._failure is None and identity(self._database) != self._file:
             self._failure = rescue(self._connection, self._database)
 
+    def _without_secrets(self, group: list[StepValues]) -> list[StepValues]:
+        """The rows as they may be stored: no value of the environment in any of them. One look for the whole group,
+        as there is hardly ever anything to find.
+
+        A reply that was changed is marked, so that it is never scored again or offered to another run, and so is
+        the score that rests on it, which was given to the reply as it came.
+        """
+        redactor = known_secrets()
+        if not self._redacted and not (
+            redactor.guards
+            and redactor.found_in(b"\n".join([text or b"" for row in group for text in _texts(row)]))
+        ):
+            return group
+        clean = redactor.clean_json
+        cleaned: list[StepValues] = []
+        for key, digest, given, output, reusable, started, finished, call_hash, asked, reply in group:
+            kept, kept_reply = clean(output, _OWN_WORDS), reply and clean(reply, _OWN_WORDS)
+            is_score = key.startswith("score/")
+            if kept_reply is not reply or (kept is not output and not is_score):
+                self._redacted.add(sample_of(key))
+                reusable = False
+                if kept_reply is not None:
+                    kept_reply = marked_as_redacted(kept_reply)
+                if not is_score:
+                    kept = marked_as_redacted(kept)
+            if is_score and sample_of(key) in self._redacted:
+                self._redacted.discard(sample_of(key))
+                kept = marked_as_redacted(kept)
+            cleaned.append(
+                (key, digest, given and clean(given), kept, reusable, started, finished, call_hash,
+                 asked and clean(asked), kept_reply)
+            )  # fmt: skip
+        return cleaned
+
     def _insert_all(self, group: list[StepValues]) -> None:
         execute = self._connection.execute
         execute("BEGIN IMMEDIATE")
@@ -138,6 +177,10 @@ class StepWriter:
             if self._connection.in_transaction:
                 execute("ROLLBACK")
             raise
+
+
+def _texts(row: StepValues) -> tuple[bytes | None, ...]:
+    return row[2], row[3], row[8], row[9]
 
 
 def _values(rows: list[StepValues]) -> list[object]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchwright.core import ConfigError
+from benchwright.core import ConfigError, redact, remember_secret
 
 PUBLIC_HUB = "https://huggingface.co"
 """The hub when `HF_ENDPOINT` is not set."""
@@ -46,7 +46,7 @@ class HubSettings:
 
     def without_token(self, text: str) -> str:
         """A text that may be printed, whatever the hub put into it."""
-        return text.replace(self.token, "…") if self.token else text
+        return redact(text)
 
 
 def hub_settings(environ: Mapping[str, str] | None = None) -> HubSettings:
@@ -100,6 +100,7 @@ def _printable(token: str, source: str) -> str:
             f"the token in {source} holds spaces, line breaks or other characters no token has. "
             "Copy it again from https://huggingface.co/settings/tokens"
         )
+    remember_secret(token, source)
     return token
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from benchwright.core import printable
 from benchwright.reports._compare.values import Comparison, MetricComparison, MetricSide
-from benchwright.reports._text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

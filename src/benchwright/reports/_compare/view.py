@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchwright.core import JsonValue
+from benchwright.core import JsonValue, printable
 from benchwright.reports._compare.metric_table import MetricTable
 from benchwright.reports._compare.values import Comparison, MetricComparison
 from benchwright.reports._compare.workflow_view import workflow_parts
-from benchwright.reports._text import duration, plural, printable
+from benchwright.reports._text import duration, plural
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType

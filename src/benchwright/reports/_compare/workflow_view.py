@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchwright.core import JsonValue, exact_json
+from benchwright.core import JsonValue, exact_json, printable
 from benchwright.reports._compare.values import Comparison, field_differences
-from benchwright.reports._text import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from benchwright.core import printable
 from benchwright.reports._side_by_side.values import SideBySide, SideCell, SideRow
-from benchwright.reports._text import number, printable
+from benchwright.reports._text import number
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from benchwright.reports._text import duration, plural, printable
+from benchwright.core import printable
+from benchwright.reports._text import duration, plural
 from benchwright.reports._work_folder.tally import Tally
 from benchwright.reports._workflows import summary_of
 from benchwright.store import Event, RunRecord

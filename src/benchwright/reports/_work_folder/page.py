@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from benchwright.core import OUTCOMES
-from benchwright.reports._text import printable
+from benchwright.core import OUTCOMES, printable
 from benchwright.reports._work_folder.table import Cell, Line, SummaryTable
 from benchwright.reports._work_folder.texts import BESIDE, beside, interval
 from benchwright.reports._workflows import summary_of

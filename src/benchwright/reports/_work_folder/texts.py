@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from benchwright.reports._text import printable
+from benchwright.core import printable
 from benchwright.reports._work_folder.table import Cell, SummaryTable
 
 HEADINGS = ("dataset", "version", "metric", "mode")

@@ -18,6 +18,7 @@ from benchwright.core import (
     RunOwnedError,
     UsageError,
     refuse_while_loading,
+    shown,
     suggest,
 )
 from benchwright.sdk._workflow.context import WorkflowContext, traceback_text
@@ -57,7 +58,7 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
         number = job.stopped_by or signal.SIGINT
         _leave(f"interrupted ({number.name}){job.how_to_go_on()}\n", 128 + number)
     if managed.run_id is None and job.ctx is not None:
-        print(job.told(), file=sys.stderr)
+        print(shown(job.told()), file=sys.stderr)
 
 
 class _Job:
@@ -185,6 +186,6 @@ def _loop_factory() -> Any:
 
 
 def _leave(text: str, code: int) -> NoReturn:
-    sys.stderr.write(text)
+    sys.stderr.write(shown(text))
     sys.stderr.flush()
     sys.exit(code)

@@ -3,7 +3,7 @@
 | recorded | same input | other input |
 |---|---|---|
 | nothing | run, attempt 1 | |
-| completed | reuse; without cache a new generation | refuse, or a new generation on `rerun` |
+| completed | reuse; without cache, or stored without a secret, a new generation | refuse, or a new generation on `rerun` |
 | running, by this lease | refuse: it is being executed | refuse: it is being executed |
 | running, by an older lease | run, attempt + 1 | as completed |
 | failed, interrupted | run, attempt + 1 | as completed |
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from benchwright.store._texts import load_json, storable
+from benchwright.store._texts import is_withheld, load_json, storable, storable_json
 from benchwright.store._workflow.errors import InputChangedError, StaleAttemptError, StepHeldError
 from benchwright.store._workflow.records import InputChange
 
@@ -56,8 +56,11 @@ class StepRequest(NamedTuple):
     """Whether the caller knows that nobody executes the step, although its record says so."""
 
     def storable(self) -> StepRequest:
-        """With a key that the database can hold."""
-        return self if self.key.isascii() else self._replace(key=storable(self.key))
+        """With a key and an input that the database can hold; the hash stays that of the input as given."""
+        request = self if self.key.isascii() else self._replace(key=storable(self.key))
+        if self.input is None or (kept := storable_json(self.input)) is self.input:
+            return request
+        return request._replace(input=kept)
 
 
 class Planned(NamedTuple):
@@ -92,7 +95,7 @@ def plan_begin(state: StepState | None, request: StepRequest, token: str) -> Pla
             return Planned("new", state.generation + 1, 1)
         raise InputChangedError(request.key, state.input_hash, request.input_hash)
     if state.status == "completed":
-        if request.cache:
+        if request.cache and not is_withheld(state.output):
             return Planned("reuse", state.generation, state.attempt)
         return Planned("new", state.generation + 1, 1)
     return Planned("again", state.generation, state.attempt + 1)

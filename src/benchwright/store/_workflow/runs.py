@@ -10,7 +10,7 @@ from benchwright.core import JsonObject, JsonValue, RunOwnedError, encode_json, 
 from benchwright.store._owner import this_process
 from benchwright.store._records import RunStatus
 from benchwright.store._runs import Runs
-from benchwright.store._texts import storable
+from benchwright.store._texts import storable, storable_input
 from benchwright.store._workflow.errors import RunClosedError
 from benchwright.store._workflow.leases import check_lease, hold, let_go, live_owner, new_lease
 from benchwright.store._workflow.records import Lease
@@ -158,4 +158,4 @@ class WorkflowRuns(Runs):
 
 
 def _json(value: JsonValue) -> bytes | None:
-    return None if value is None else encode_json(value)
+    return None if value is None else storable_input(value)

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from benchwright.core import JsonObject, UsageError, canonical_json, encode_json
-from benchwright.store._texts import storable
+from benchwright.store._texts import storable, storable_json, storable_message
 from benchwright.store._workflow.decisions import StepState
 from benchwright.store._workflow.records import MetricTotals
 
@@ -177,11 +177,11 @@ def close_run(
             for name, totals in metric_totals(connection, run_id).items()
         },
     }  # fmt: skip
-    text = storable(error)
+    text = storable_message(error)
     connection.execute(
         "UPDATE runs SET status = ?, output = coalesce(?, output), summary = ?, error = ?,"
         " finished_at = max(created_at, ?), owner = NULL, lease = NULL WHERE id = ?",
-        (status, output, encode_json(summary), text, now, run_id),
+        (status, output and storable_json(output), encode_json(summary), text, now, run_id),
     )
     last_line = (text or status).strip().rpartition("\n")[2]
     put_events(connection, [EventRow(run_id, None, f"run.{status}", last_line, None, now)])

@@ -7,7 +7,7 @@ import time
 
 from benchwright.core import JsonObject, JsonValue, NotFoundError, encode_json
 from benchwright.store._connected import Connected
-from benchwright.store._texts import storable
+from benchwright.store._texts import storable, storable_json, storable_message
 from benchwright.store._workflow.decisions import (
     StepRequest,
     StepState,
@@ -100,10 +100,12 @@ class WorkflowSteps(Connected):
         self, lease: Lease, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
     ) -> None:
         """Record an event of a run or of one of its steps."""
-        told = None if data is None else encode_json(data)
+        told = None if data is None else storable_json(encode_json(data))
         with self._transaction() as connection:
             check_lease(connection, lease)
-            row = EventRow(lease.run_id, step_id, storable(kind), storable(message), told, time.time())
+            row = EventRow(
+                lease.run_id, step_id, storable(kind), storable_message(message), told, time.time()
+            )
             put_events(connection, [row])
 
 
@@ -125,10 +127,11 @@ def end_step(
     if row is None:
         raise NotFoundError(f"run {run_id} has no step {step_id}")
     key, state = row[0], StepState(*row[1:])
+    output = output and storable_json(output)
     if check_end(key, state, attempt, status, output) == "done":
         return
     now = time.time()
-    text = storable(error)
+    text = storable_message(error)
     connection.execute(
         "UPDATE workflow_steps SET status = ?, output = ?, error = ?, finished_at = max(started_at, ?) WHERE id = ?",
         (status, output, text, now, step_id),

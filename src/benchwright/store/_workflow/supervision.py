@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from benchwright.core import JsonValue, encode_json
+from benchwright.core import JsonValue
 from benchwright.store._owner import Owner
 from benchwright.store._records import RunStatus
 from benchwright.store._runs import Runs
-from benchwright.store._texts import storable
+from benchwright.store._texts import storable_input, storable_message
 from benchwright.store._workflow.leases import check_lease, let_go, live_owner
 from benchwright.store._workflow.records import Lease
 from benchwright.store._workflow.statements import EventRow, close_run, put_events, restore_events
@@ -53,10 +53,15 @@ class WorkflowSupervision(Runs):
                 elif row[0] != status:
                     connection.execute(
                         "UPDATE runs SET status = ?, error = ? WHERE id = ?",
-                        (status, storable(error), lease.run_id),
+                        (status, storable_message(error), lease.run_id),
                     )
                     event = EventRow(
-                        lease.run_id, None, f"run.{status}", storable(error or status), None, time.time()
+                        lease.run_id,
+                        None,
+                        f"run.{status}",
+                        storable_message(error or status),
+                        None,
+                        time.time(),
                     )
                     put_events(connection, [event])
         finally:
@@ -73,7 +78,9 @@ class WorkflowSupervision(Runs):
         """A resumed run goes on with another input, because its starter wants so."""
         with self._transaction() as connection:
             check_lease(connection, lease)
-            connection.execute("UPDATE runs SET input = ? WHERE id = ?", (encode_json(value), lease.run_id))
+            connection.execute(
+                "UPDATE runs SET input = ? WHERE id = ?", (storable_input(value), lease.run_id)
+            )
 
     def remove_run(self, run_id: int) -> None:
         """Delete a run's record with everything recorded under it, for good."""

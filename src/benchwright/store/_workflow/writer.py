@@ -19,7 +19,7 @@ from benchwright.core import BenchwrightError, JsonObject, JsonValue, encode_jso
 from benchwright.store._connected import Transaction
 from benchwright.store._database import not_written, open_database
 from benchwright.store._records import RunStatus
-from benchwright.store._texts import storable
+from benchwright.store._texts import storable, storable_json, storable_message
 from benchwright.store._workflow.decisions import (
     StepRequest,
     StepState,
@@ -150,8 +150,8 @@ class WorkflowWriter:
     ) -> None:
         """Append an event; `settled` tells when it is committed."""
         self._check(lease)
-        told = None if data is None else encode_json(data)
-        row = EventRow(lease.run_id, step_id, storable(kind), storable(message), told, time.time())
+        told = None if data is None else storable_json(encode_json(data))
+        row = EventRow(lease.run_id, step_id, storable(kind), storable_message(message), told, time.time())
         self._group.events.append((lease, row, False))
         self._events_due = True
         self._commit_soon()
@@ -191,7 +191,9 @@ class WorkflowWriter:
         self._check(lease)
         with Transaction(self._connection, self._database) as connection:
             check_lease(connection, lease)
-            connection.execute("UPDATE runs SET output = ? WHERE id = ?", (output, lease.run_id))
+            connection.execute(
+                "UPDATE runs SET output = ? WHERE id = ?", (storable_json(output), lease.run_id)
+            )
 
     def finish(
         self, lease: Lease, status: RunStatus, *, output: bytes | None = None, error: str | None = None
@@ -240,9 +242,10 @@ class WorkflowWriter:
                 check_lease(connection, lease)
                 end_step(connection, lease.run_id, step_id, attempt, status, output, error)
             return
+        output = output and storable_json(output)
         if check_end(step.key, step.state(), attempt, status, output) == "done":
             return
-        self._known.ended(step, status, output, storable(error))
+        self._known.ended(step, status, output, storable_message(error))
         self._group.steps[step_id] = step
         self._event_later((lease, step, True))
 

@@ -1,0 +1,39 @@
+"""Text for terminals: it cannot move the cursor, reorder what is read, or show a secret."""
+
+from __future__ import annotations
+
+from benchwright.core._secrets import redact
+
+_HARMLESS = {ord("\n"), ord("\t")}
+_BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_HIDDEN = (*range(127, 160), *_BIDI, 0x2028, 0x2029, 0xFEFF, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
+_CONTROLS = {code: f"\\x{code:02x}" for code in range(32) if code not in _HARMLESS} | {
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _HIDDEN
+}
+_IN_JSON = {
+    code: f"\\u{code:04x}" if code < 65536 else f"\\udb40\\u{0xDC00 + code - 0xE0000:04x}" for code in _HIDDEN
+}
+
+
+def printable(text: str) -> str:
+    r"""Text with control characters and marks of direction made visible: a reply must not be able to move the cursor
+    or to have a line read backwards.
+
+    >>> printable("a\x1b[2Jb\u202e")
+    'a\\x1b[2Jb\\u202e'
+    """
+    return text.replace("\r\n", "\n").translate(_CONTROLS)
+
+
+def shown(text: str) -> str:
+    """Text of anybody's as it may be printed: without secrets, and unable to take over a terminal."""
+    return printable(redact(text))
+
+
+def printable_json(text: str) -> str:
+    r"""JSON with the same value, hidden characters as escapes.
+
+    >>> printable_json('"\u202e"')
+    '"\\u202e"'
+    """
+    return text if text.isascii() and "\x7f" not in text else text.translate(_IN_JSON)
