@@ -18,7 +18,8 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 import orjson
 
-from benchwright.core._exact import exact_json, load_exact_json
+from benchwright.core._exact import exact_json
+from benchwright.core._json import load_exact_json
 
 REDACTED = "[redacted]"
 """What stands in place of a secret."""
