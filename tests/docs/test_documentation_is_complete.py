@@ -203,7 +203,7 @@ def test_profiles_and_wire_formats_are_documented() -> None:
 def known_keys(tmp_path: Path, table: str) -> set[str]:
     """What the configuration itself says it knows, in a table with a key it does not know."""
     path = tmp_path / CONFIG_NAMES[0]
-    path.write_text(f"{table}\nno_such_key_at_all = 1\n", encoding="utf-8")
+    path.write_text(f"{table}\nno_such_setting_at_all = 1\n", encoding="utf-8")
     with pytest.raises(ConfigError) as refused:
         read_config(path)
     return set(str(refused.value).rpartition("Known: ")[2].split(", "))
