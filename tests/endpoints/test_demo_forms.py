@@ -48,6 +48,31 @@ def test_tgi(server: DemoServer) -> None:
     assert "".join(p["token"]["text"] for p in pieces) == last["generated_text"] == whole["generated_text"]
 
 
+def test_tgi_keeps_the_stop_text(server: DemoServer) -> None:
+    body = {"inputs": "What is 12 + 7?\nAnswer:", "parameters": {"stop": ["9"], "details": True}}
+    _, reply, _ = ask(server, "/generate", body)
+    whole = orjson.loads(reply)
+    assert (whole["generated_text"].strip(), whole["details"]["finish_reason"]) == ("19", "stop_sequence")
+    _, stream, _ = ask(server, "/generate_stream", body)
+    assert events(stream)[-1]["generated_text"].strip() == "19"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"parameters": {"max_tokens": 20, "temperature": 0}},
+        {"parameters": {"max_tokens": 20, "temperature": 0.0, "top_p": 1.0}},
+        {"max_tokens": 20, "temperature": 0, "bad_words": "", "stop_words": ""},
+        {"parameters": {"max_new_tokens": 20, "do_sample": False}},
+    ],
+)
+def test_triton_takes_the_names_of_its_back_ends(server: DemoServer, body: dict[str, Any]) -> None:
+    body = {"text_input": "What is 12 + 7?\nAnswer:", **body}
+    status, reply, _ = ask(server, "/v2/models/any/generate", body)
+    assert status == 200
+    assert orjson.loads(reply)["text_output"].strip() == "19"
+
+
 def test_mindie_and_triton(server: DemoServer) -> None:
     prompt = "What is 12 + 7?\nAnswer:"
     _, stream, _ = ask(server, "/infer", {"inputs": prompt, "stream": True, "parameters": {}})
@@ -69,9 +94,10 @@ def test_responses(server: DemoServer) -> None:
     whole = orjson.loads(reply)
     assert "19" in whole["output"][0]["content"][0]["text"]
     _, stream, _ = ask(server, "/v1/responses", {**body, "stream": True})
-    first, *deltas, last = events(stream)
+    first, *items, last = events(stream)
     assert (first["type"], last["type"]) == ("response.created", "response.completed")
-    assert "".join(delta["delta"] for delta in deltas) == whole["output"][0]["content"][0]["text"]
+    deltas = [event["delta"] for event in items if event["type"] == "response.output_text.delta"]
+    assert "".join(deltas) == whole["output"][0]["content"][0]["text"]
     _, reply, _ = ask(server, "/v1/responses", {**body, "max_output_tokens": 0})
     assert orjson.loads(reply)["status"] == "incomplete"
 

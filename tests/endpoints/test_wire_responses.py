@@ -63,7 +63,7 @@ async def test_chat_body_and_whole_reply() -> None:
         (call,) = server.calls
     assert call.path == "/v1/responses"
     assert call.body == {
-        "model": "m", "input": messages, "store": False, "max_output_tokens": 64, "temperature": 0.0, "top_p": 1.0,
+        "model": "m", "input": messages, "store": False, "stream": False, "max_output_tokens": 64, "temperature": 0.0, "top_p": 1.0,
         "reasoning": {"effort": "low"}, "user": "u",
     }  # fmt: skip
     assert (reply.status, reply.text, reply.reasoning, reply.finish_reason) == (
@@ -87,7 +87,7 @@ async def test_prompt_is_the_input_and_bare_host_without_v1_is_found() -> None:
     async with serving(answer) as server, endpoint_at(server.url, api="responses") as endpoint:
         reply = await endpoint.send(completion("2+2="))
         assert [call.path for call in server.calls] == ["/v1/responses", "/responses"]
-        assert server.calls[1].body == {"model": "m", "input": "2+2=", "store": False}
+        assert server.calls[1].body == {"model": "m", "input": "2+2=", "store": False, "stream": False}
     assert (reply.status, reply.text) == ("answered", "4")
 
 

@@ -66,6 +66,23 @@ async def test_whole_reply_with_counts_from_the_headers() -> None:
     assert (reply.usage.prompt, reply.usage.completion) == (11, 3)
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@in_loop
+async def test_the_stop_text_is_taken_off(stream: bool) -> None:
+    async def answer(call: Call) -> None:
+        details = {"finish_reason": "stop_sequence", "generated_tokens": 2, "seed": None}
+        if stream:
+            await call.events(token("4"), token("\n", whole="4\n", **details))
+        else:
+            await call.json({"generated_text": "4\n", "details": details})
+
+    async with serving(answer) as server, endpoint_at(server.url, api="tgi") as endpoint:
+        reply = await endpoint.send(completion("2+2=", stop=["Q:", "\n"], stream=stream))
+        other = await endpoint.send(completion("2+2=", stop=["Q:"], stream=stream))
+    assert (reply.text, reply.finish_reason) == ("4", "stop")
+    assert other.text == "4\n"
+
+
 @in_loop
 async def test_sampling_says_so_and_a_list_of_one_is_read() -> None:
     async def answer(call: Call) -> None:

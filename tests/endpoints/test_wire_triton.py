@@ -144,3 +144,41 @@ async def test_errors_keep_the_servers_words() -> None:
             reply = await endpoint.send(completion(stream=True))
         assert reply.failure is not None
         assert (reply.failure.kind, words in reply.failure.message) == (kind, True)
+
+
+MISSING = (
+    "expected 4 inputs but got 1 inputs for model 'ensemble'. Got input(s) ['text_input'], but missing required "
+    "input(s) ['max_tokens','bad_words','stop_words']. Please provide all required input(s)."
+)
+
+
+@pytest.mark.parametrize(
+    "words", [MISSING, "the model requires max_tokens", "'max_tokens' is a required input"]
+)
+@in_loop
+async def test_inputs_that_the_model_requires_are_sent_as_inputs(words: str) -> None:
+    async def answer(call: Call) -> None:
+        if "max_tokens" not in call.body:
+            await call.json({"error": words}, 400)
+        else:
+            await call.json({"model_name": "m", "model_version": "1", "text_output": "4"})
+
+    async with serving(answer) as server, endpoint_at(server.url, api="triton", model_id="m") as endpoint:
+        first = await endpoint.send(completion("2+2=", max_tokens=8, temperature=0.0))
+        second = await endpoint.send(completion("3+1=", max_tokens=8, temperature=0.0))
+        bodies = [call.body for call in server.calls]
+    assert (first.text, first.attempts, second.text, second.attempts) == ("4", 2, "4", 1)
+    assert bodies[-1]["max_tokens"] == 8
+    assert ("bad_words" in bodies[-1]) == ("bad_words" in words)
+
+
+@in_loop
+async def test_what_nobody_can_give_is_not_asked_for_ever() -> None:
+    async def answer(call: Call) -> None:
+        await call.json({"error": "missing required input(s) ['image']"}, 400)
+
+    async with serving(answer) as server, endpoint_at(server.url, api="triton", model_id="m") as endpoint:
+        reply = await endpoint.send(completion("2+2="))
+        assert len(server.calls) == 1
+    assert reply.failure is not None
+    assert "image" in reply.failure.message

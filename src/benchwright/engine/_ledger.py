@@ -194,7 +194,9 @@ class RequestIdentity:
         kind = (request.route, request.repeat)
         begun = self._begun.get(kind)
         if begun is None:
-            shared = f"{self._fingerprint}|{ADAPTER_VERSION}|{request.route}|{request.repeat}|"
+            # TGI's replies are read differently since its stop texts are taken off them.
+            version = ADAPTER_VERSION + (" api=tgi" in self._fingerprint)
+            shared = f"{self._fingerprint}|{version}|{request.route}|{request.repeat}|"
             begun = self._begun[kind] = hashlib.blake2b(shared.encode(), digest_size=16)
         digest = begun.copy()
         if request.record is None:

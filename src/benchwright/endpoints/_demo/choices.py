@@ -23,6 +23,8 @@ class DemoChoice:
     """Tool calls in the form of the chat route."""
     logprobs: EchoedTokens | None = None
     """Tokens with log-probabilities, when asked for."""
+    stopped_by: str = ""
+    """The stop text that ended it, which OpenAI's routes leave out and TGI keeps."""
 
 
 @dataclass(slots=True)
@@ -44,10 +46,11 @@ def cut(text: str, limit: int | None, stops: list[str]) -> DemoChoice:
         count = limit
         reason = "length"
     if stops:
-        found = [at for at in map(text.find, stops) if at >= 0]
+        found = [(at, stop) for stop in stops if (at := text.find(stop)) >= 0]
         if found:
-            text = text[: min(found)]
-            return DemoChoice(text, "stop", count_tokens(text))
+            at, stop = min(found)
+            text = text[:at]
+            return DemoChoice(text, "stop", count_tokens(text), stopped_by=stop)
     return DemoChoice(text, reason, count)
 
 

@@ -11,8 +11,11 @@ from benchwright.core import JsonObject, JsonValue, Route
 from benchwright.endpoints._demo.bodies import DemoRefusalError
 from benchwright.endpoints._demo.choices import DemoChoice, DemoCompletion
 from benchwright.endpoints._demo.tokens import split_tokens
+from benchwright.endpoints._settings import SERVED_BY_DEMO
 
 _TRITON = re.compile(r"/v2/models/[^/]+(?:/versions/[^/]+)?/generate(_stream)?")
+_MARK: JsonObject = {"system_fingerprint": SERVED_BY_DEMO}
+"""Not part of these formats: nobody shall take the replies for those of a real model."""
 _REASONS = {"stop": "eos_token", "length": "length"}
 
 
@@ -79,14 +82,16 @@ class TgiForm:
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
         """The text, and why it ended."""
         choice = completion.choices[0]
-        return orjson.dumps({"generated_text": choice.text, "details": _details(choice)})
+        text = choice.text + self._kept(choice)
+        return orjson.dumps({"generated_text": text, "details": _details(choice), **_MARK})
 
     def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
         """One for each token; the end comes with the whole text."""
         choice = completion.choices[0]
-        events = [self._event(token, None, None) for token in split_tokens(choice.text)]
+        text = choice.text + self._kept(choice)
+        events = [self._event(token, None, None) for token in split_tokens(text)]
         details: JsonObject = {**_details(choice), "input_length": completion.prompt_tokens}
-        return [*events, self._event("", choice.text, details, special=True)]
+        return [*events, self._event("", text, details, special=True)]
 
     def headers(self, completion: DemoCompletion) -> str:
         """Token counts stand here."""
@@ -101,9 +106,12 @@ class TgiForm:
         self, text: str, whole: str | None, details: JsonObject | None, *, special: bool = False
     ) -> bytes:
         token: JsonObject = {"id": 0, "text": text, "logprob": 0.0, "special": special}
-        return (
-            b"data:" + orjson.dumps({"token": token, "generated_text": whole, "details": details}) + b"\n\n"
-        )
+        event: JsonObject = {"token": token, "generated_text": whole, "details": details, **_MARK}
+        return b"data:" + orjson.dumps(event) + b"\n\n"
+
+    def _kept(self, choice: DemoChoice) -> str:
+        """The stop text: TGI leaves it at the end of the answer."""
+        return choice.stopped_by
 
 
 class MindieForm(TgiForm):
@@ -121,11 +129,15 @@ class MindieForm(TgiForm):
         events: list[JsonObject] = [
             {"token": {"id": 0, "text": token}} for token in split_tokens(choice.text)
         ]
-        events.append({"generated_text": choice.text, "details": _details(choice)})
+        events.append({"generated_text": choice.text, "details": _details(choice), **_MARK})
         return [b"data: " + orjson.dumps(event) + b"\n\n" for event in events]
 
     def headers(self, completion: DemoCompletion) -> str:
         """None."""
+        return ""
+
+    def _kept(self, choice: DemoChoice) -> str:
+        """Nothing."""
         return ""
 
 
@@ -133,8 +145,14 @@ class TritonForm:
     """Triton's generate extension."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
-        """`text_input` and `parameters`."""
-        return "completions", _text_body(body.get("text_input"), "text_input", _parameters(body), stream=None)
+        """`text_input`, and `parameters` or the model's inputs, under vLLM's names as well as MindIE's. A temperature
+        of 0 is greedy, as back-ends behind Triton take it."""
+        parameters = {**body, **_parameters(body)}
+        parameters.setdefault("max_new_tokens", parameters.get("max_tokens", 100))
+        temperature = parameters.pop("temperature", None)
+        if temperature is not None and temperature != 0:
+            parameters = {"do_sample": True, **parameters, "temperature": temperature}
+        return "completions", _text_body(body.get("text_input"), "text_input", parameters, stream=None)
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
         """The text."""
@@ -154,7 +172,7 @@ class TritonForm:
         return orjson.dumps({"error": message})
 
     def _output(self, text: str, model: str) -> JsonObject:
-        return {"model_name": model, "model_version": "1", "text_output": text}
+        return {"model_name": model, "model_version": "1", "text_output": text, **_MARK}
 
 
 def _parameters(body: JsonObject) -> JsonObject:
@@ -187,4 +205,6 @@ def _text_body(prompt: JsonValue, name: str, parameters: JsonObject, *, stream: 
 
 def _details(choice: DemoChoice) -> JsonObject:
     reason = _REASONS.get(choice.finish_reason, choice.finish_reason)
+    if choice.stopped_by:
+        reason = "stop_sequence"
     return {"finish_reason": reason, "generated_tokens": choice.tokens, "seed": None}

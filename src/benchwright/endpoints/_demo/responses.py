@@ -19,7 +19,7 @@ from benchwright.endpoints._demo.forms import Served, served_at
 from benchwright.endpoints._demo.http import LAST_CHUNK, HttpRequest, chunk, response_head
 from benchwright.endpoints._demo.model import DemoModel
 from benchwright.endpoints._demo.settings import DemoSettings, FaultKind
-from benchwright.endpoints._demo.wire import error_body, models_body, reply_body, stream_events
+from benchwright.endpoints._demo.wire import error_body, model_body, models_body, reply_body, stream_events
 
 _JSON = "application/json"
 _EVENTS = "text/event-stream; charset=utf-8"
@@ -107,6 +107,11 @@ class Responder:
         return self._refuse(None, status, message)
 
     def _read_only(self, request: HttpRequest, path: str) -> Response:
+        if path == f"/models/{self.settings.model_id}" and request.method == "GET":
+            return _plain(request, 200, model_body(self.settings.model_id))
+        if path.startswith("/models/") and request.method == "GET":
+            missing = f"the model {path.removeprefix('/models/')!r} does not exist; this is {self.settings.model_id!r}"
+            return self._refuse(request, 404, missing, code="model_not_found")
         if path not in _READABLE:
             known = ", ".join(f"/v1{name}" for name in [*_ROUTES, "/responses", *_READABLE[:1]])
             others = "/generate, /generate_stream, /infer, /v2/models/NAME/generate, /health, /stats"

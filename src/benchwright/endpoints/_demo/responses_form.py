@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import Any
 
 import orjson
@@ -11,6 +12,7 @@ from benchwright.endpoints._demo.bodies import DemoRefusalError
 from benchwright.endpoints._demo.choices import DemoChoice, DemoCompletion
 from benchwright.endpoints._demo.tokens import split_tokens
 from benchwright.endpoints._demo.wire import error_body
+from benchwright.endpoints._settings import SERVED_BY_DEMO
 
 _SAME = ("model", "temperature", "top_p", "stream", "parallel_tool_calls", "seed")
 
@@ -40,20 +42,24 @@ class ResponsesForm:
         return orjson.dumps(self._response(completion, model, number))
 
     def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
-        """Pieces of the text, then the whole response."""
+        """The items in pieces, each item opened and closed, then the whole response."""
         response = self._response(completion, model, number)
-        started = _event("response.created", response={**response, "status": "in_progress", "output": []})
-        events = [
-            _event(
-                "response.output_text.delta", item_id="msg_demo", output_index=0, content_index=0, delta=token
-            )
-            for token in split_tokens(completion.choices[0].text)
-        ]
-        last = _event(f"response.{response['status']}", response=response)
-        if not events:
-            return [started + last]
-        events[0] = started + events[0]
-        return [*events, last]
+        begun: JsonObject = {**response, "status": "in_progress", "output": [], "usage": None}
+        numbered = _Events()
+        waiting = numbered.event("response.created", response=begun)
+        waiting += numbered.event("response.in_progress", response=begun)
+        events: list[bytes] = []
+        output = response["output"]
+        assert isinstance(output, list)
+        for index, item in enumerate(output):
+            assert isinstance(item, dict)
+            opening, pieces, closing = numbered.item(index, item)
+            for piece in pieces:
+                events.append(waiting + opening + piece)
+                waiting = opening = b""
+            waiting += opening + closing
+        last = numbered.event(f"response.{response['status']}", response=response)
+        return [*events, waiting + last]
 
     def headers(self, completion: DemoCompletion) -> str:
         """None."""
@@ -69,14 +75,32 @@ class ResponsesForm:
         return {
             "id": f"resp-demo-{number}",
             "object": "response",
+            "created_at": int(time()),
             "status": "incomplete" if cut else "completed",
+            "background": False,
             "error": None,
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+            "instructions": None,
+            "max_output_tokens": None,
+            "metadata": {},
             "model": model,
-            "output": _output(choice),
+            "output": _output(choice, number),
+            "parallel_tool_calls": True,
+            "previous_response_id": None,
+            "reasoning": {"effort": None, "summary": None},
+            "store": False,
+            "system_fingerprint": SERVED_BY_DEMO,
+            "temperature": 1.0,
+            "text": {"format": {"type": "text"}},
+            "tool_choice": "auto",
+            "tools": [],
+            "top_p": 1.0,
+            "truncation": "disabled",
             "usage": {
                 "input_tokens": completion.prompt_tokens,
+                "input_tokens_details": {"cached_tokens": 0},
                 "output_tokens": choice.tokens,
+                "output_tokens_details": {"reasoning_tokens": 0},
                 "total_tokens": completion.prompt_tokens + choice.tokens,
             },
         }
@@ -104,18 +128,74 @@ def _nested(tool: JsonValue) -> JsonValue:
     return tool
 
 
-def _output(choice: DemoChoice) -> list[JsonValue]:
+def _output(choice: DemoChoice, number: int) -> list[JsonValue]:
+    status = "incomplete" if choice.finish_reason == "length" else "completed"
     if choice.tool_calls is None:
-        content: list[JsonValue] = [{"type": "output_text", "text": choice.text, "annotations": []}]
-        return [{"id": "msg_demo", "type": "message", "role": "assistant", "content": content}]
+        content: list[JsonValue] = [_text_part(choice.text)]
+        message: JsonObject = {"id": f"msg-demo-{number}", "type": "message", "role": "assistant"}
+        return [{**message, "status": status, "content": content}]
     items: list[JsonValue] = []
     for call in choice.tool_calls:
         assert isinstance(call, dict)
         function = call["function"]
         assert isinstance(function, dict)
-        items.append({"type": "function_call", "call_id": call["id"], **function})
+        made: JsonObject = {"id": f"fc-demo-{number}-{len(items)}", "type": "function_call", "status": status}
+        items.append({**made, "call_id": call["id"], **function})
     return items
 
 
-def _event(kind: str, **fields: Any) -> bytes:
-    return f"event: {kind}\ndata: ".encode() + orjson.dumps({"type": kind, **fields}) + b"\n\n"
+def _text_part(text: str) -> JsonObject:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+class _Events:
+    """Writes events and numbers them."""
+
+    def __init__(self) -> None:
+        self._number = -1
+
+    def event(self, kind: str, **fields: Any) -> bytes:
+        """One event."""
+        self._number += 1
+        data = {"type": kind, "sequence_number": self._number, **fields}
+        return f"event: {kind}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"
+
+    def item(self, index: int, item: JsonObject) -> tuple[bytes, list[bytes], bytes]:
+        """What opens an item, a piece for each token, what closes it."""
+        place: JsonObject = {"item_id": item["id"], "output_index": index}
+        if item["type"] == "message":
+            text = _only_text(item)
+            part: JsonObject = {**place, "content_index": 0}
+            opening = self._added(index, {**item, "status": "in_progress", "content": []})
+            opening += self.event("response.content_part.added", **part, part=_text_part(""))
+            pieces = [
+                self.event("response.output_text.delta", **part, delta=token, logprobs=[])
+                for token in split_tokens(text)
+            ]
+            closing = self.event("response.output_text.done", **part, text=text, logprobs=[])
+            closing += self.event("response.content_part.done", **part, part=_text_part(text))
+        else:
+            arguments = str(item["arguments"])
+            opening = self._added(index, {**item, "status": "in_progress", "arguments": ""})
+            pieces = [
+                self.event("response.function_call_arguments.delta", **place, delta=token)
+                for token in split_tokens(arguments)
+            ]
+            closing = self.event(
+                "response.function_call_arguments.done", **place, name=item["name"], arguments=arguments
+            )
+        return (
+            opening,
+            pieces,
+            closing + self.event("response.output_item.done", output_index=index, item=item),
+        )
+
+    def _added(self, index: int, item: JsonObject) -> bytes:
+        return self.event("response.output_item.added", output_index=index, item=item)
+
+
+def _only_text(item: JsonObject) -> str:
+    parts = item["content"]
+    assert isinstance(parts, list)
+    assert isinstance(parts[0], dict)
+    return str(parts[0]["text"])

@@ -71,12 +71,12 @@ def error_body(message: str, kind: str, *, param: str | None = None, code: str |
 
 def models_body(model: str) -> bytes:
     """The list of models: one."""
-    return orjson.dumps(
-        {
-            "object": "list",
-            "data": [{"id": model, "object": "model", "created": 0, "owned_by": "benchwright"}],
-        }
-    )
+    return b'{"object":"list","data":[' + model_body(model) + b"]}"
+
+
+def model_body(model: str) -> bytes:
+    """The one model."""
+    return orjson.dumps({"id": model, "object": "model", "created": 0, "owned_by": "benchwright"})
 
 
 def _event(head: bytes, choice: JsonObject) -> bytes:

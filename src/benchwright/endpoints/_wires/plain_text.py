@@ -127,6 +127,16 @@ def openai_reply(route: Route, text: JsonValue, details: Details) -> JsonObject:
     return reply
 
 
+def without_stop(text: JsonValue, request: ModelRequest) -> JsonValue:
+    """The text without the stop text at its end, which TGI keeps there and OpenAI's routes do not."""
+    stop = request.body.get("stop")
+    if not stop or not isinstance(text, str):
+        return text
+    stops = [stop] if isinstance(stop, str) else [one for one in stop if isinstance(one, str)]  # type: ignore[union-attr]
+    found = [one for one in stops if one and text.endswith(one)]
+    return text[: -len(max(found, key=len))] if found else text
+
+
 def without_text(data: JsonValue, name: str, code: int | None = None) -> BadReply:
     """A reply that lacks the field its text should be in; `code` is the status that its error stands for."""
     if isinstance(data, dict):
@@ -141,7 +151,7 @@ class TextCollector:
     """What the collectors of these formats share; implements `Collector` but for `_take`."""
 
     __slots__ = (
-        "_details", "_ended", "_pieces", "_route", "done", "error", "events", "first_content_at", "lacks",
+        "_details", "_ended", "_from", "_pieces", "_route", "done", "error", "events", "first_content_at", "lacks",
     )  # fmt: skip
 
     def __init__(self, route: Route, field: str) -> None:
@@ -149,6 +159,7 @@ class TextCollector:
         self._pieces: list[str] = []
         self._details = NO_DETAILS
         self._ended = False
+        self._from: JsonObject = {}  # who answers, where an event says it
         self.done = False
         self.error: JsonObject | None = None
         self.events = 0
@@ -172,6 +183,8 @@ class TextCollector:
         if error:
             self.error = {"error": {"message": error, "code": self._status_of(event)}}
             return
+        if "system_fingerprint" in event:
+            self._from = {"system_fingerprint": event["system_fingerprint"]}
         if self._take(event) and self.first_content_at is None:
             self.first_content_at = at
 
@@ -180,7 +193,7 @@ class TextCollector:
 
     def as_json(self) -> JsonObject:
         """The whole reply."""
-        return openai_reply(self._route, "".join(self._pieces), self._details)
+        return {**openai_reply(self._route, "".join(self._pieces), self._details), **self._from}
 
     def _take(self, event: dict[str, Any]) -> bool:
         """Take in an event that is no error; whether it held content."""

@@ -22,7 +22,8 @@ def responses_body(request: ModelRequest) -> JsonObject:
             "the responses route knows no stop texts, and ignoring them would change the answers. "
             "Leave --stop out, or use --api openai"
         )
-    sent: JsonObject = {"model": body.get("model"), "input": _input(request), "store": False}
+    # `stream` is always said: `transformers serve` streams unless it is false.
+    sent: JsonObject = {"model": body.get("model"), "input": _input(request), "store": False, "stream": False}
     for name, value in body.items():
         if name in _DROPPED or name == "model":
             continue

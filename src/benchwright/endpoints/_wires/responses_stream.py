@@ -75,7 +75,10 @@ class ResponsesCollector:
         response: JsonObject = dict(self._response or {})
         if not response.get("output"):
             response["output"] = self._items or self._spoken()
-        return openai_form(response, self._route)
+        form = openai_form(response, self._route)
+        if isinstance(form, BadReply):
+            return form
+        return {**form, **{name: response.get(name) for name in ("model", "system_fingerprint")}}
 
     def _end(self, event: dict[str, Any]) -> None:
         response = event.get("response")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -22,16 +23,18 @@ from benchwright.endpoints._wires.wire import RouteUrls, Urls
 
 _OURS = ("max_new_tokens", "do_sample")
 """Names that a back-end with OpenAI's own (vLLM) refuses."""
+_LACKS = re.compile(r"\b(?:missing|required?|requires)\b", re.IGNORECASE)
 
 
 class TritonWire:
     """Implements `Wire`. Parameters belong to the model behind it: those of MindIE are sent, and vLLM's once the
-    server has refused these."""
+    server has refused these. What a model says it requires (TensorRT-LLM's `max_tokens`) is sent as an input."""
 
     native = False
 
     def __init__(self) -> None:
         self._plain_names = False
+        self._inputs: list[str] = []
 
     def urls(self, address: Address, model: str) -> Urls:
         """The model's name, and maybe its version, are part of the path."""
@@ -56,6 +59,8 @@ class TritonWire:
         if isinstance(stop, list) and len(stop) == 1:
             parameters["stop"] = stop[0]  # a list is no parameter by the protocol
         body: JsonObject = {"id": uuid4().hex, "text_input": prompt_of(request), "parameters": parameters}
+        for name in self._inputs:
+            body[name] = _input(name, request)
         return encode_json(body)
 
     def collector(self, request: ModelRequest) -> TritonCollector:
@@ -74,11 +79,34 @@ class TritonWire:
         return openai_reply(request.route, text, read_details(data.get("details")))
 
     def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
-        """Whether the back-end wants the parameters under their plain names."""
+        """Whether the back-end wants the parameters under their plain names, or names inputs that it lacks."""
+        if _LACKS.search(failure.message):
+            named = dict.fromkeys(re.findall(r"[a-z_]+", failure.message))
+            lacking = [name for name in named if _input(name, request) is not None]
+            if lacking:
+                self._inputs = [*self._inputs, *(name for name in lacking if name not in self._inputs)]
+                self._plain_names = True
+                return True
         if not any(name in failure.message for name in _OURS):
             return False
         self._plain_names = True  # maybe known already, by a request that was sent at the same time
         return True
+
+
+def _input(name: str, request: ModelRequest) -> JsonValue:
+    """The value of an input that TensorRT-LLM has under this name; None where there is nothing to send."""
+    body = request.body
+    if name == "max_tokens":
+        return body.get("max_completion_tokens") or body.get("max_tokens")
+    if name in ("temperature", "top_p"):
+        return body.get(name)
+    if name == "random_seed":
+        return body.get("seed")
+    if name == "stop_words":
+        return body.get("stop") or ""
+    if name == "bad_words":
+        return ""
+    return bool(body.get("stream")) if name == "stream" else None
 
 
 class TritonCollector(TextCollector):
@@ -98,7 +126,7 @@ class TritonCollector(TextCollector):
     def as_json(self) -> JsonObject:
         """The whole reply."""
         text = _without_prompt("".join(self._pieces), self._prompt)
-        return openai_reply(self._route, text, self._details)
+        return {**openai_reply(self._route, text, self._details), **self._from}
 
     def _take(self, event: dict[str, Any]) -> bool:
         text = self._text(event, "text_output")

@@ -1,0 +1,60 @@
+"""Runs say who answered: the demo model over HTTP, or a model under another name than the requested one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright
+from benchwright import ScriptedEndpoint
+from benchwright.core import ModelReply
+from benchwright.endpoints import DemoServer, DemoSettings, demo_server
+from benchwright.engine import DEMO_NOTE
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[DemoServer]:
+    with demo_server(DemoSettings(skill=1.0, model_id="m")) as running:
+        yield running
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    path = tmp_path / "sums.jsonl"
+    rows = [{"question": f"What is {n} + 3?", "answer": str(n + 3)} for n in range(6)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("api", ["openai", "responses", "tgi", "triton", "mindie"])
+def test_the_demo_server_is_never_taken_for_a_real_model(
+    server: DemoServer, questions: Path, tmp_path: Path, api: str, stream: bool
+) -> None:
+    root = server.url.removesuffix("/v1")
+    settings: dict[str, Any] = {"model_url": root, "model_id": "m", "api": api, "stream": stream}
+    first = benchwright.run(questions, workspace=tmp_path, **settings)
+    assert first.summary.outcomes["request_failed"] == 0
+    assert first.summary.notes.count(DEMO_NOTE) == 1
+    again = benchwright.run(questions, workspace=tmp_path, **settings)
+    assert again.requests_sent == 0
+    assert again.summary == first.summary
+
+
+def test_another_name_is_noted_once(questions: Path, tmp_path: Path) -> None:
+    reply = ModelReply("answered", "4", served="gpt-4o-2024-08-06")
+    result = benchwright.run(questions, endpoint=ScriptedEndpoint(lambda request: reply), workspace=tmp_path)
+    notes = [note for note in result.summary.notes if "gpt-4o-2024-08-06" in note]
+    assert notes == ["requested was scripted, the server answered as gpt-4o-2024-08-06"]
+
+
+def test_the_requested_name_is_not_noted(questions: Path, tmp_path: Path) -> None:
+    script = ScriptedEndpoint(
+        lambda request: {"model": request.body["model"], "choices": [{"message": {"content": "4"}}]}
+    )
+    result = benchwright.run(questions, endpoint=script, workspace=tmp_path)
+    assert not any("answered as" in note for note in result.summary.notes)
