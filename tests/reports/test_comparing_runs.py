@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from benchwright import ScriptedEndpoint, benchmark, compare, run
 from benchwright.cli import main
 from benchwright.core import ModelReply, NotFoundError, UsageError
+from benchwright.reports._compare.pairing import pairs_of
+from benchwright.sdk import RunOptions, rescore
 
 ROWS = [{"q": f"question {k}", "target": "yes"} for k in range(12)]
 
@@ -88,6 +95,93 @@ def test_other_data_are_refused_and_paired_by_content_when_forced(here: Path) ->
     assert correct.paired is not None
     assert (correct.paired.pairs, correct.paired.losses) == (9, 6)
     assert any("read other data" in text for text in found.warnings)
+
+
+KINDS = [{"q": f"question {k}", "target": "yes", "kind": "xyz"[k % 3]} for k in range(12)]
+
+
+@benchmark(name="kinds", dataset=[*KINDS, *KINDS[:3]], prompt="{q}")
+def kinds(sample):  # type: ignore[no-untyped-def]
+    return paired(sample)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ({}, {"filters": ["kind=y"]}, 5),
+        ({"filters": ["kind=x"]}, {"filters": ["kind=y"]}, 0),
+        ({"filters": ["kind=y"]}, {"limit": 4}, 1),
+        ({"limit": 3}, {}, 3),
+        ({"repeats": 2}, {"filters": ["kind=z"]}, 5),
+    ],
+)
+def test_the_same_rows_are_paired_whatever_was_filtered_or_limited(
+    here: Path, one: dict[str, Any], other: dict[str, Any], both: int
+) -> None:
+    a = run(kinds, endpoint=answering(6), **one)
+    b = run(kinds, endpoint=answering(6), **other)
+    for first, second in ((a, b), (b, a)):
+        found = compare(first.run_id, second.run_id, force=True)
+        assert found.both == both
+        assert not found.changed, "every row has the same reply in both runs"
+        correct = next(metric for metric in found.metrics if metric.name == "correct")
+        if both:
+            assert correct.paired is not None
+            assert (correct.paired.wins, correct.paired.losses) == (0, 0)
+        else:
+            assert correct.paired is None
+
+
+def test_a_rescored_part_of_a_run_is_compared_row_by_row(here: Path) -> None:
+    (here / "rows.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in [*KINDS, *KINDS[:3]]), encoding="utf-8"
+    )
+    (here / "bench.py").write_text(
+        "from benchwright import benchmark, scorer\n\n"
+        '@benchmark(name="part", dataset="rows.jsonl", prompt="{q}")\n'
+        "@scorer\ndef part(sample):\n"
+        '    return {"correct": sample.response == sample.target}\n',
+        encoding="utf-8",
+    )
+    a = run("bench.py", endpoint=answering(6))
+    b = rescore(a.run_id, options=RunOptions(filters=("kind=y",)))
+    found = compare(a.run_id, b.run_id)
+    assert (found.both, found.only_a, found.only_b) == (5, 10, 0)
+    assert not found.changed
+
+
+@given(data=st.data())
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_pairs_are_rows_of_equal_content_and_each_is_paired_once(data: st.DataObject) -> None:
+    rows = st.lists(st.tuples(st.sampled_from([b"x", b"y", b"z"]), st.integers(1, 2)), max_size=6)
+    runs = {1: data.draw(rows), 2: data.draw(rows)}
+
+    class Records:
+        def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+            for index, (content, repeats) in enumerate(runs[run_id]):
+                for repeat in range(repeats):
+                    yield index, repeat, content, b"{}"
+
+    found = list(pairs_of(Records(), 1, 2))  # type: ignore[arg-type]
+    places: dict[int, Any] = {side: Counter() for side in (1, 2)}
+    numbers: dict[int, Counter[bytes]] = {1: Counter(), 2: Counter()}
+    nth: dict[tuple[int, int], tuple[bytes, int]] = {}
+    for side, listed in runs.items():
+        for index, (content, _) in enumerate(listed):
+            nth[side, index] = content, numbers[side][content]
+            numbers[side][content] += 1
+    for a, b in found:
+        for side, half in ((1, a), (2, b)):
+            if half is not None:
+                places[side][half.row, half.repeat] += 1
+        if a is not None and b is not None:
+            assert (nth[1, a.row], a.repeat) == (nth[2, b.row], b.repeat)
+    for side, listed in runs.items():
+        assert places[side] == Counter(
+            (n, r) for n, (_, repeats) in enumerate(listed) for r in range(repeats)
+        )
+    shared = sum((numbers[1] & numbers[2]).values())
+    assert len({(a.row, b.row) for a, b in found if a is not None and b is not None}) == shared
 
 
 def test_another_prompt_is_refused(here: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.store import (
+    CallStep,
     SampleSteps,
     StepOutput,
     StepRow,
@@ -72,9 +73,9 @@ def test_recorded_calls_and_their_number_are_the_same(store: Store) -> None:
     assert store.recorded(mixed, "call", 1, 1).keys() == {call_key(1, 0)}
     assert store.recorded(mixed, "score", 0, 1) == store.recorded(separate, "score", 0, 1)
     assert store.count_steps(mixed, "call") == store.count_steps(mixed, "score") == 2
-    assert store.step(mixed, call_key(0, 0)) == StepOutput(b"call hash 0", b"reply 0")
-    assert store.step(mixed, call_key(0, 0, "c000")) is None
-    assert store.step(mixed, call_key(2, 0)) is None
+    assert store.call(mixed, call_key(0, 0)) == CallStep(b"call hash 0", b"asked 0", b"reply 0")
+    assert store.call(mixed, call_key(0, 0, "c000")) is None
+    assert store.call(mixed, call_key(2, 0)) is None
 
 
 def test_replies_are_found_by_what_was_asked(store: Store) -> None:

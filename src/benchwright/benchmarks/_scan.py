@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from benchwright.benchmarks._absent import absent_fields
@@ -93,6 +93,12 @@ class RowScan:
     """Rows whose target is a candidate's text and, as an index or a letter, another candidate."""
     reread_first: ScannedRow | None = None
     """The first of them."""
+    copies: Mapping[int, int] = field(default_factory=dict)
+    """By index, of rows whose prompt an earlier row has: how many earlier rows have it."""
+
+    def copy_of(self, index: int) -> int:
+        """Which copy of its prompt a row is; 0 for the first. A number that no other row with this prompt has."""
+        return self.copies.get(index, 0) if index < WATCHED_ROWS else index
 
 
 class _Asked(NamedTuple):
@@ -114,6 +120,7 @@ def scan_rows(
     strategy: Strategy | None = None,
     on_unreadable: Callable[[BadRow], None] | None = None,
     watch_repetition: bool = True,
+    number_copies: bool = False,
 ) -> RowScan:
     """Render every row and count what is wrong.
 
@@ -125,6 +132,7 @@ def scan_rows(
         strategy: How rows are handled, where the run decides it; None for the benchmark's own.
         on_unreadable: Told of each row that the reader could not parse, listed or not.
         watch_repetition: Count repeated prompts and ids, which takes memory for every row.
+        number_copies: Number the rows that have the same prompt, which takes memory for every row.
 
     Rows that cannot be parsed and rows that lack a field are both listed with file, line and cure. Data that
     cannot be read to its end raises DatasetError, filters that leave no row BenchmarkError.
@@ -145,6 +153,9 @@ def scan_rows(
     ids: set[Hashable] = set()
     first: list[ScannedRow] = []
     reread, reread_first = 0, None
+    copies = _Copies()
+    # Without requests, what tells rows apart is the response in the row.
+    by_prompt = strategy != "score_only"
 
     def unreadable_row(row: BadRow) -> None:
         nonlocal unreadable
@@ -185,12 +196,14 @@ def scan_rows(
             target = row.get(target_field)
             if target in (None, "") or (questions and is_blank(target)):
                 no_target += 1
-            for field in shown_fields:
-                if row.get(field) is None:
-                    nulls[field] += 1
+            for column in shown_fields:
+                if row.get(column) is None:
+                    nulls[column] += 1
             if watch_repetition and index <= WATCHED_ROWS:
                 again += _seen_before(hash(asked.identity), seen)
                 same_id += _seen_before(row.get("id"), ids)
+            if number_copies and index <= WATCHED_ROWS:
+                copies.add(index - 1, hash(asked.prompt.text if by_prompt else asked.identity))
             if len(first) < KEPT_ROWS:
                 first.append(ScannedRow(index - 1, line, row, asked.prompt, asked.choices))
     if not index:
@@ -218,7 +231,27 @@ def scan_rows(
         longest_conversation=longest,
         reread_targets=reread,
         reread_first=reread_first,
+        copies=copies.numbers,
     )
+
+
+class _Copies:
+    """Numbers rows of equal prompts. Prompts, and not whole requests: rows that share a prompt and differ in the rest
+    of their requests get different numbers too, which costs nothing, while equal requests never share a number."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._again: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}
+        """By index; first ones are left out."""
+
+    def add(self, index: int, prompt: int) -> None:
+        """One more row; `prompt` is a hash."""
+        seen = self._seen
+        before = len(seen)
+        seen.add(prompt)
+        if len(seen) == before:
+            self.numbers[index] = self._again[prompt] = self._again.get(prompt, 0) + 1
 
 
 def _listed(
@@ -247,7 +280,7 @@ def _seen_before(value: object, seen: set[Hashable] | set[int]) -> bool:
 def _shown_fields(prompts: PromptBuilder) -> tuple[str, ...]:
     """Fields that a template prints as they are; Jinja2 may test for null, so only `{field}` counts."""
     templates = [prompts.template, prompts.system_template]
-    return tuple({field for t in templates if t is not None and t.engine == "format" for field in t.fields})
+    return tuple({name for t in templates if t is not None and t.engine == "format" for name in t.fields})
 
 
 def _asker(spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy) -> Callable[[Row], _Asked]:
@@ -256,9 +289,9 @@ def _asker(spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy) -> C
         return lambda row: _ask_choices(spec, build(row), row)
     if strategy == "score_only":
         return lambda row: _ask_nothing(spec, prompts, row)
-    field = spec.turns_field
-    if field is not None:
-        return lambda row: _ask_turns(spec, build(row), user_turns(row, field))
+    turns = spec.turns_field
+    if turns is not None:
+        return lambda row: _ask_turns(spec, build(row), user_turns(row, turns))
 
     def ask(row: Row) -> _Asked:
         prompt = build(row)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 from benchwright.core import Outcome, encode_json, redact
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine._answers import Answer, Strategy
-from benchwright.engine._feed import Feed, WorkItem
+from benchwright.engine._feed import Feed, WorkItem, row_hash
 from benchwright.engine._group import RunGroup, StopAtOnce
 from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._scoring import Scored, Scoring
@@ -107,7 +106,7 @@ async def _work(machinery: Machinery) -> None:
         progress.in_flight += 1
         try:
             started = time.time()
-            row = encode_json(item.row)  # before a scorer can change it
+            row = item.row_json = encode_json(item.row)  # before a scorer can change it
             answer = await strategy.answer(item)
             if item.out_of_budget:
                 return  # the sample stays open for a resume
@@ -158,14 +157,9 @@ def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, start
     key = score_key(item.index, item.repeat)
     output, held = encode_json(record), item.held
     if held is None:
-        return key, _row_hash(row), row, output, False, started, time.time(), None, None, None
+        return key, row_hash(row), row, output, False, started, time.time(), None, None, None
     digest, asked, reply_json, reusable, _, _ = held
-    return key, _row_hash(row), row, output, reusable, started, time.time(), digest, asked, reply_json
-
-
-def _row_hash(row: bytes) -> bytes:
-    """16 bytes that stand for a row's content."""
-    return hashlib.blake2b(row, digest_size=16).digest()
+    return key, row_hash(row), row, output, reusable, started, time.time(), digest, asked, reply_json
 
 
 def _count_failure(machinery: Machinery, item: WorkItem, scored: Scored) -> None:

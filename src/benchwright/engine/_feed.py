@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -38,12 +39,23 @@ class WorkItem:
     """Set when a call of this sample was not sent: the sample then stays open for a resume."""
     held: HeldCall | None = None
     """A reply that is recorded in one row with its score, if the score follows at once."""
+    copy: int = 0
+    """Which of the rows with the same prompt this is: copies are repeats, and never share a reply."""
+    row_json: bytes = b""
+    """The row as it was before a scorer could change it; its hash is the row's identity."""
+    asked: dict[bytes, int] | None = None
+    """Of samples with several calls: equal ones so far, by hash."""
 
     def release_held(self) -> StepRow:
         """The held call as a step of its own: its score takes longer than a reply should wait to be recorded."""
         assert self.held is not None
         held, self.held = self.held, None
         return StepRow(call_key(self.index, self.repeat), *held)
+
+
+def row_hash(row: bytes) -> bytes:
+    """16 bytes that stand for a row's content, given as JSON: the identity of a row, whatever its number is."""
+    return hashlib.blake2b(row, digest_size=16).digest()
 
 
 class Feed:
@@ -59,8 +71,10 @@ class Feed:
         resuming: bool,
         stop: Stop,
         progress: Progress,
+        copy_of: Callable[[int], int],
     ) -> None:
         self._batches = batches
+        self._copy_of = copy_of
         self._repeats = repeats
         self._store = store
         self._run_id = run_id
@@ -118,13 +132,14 @@ class Feed:
             calls = self._store.recorded(self._run_id, "call", first, last)
             calls.update(self._store.recorded(self._run_id, "judge", first, last))
         for index, row in enumerate(batch.rows, first):
+            copy = self._copy_of(index)
             for repeat in range(self._repeats):
                 if scored and score_key(index, repeat) in scored:
                     self._count_recorded(scored[score_key(index, repeat)])
                 else:
                     # Each repeat has a row of its own: a scorer that changes it must not change later prompts.
                     own = deepcopy(row) if self._repeats > 1 else row
-                    self._ready.append(WorkItem(index, repeat, own, calls))
+                    self._ready.append(WorkItem(index, repeat, own, calls, copy=copy))
 
     async def _read(self) -> Batch | None:
         return await self._threads.run(next, self._batches, None)

@@ -1,7 +1,7 @@
 """Every model call of a run passes here: recorded already? known from an earlier run? else sent and recorded.
 
-The key of a request covers all that can change the answer: endpoint, adapter version, route, full body and
-repeat number. Failed replies are recorded for this run but never offered to another.
+The key of a request covers all that can change the answer: endpoint, adapter version, route, full body, and its
+number among equal requests. Failed replies are recorded for this run but never offered to another.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchwright.core import (
     reply_to_json,
 )
 from benchwright.endpoints import setting_advice
-from benchwright.engine._feed import WorkItem
+from benchwright.engine._feed import WorkItem, row_hash
 from benchwright.engine._token_estimate import estimated_tokens
 from benchwright.store import StepRow, StepWriter, Store, call_key, is_redacted
 
@@ -67,15 +67,19 @@ class CallLedger:
         for its score."""
         asked, attempts = request, 0
         adapter = identity.findings.adapter
+        number = item.copy if key is None else identity.number(key, asked, item)
         while True:
             request = adapter.apply(asked)  # looked up and recorded as it is sent
-            digest = identity.hash(request)
+            digest = identity.hash(request, number)
             if item.recorded is not None:
-                known = self.recorded(key, digest, item)
+                known = self.recorded(key, digest, request, identity, item)
                 if known is not None:
                     return known
             if self._look_up:
                 output = self._store.reusable(self._run_id, digest)
+                if output is None and key is not None and is_first_of_judge(key, number):
+                    # Older versions gave equal questions to a judge no numbers: such a reply is the first's.
+                    output = self._store.reusable(self._run_id, identity.hash(request))
                 if output is not None and not _was_cut(output, request, endpoint):
                     return self.adopt(key, digest, request, output, item, identity)
             if not self._stop.may_send():
@@ -121,15 +125,18 @@ class CallLedger:
             # Not awaited: the sample's score is appended behind it, and whoever awaits that has both.
             self._writer.append((StepRow(key, digest, kept, output, reusable, started_at, finished_at),))
 
-    def recorded(self, key: str | None, digest: bytes, item: WorkItem) -> ModelReply | None:
-        """What an earlier start of this run recorded under `key`, if it is the reply to this very request."""
+    def recorded(
+        self, key: str | None, digest: bytes, request: ModelRequest, identity: RequestIdentity, item: WorkItem
+    ) -> ModelReply | None:
+        """What an earlier start of this run recorded under `key`, if it is the reply to this very request. Older
+        versions did not number equal requests."""
         if item.recorded is None:
             return None
         key = key or call_key(item.index, item.repeat)
         known = item.recorded.get(key)
         if known is None:
             return None
-        if known.input_hash == digest and not is_redacted(known.output):
+        if known.input_hash in (digest, identity.hash(request)) and not is_redacted(known.output):
             return reply_from_json(orjson.loads(known.output))
         # Asked differently now, so that the old reply is another's; or stored without a secret it held, so that
         # its score might differ.
@@ -177,6 +184,11 @@ def advised(reply: ModelReply, failure: RequestFailure, request: ModelRequest) -
     return reply._replace(failure=replace(failure, message=message))
 
 
+def is_first_of_judge(key: str, number: int | str) -> bool:
+    """Whether a call asks a judge what no call of its sample, or of a copy of its row, asked before."""
+    return key.startswith("judge/") and str(number).startswith("0/0/")
+
+
 class RequestIdentity:
     """Hashes requests to one endpoint, and has what is known of it. What all of them share is hashed once."""
 
@@ -185,8 +197,23 @@ class RequestIdentity:
         self.findings = findings
         self._begun: dict[tuple[Route, int], hashlib.blake2b] = {}
 
-    def hash(self, request: ModelRequest) -> bytes:
-        """16 bytes that stand for the request: endpoint, adapter version, route, repeat and full body.
+    def number(self, key: str, request: ModelRequest, item: WorkItem) -> int | str:
+        """The number of one of several calls of a sample among equal ones. Counts it.
+
+        What a scorer asks may be the same for different rows, so there the row's identity is part of the number.
+        """
+        if item.asked is None:
+            item.asked = {}
+        plain = self.hash(request)
+        again = item.asked.get(plain, 0)
+        item.asked[plain] = again + 1
+        if key.startswith("judge/") or "/m" in key:
+            return f"{item.copy}/{again}/{row_hash(item.row_json).hex()}"
+        return f"{item.copy}/{again}" if again else item.copy
+
+    def hash(self, request: ModelRequest, number: int | str = 0) -> bytes:
+        """16 bytes that stand for the request: endpoint, adapter version, route, repeat and full body, and its
+        number among equal requests. The first has none, as in older versions.
 
         Of a body that holds files the record is hashed, which has the SHA-256 of each: as telling as the files
         themselves, without going over their megabytes again.
@@ -194,10 +221,9 @@ class RequestIdentity:
         kind = (request.route, request.repeat)
         begun = self._begun.get(kind)
         if begun is None:
-            # TGI's replies are read differently since its stop texts are taken off them.
-            version = ADAPTER_VERSION + (" api=tgi" in self._fingerprint)
-            shared = f"{self._fingerprint}|{version}|{request.route}|{request.repeat}|"
-            begun = self._begun[kind] = hashlib.blake2b(shared.encode(), digest_size=16)
+            begun = self._begun[kind] = self._begin(f"{request.route}|{request.repeat}|")
+        if number:
+            begun = self._begin(f"{request.route}|{request.repeat}+{number}|")
         digest = begun.copy()
         if request.record is None:
             digest.update(request.payload)
@@ -205,3 +231,8 @@ class RequestIdentity:
             digest.update(b"\0media\0")
             digest.update(request.record)
         return digest.digest()
+
+    def _begin(self, rest: str) -> hashlib.blake2b:
+        # TGI's replies are read differently since its stop texts are taken off them.
+        version = ADAPTER_VERSION + (" api=tgi" in self._fingerprint)
+        return hashlib.blake2b(f"{self._fingerprint}|{version}|{rest}".encode(), digest_size=16)

@@ -240,7 +240,7 @@ async def _assemble(
         await warm_up(prepared, _strategy(prepared, profile, unrecorded, route), settings.num_warmups)
     feed = Feed(
         iter(prepared.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=resuming,
-        stop=stop, progress=progress,
+        stop=stop, progress=progress, copy_of=prepared.scan.copy_of,
     )  # fmt: skip
     strategy = _strategy(prepared, profile, calls, route)
     if settings.rescored_from is not None:

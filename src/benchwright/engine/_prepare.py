@@ -141,7 +141,13 @@ def _prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     prompts = build_prompts(spec, fewshot)
     unreadable: list[BadRow] = []
     scan = scan_rows(
-        spec, reader, prompts, strategy=strategy, on_unreadable=unreadable.append, watch_repetition=False
+        spec,
+        reader,
+        prompts,
+        strategy=strategy,
+        on_unreadable=unreadable.append,
+        watch_repetition=False,
+        number_copies=True,
     )
     if scan.bad_total and not settings.skip_bad_rows:
         raise DatasetError.of_rows(scan.bad_rows, scan.bad_total)

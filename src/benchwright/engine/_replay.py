@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from benchwright.core import BenchwrightError, JsonObject, ModelReply, ModelRequest, RequestFailure
 from benchwright.endpoints import Endpoint
 from benchwright.engine._answers import Answer, Strategy
-from benchwright.engine._feed import WorkItem
+from benchwright.engine._feed import WorkItem, row_hash
 from benchwright.engine._ledger import CallLedger, RequestIdentity
-from benchwright.store import Store, call_key, is_redacted
+from benchwright.store import Store, call_key, is_redacted, moved_key
 
 
 class NotAskedError(BenchwrightError):
@@ -25,6 +26,10 @@ class RecordedReplies:
         self._store = store
         self._source = source
         self._elsewhere = elsewhere  # whether equal requests of any other run will do
+        self._places: dict[int, int] = {}  # by row number, the number in the earlier run
+        self._rows: dict[bytes, deque[int]] | None = (
+            None  # of the earlier run, by content; read when rows have moved
+        )
 
     async def call(
         self,
@@ -35,19 +40,19 @@ class RecordedReplies:
         item: WorkItem,
     ) -> ModelReply:
         """The recorded reply to `request`. Raises NotAskedError where there is none; sends nothing, ever."""
+        number = item.copy if key is None else identity.number(key, request, item)
         request = identity.findings.adapter.apply(request)
-        digest = identity.hash(request)
-        known = self._ledger.recorded(key, digest, item)
+        digest = identity.hash(request, number)
+        known = self._ledger.recorded(key, digest, request, identity, item)
         if known is not None:
             return known
-        step = self._store.step(self._source, key or call_key(item.index, item.repeat))
-        if step is not None and step.input_hash == digest:
+        step = self._store.call(self._source, self._key(key, item))
+        # Among copies the number may have changed with the rows before it; the request says whether it is the same.
+        kept = request.payload if request.record is None else request.record
+        if step is not None and (step.input_hash == digest or step.input == kept):
             output: bytes | None = step.output
         else:
-            # The row may stand elsewhere now: others were put in before it, or taken out.
-            output = self._store.reply_of(self._source, digest)
-            if output is None and self._elsewhere:
-                output = self._ledger.known_elsewhere(digest)
+            output = self._of_other_row(digest, identity.hash(request), item)
         if output is None:
             why = (
                 "it has no reply to this row, which was added since or not reached"
@@ -60,6 +65,37 @@ class RecordedReplies:
                 f"run {self._source} stored this reply without a secret that it held, so it cannot be scored again"
             )
         return self._ledger.adopt(key, digest, request, output, item, identity)
+
+    def _of_other_row(self, digest: bytes, plain: bytes, item: WorkItem) -> bytes | None:
+        """The reply to an equal request of another row: this one has changed in what its request does not hold, or
+        another benchmark asks the same."""
+        output = self._store.reply_of(self._source, digest)
+        if output is None and digest != plain:
+            output = self._store.reply_of(self._source, plain, item.copy)  # recorded without numbers
+        if output is None and self._elsewhere:
+            output = self._ledger.known_elsewhere(digest)
+        return output
+
+    def _key(self, key: str | None, item: WorkItem) -> str:
+        """Where the earlier run recorded the call. Its row may have another number there, because of other filters,
+        limits or order: then the row's content says where it is."""
+        key = key or call_key(item.index, item.repeat)
+        index = self._places.get(item.index)
+        if index is None:
+            index = self._places[item.index] = self._index_there(item)
+        return key if index == item.index else moved_key(key, index)
+
+    def _index_there(self, item: WorkItem) -> int:
+        identity = row_hash(item.row_json)
+        if self._store.row_hash(self._source, item.index, item.repeat) == identity:
+            return item.index
+        if self._rows is None:
+            self._rows = {}
+            for index, repeat, digest, _ in self._store.scored(self._source):
+                if repeat == 0:
+                    self._rows.setdefault(digest, deque()).append(index)
+        same = self._rows.get(identity)
+        return same.popleft() if same else item.index
 
 
 class Replayed:

@@ -1,9 +1,10 @@
 """The workspace database: runs, durable steps, metrics, events. Tables of steps carry resume, cache and replay."""
 
 from benchwright.store._database import StoreError, not_read, open_database
-from benchwright.store._keys import call_key, judge_key, score_key
+from benchwright.store._keys import call_key, judge_key, moved_key, score_key
 from benchwright.store._owner import DEAD_AFTER_S, HEARTBEAT_S, Owner, this_process
 from benchwright.store._records import (
+    CallStep,
     Event,
     RunKind,
     RunRecord,
@@ -44,6 +45,7 @@ __all__ = [
     "HEARTBEAT_S",
     "STATE_FOLDER",
     "BeginDecision",
+    "CallStep",
     "Event",
     "InputChange",
     "InputChangedError",
@@ -79,6 +81,7 @@ __all__ = [
     "integrity_problems",
     "is_redacted",
     "judge_key",
+    "moved_key",
     "not_read",
     "open_database",
     "recover_database",

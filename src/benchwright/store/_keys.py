@@ -12,6 +12,15 @@ def call_key(index: int, repeat: int, part: str = "") -> str:
     return f"call/{index:09d}/{repeat:04d}/{part}" if part else f"call/{index:09d}/{repeat:04d}"
 
 
+def moved_key(key: str, index: int) -> str:
+    """The key of the same call of another row.
+
+    >>> moved_key("call/000000012/0000/c1", 7)
+    'call/000000007/0000/c1'
+    """
+    return f"{key[:5]}{index:09d}{key[14:]}"
+
+
 def judge_key(index: int, repeat: int, number: int) -> str:
     """Key of a judge's call."""
     return f"judge/{index:09d}/{repeat:04d}/{number:03d}"

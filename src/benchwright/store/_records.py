@@ -112,6 +112,17 @@ class StepOutput(NamedTuple):
     """The result as JSON."""
 
 
+class CallStep(NamedTuple):
+    """One recorded call."""
+
+    input_hash: bytes
+    """As recorded."""
+    input: bytes | None
+    """The request, as recorded."""
+    output: bytes
+    """The reply as JSON."""
+
+
 class SampleSteps(NamedTuple):
     """The recorded steps of one sample and repeat, side by side."""
 

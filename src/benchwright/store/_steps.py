@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from benchwright.store._connected import Connected
 from benchwright.store._keys import call_key, call_of, key_range, score_key, score_of
-from benchwright.store._records import SampleSteps, StepOutput
+from benchwright.store._records import CallStep, SampleSteps, StepOutput
 from benchwright.store._workspace import Workspace
 
 _PLACE = "substr(key, 7, 9) + 0, substr(key, 17, 4) + 0"
@@ -36,21 +36,28 @@ class Steps(Connected):
             found.update((call_of(key), StepOutput(*call)) for key, *call in rows)
         return found
 
-    def step(self, run_id: int, key: str) -> StepOutput | None:
-        """One recorded step."""
+    def call(self, run_id: int, key: str) -> CallStep | None:
+        """One recorded call."""
         row = self._connection.execute(
-            "SELECT input_hash, output FROM steps WHERE run_id = ? AND key = ?", (run_id, key)
+            "SELECT input_hash, input, output FROM steps WHERE run_id = ? AND key = ?", (run_id, key)
         ).fetchone()
         if row is None and (score := score_of(key)) is not None:
             row = self._connection.execute(
-                "SELECT call_hash, call_output FROM steps"
+                "SELECT call_hash, call_input, call_output FROM steps"
                 " WHERE run_id = ? AND key = ? AND call_output IS NOT NULL",
                 (run_id, score),
             ).fetchone()
-        return None if row is None else StepOutput(*row)
+        return None if row is None else CallStep(*row)
 
-    def reply_of(self, run_id: int, input_hash: bytes) -> bytes | None:
-        """A run's first reply to that request, failed ones included, whichever sample it belongs to.
+    def row_hash(self, run_id: int, index: int, repeat: int) -> bytes | None:
+        """What stands for the content of a sample's row; None where the sample is not recorded."""
+        row = self._connection.execute(
+            "SELECT input_hash FROM steps WHERE run_id = ? AND key = ?", (run_id, score_key(index, repeat))
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def reply_of(self, run_id: int, input_hash: bytes, number: int = 0) -> bytes | None:
+        """A run's first reply to that request, or a later one, failed ones included, whichever sample it belongs to.
 
         The first look makes an index of the run's calls, in a file that is gone when the store is closed: only
         scoring again needs it, and only where rows have moved.
@@ -59,8 +66,8 @@ class Steps(Connected):
             self._index_calls(run_id)
         row = self._connection.execute(
             "SELECT coalesce(s.call_output, s.output) FROM call_index i JOIN steps s ON s.rowid = i.step"
-            " WHERE i.run_id = ? AND i.input_hash = ? ORDER BY i.step LIMIT 1",
-            (run_id, input_hash),
+            " WHERE i.run_id = ? AND i.input_hash = ? ORDER BY i.step LIMIT 1 OFFSET ?",
+            (run_id, input_hash, number),
         ).fetchone()
         return None if row is None else row[0]
 

@@ -16,7 +16,7 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.reports._compare.noise import is_time
-from benchwright.reports._compare.pairing import Half, Pair, pairs_by_content, pairs_by_number
+from benchwright.reports._compare.pairing import Half, Pair, pairs_of
 from benchwright.reports._compare.values import (
     ChangedSample,
     Comparison,
@@ -84,7 +84,7 @@ def compare_runs(
         metric: Only this metric; None: all.
         tolerance: Scores that are no further apart count as equal.
         times: Let differences in latency count as differences.
-        force: Compare also where data, prompts or scorers differ; rows are then paired by content.
+        force: Compare also where data, prompts or scorers differ.
         listed: Most changed samples and steps to list; None: all of them.
 
     UsageError for a run compared with itself and for runs that cannot be compared; NotFoundError for a metric
@@ -106,9 +106,9 @@ def compare_runs(
             "Compare them all the same, by the rows they share, with --force"
         )
     summaries = {run.id: _summary(run) for run in (a, b)}
-    same_data = "read other data" not in reasons
-    pairs = (pairs_by_number if same_data else pairs_by_content)(store, a.id, b.id)
-    seen = _look(pairs, tolerance, listed, _headline(summaries[a.id], summaries[b.id], metric))
+    seen = _look(
+        pairs_of(store, a.id, b.id), tolerance, listed, _headline(summaries[a.id], summaries[b.id], metric)
+    )
     metrics = _metrics(summaries[a.id], summaries[b.id], seen.tallies, metric, tolerance)
     counted = [found for found in metrics if times or not found.noise]
     return Comparison(

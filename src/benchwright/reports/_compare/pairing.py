@@ -1,9 +1,12 @@
-"""The samples of two runs, paired and streamed: by row number where the data are the same, else by content."""
+"""The samples of two runs, paired and streamed by the content of their rows: numbers of rows depend on filters, limits,
+order and sampling, and say nothing about which row it is."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import orjson
@@ -19,7 +22,7 @@ class Half(NamedTuple):
     repeat: int
     """0-based repeat."""
     row_hash: bytes
-    """Stands for the row's content."""
+    """Stands for the row's content; of a row that could not be read, the reason."""
     record: dict[str, Any]
     """Outcome, scores, target as recorded."""
 
@@ -33,36 +36,42 @@ class Pair(NamedTuple):
     """In the second."""
 
 
-def halves(store: Store, run_id: int) -> Iterator[Half]:
-    """A run's samples in row order."""
-    for index, repeat, row_hash, output in store.scored(run_id):
-        yield Half(index, repeat, row_hash, orjson.loads(output))
+def pairs_of(store: Store, a: int, b: int) -> Iterator[Pair]:
+    """Rows of equal content are the same row; among copies, the first of one run is the first of the other, and so on.
 
-
-def pairs_by_number(store: Store, a: int, b: int) -> Iterator[Pair]:
-    """Both runs read the same data: equal row numbers are equal rows. Holds one sample of each at a time."""
-    left, right = halves(store, a), halves(store, b)
+    As long as both runs have the same rows in the same order, one of each is held at a time; from the first that
+    differs on, the records of the first run are held.
+    """
+    left, right = _rows(store, a), _rows(store, b)
     x, y = next(left, None), next(right, None)
-    while x is not None or y is not None:
-        if y is None or (x is not None and (x.row, x.repeat) < (y.row, y.repeat)):
-            yield Pair(x, None)
-            x = next(left, None)
-        elif x is None or (y.row, y.repeat) < (x.row, x.repeat):
-            yield Pair(None, y)
-            y = next(right, None)
-        else:
-            yield Pair(x, y)
-            x, y = next(left, None), next(right, None)
+    while x is not None and y is not None and x[0].row_hash == y[0].row_hash:
+        yield from _repeats(x, y)
+        x, y = next(left, None), next(right, None)
+    waiting: dict[bytes, deque[list[Half]]] = {}
+    for row in chain([] if x is None else [x], left):
+        waiting.setdefault(row[0].row_hash, deque()).append(row)
+    for row in chain([] if y is None else [y], right):
+        same = waiting.get(row[0].row_hash)
+        yield from _repeats(same.popleft() if same else (), row)
+    for rows in waiting.values():
+        for row in rows:
+            yield from _repeats(row, ())
 
 
-def pairs_by_content(store: Store, a: int, b: int) -> Iterator[Pair]:
-    """The data differ: rows are the same where their content is. Holds the first run's records."""
-    waiting: dict[tuple[bytes, int], deque[Half]] = {}
-    for half in halves(store, a):
-        waiting.setdefault((half.row_hash, half.repeat), deque()).append(half)
-    for half in halves(store, b):
-        same = waiting.get((half.row_hash, half.repeat))
-        yield Pair(same.popleft(), half) if same else Pair(None, half)
-    for left in waiting.values():
-        for half in left:
-            yield Pair(half, None)
+def _rows(store: Store, run_id: int) -> Iterator[list[Half]]:
+    """A run's samples in row order, the repeats of a row together."""
+    for _, halves in groupby(_halves(store, run_id), key=attrgetter("row")):
+        yield list(halves)
+
+
+def _halves(store: Store, run_id: int) -> Iterator[Half]:
+    for index, repeat, row_hash, output in store.scored(run_id):
+        record = orjson.loads(output)
+        yield Half(index, repeat, row_hash or str(record.get("e")).encode(), record)
+
+
+def _repeats(a: Sequence[Half], b: Sequence[Half]) -> Iterator[Pair]:
+    """The repeats of one row, by their number."""
+    first, second = ({half.repeat: half for half in halves} for halves in (a, b))
+    for repeat in sorted({*first, *second}):
+        yield Pair(first.get(repeat), second.get(repeat))
