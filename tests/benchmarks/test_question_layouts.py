@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
 import pytest
+import tiny_media
 
 from benchwright.benchmarks import (
     BenchmarkSpec,
@@ -18,6 +20,8 @@ from benchwright.benchmarks import (
     validate_questions,
 )
 from benchwright.core import UsageError
+from benchwright.scorers import exact_match
+from benchwright.sdk import run
 
 TEXTS = ["ash", "birch", "cedar", "dogwood"]
 TWO = ["q1", "q2"]
@@ -219,3 +223,57 @@ def test_one_slip_does_not_make_a_file_of_sets(tmp_path: Path) -> None:
 def test_guesses_of_one_letter_are_refused_for_sets(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="mcq_fallback guesses one letter"):
         load(tmp_path, 'question,A,B,answer\nq,x,y,"A,B"\n', mcq_fallback="levenshtein")
+
+
+@pytest.mark.parametrize(
+    ("method", "prompt", "choices"),
+    [
+        ("logprob", "Question: q\nA. ash\nB. birch\nAnswer:", (" A", " B")),
+        ("logprob_text", "Question: q\nAnswer:", (" ash", " birch")),
+    ],
+)
+def test_options_are_ranked_without_python(
+    tmp_path: Path, method: str, prompt: str, choices: tuple[str, ...]
+) -> None:
+    spec = load(tmp_path, "question,A,B,answer\nq,ash,birch,B\nq,ash,birch,ash\n", infer_method=method)
+    report = check_benchmark(spec)
+    assert report.ok
+    assert report.strategy == "choices"
+    assert report.gold is not None
+    assert report.gold.right == 2
+    assert report.samples[0].messages[-1]["content"] == prompt
+    assert report.samples[0].choices == choices
+    result = run(tmp_path / "f.csv", infer_method=method, workspace=tmp_path)
+    assert result["chance"] == 0.5
+    assert {"acc", "acc_norm"} <= result.summary.metrics.keys()
+
+
+def test_ranking_is_refused_where_it_makes_no_sense(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="these are qa"):
+        load(tmp_path, "question,answer\nq,x\n", infer_method="logprob")
+    with pytest.raises(UsageError, match="prompt_style is about replies"):
+        load(tmp_path, "question,A,B,answer\nq,x,y,A\n", infer_method="logprob", prompt_style="cot")
+
+
+def test_two_images_under_one_question_are_no_copies(tmp_path: Path) -> None:
+    for name in ("cat.png", "dog.png"):
+        (tmp_path / name).write_bytes(tiny_media.PNG)
+    data = [
+        {"question": "What is it?", "answer": a, "type": "image", "path": f"{a}.png"} for a in ("cat", "dog")
+    ]
+    assert not check_benchmark(load(tmp_path, data)).warnings
+    assert "repeats what an earlier row asks" in check_benchmark(load(tmp_path, [*data, data[0]])).warnings[0]
+
+
+def test_targets_and_responses_stand_at_dotted_paths(tmp_path: Path) -> None:
+    data = [{"q": "?", "gold": {"text": ["x", "y"]}, "out": {"reply": "x"}}]
+    spec = BenchmarkSpec(
+        name="d", key="d", dataset=data, prompt="{q}", scorer=exact_match, target_field="gold.text.0",
+        response_field="out.reply", base_dir=tmp_path,
+    )  # fmt: skip
+    report = check_benchmark(spec)
+    assert (report.ok, report.samples[0].target) == (True, "x")
+    assert report.gold is not None
+    assert report.gold.right == 1
+    assert not check_benchmark(replace(spec, target_field="gold.nothing")).ok
+    assert not check_benchmark(replace(spec, response_field="out.nothing")).ok

@@ -117,9 +117,9 @@ def test_a_forced_type_that_the_rows_contradict_is_refused_with_what_was_found(t
     assert load(tmp_path, "f.csv", MCQ, data_type="mcq").family == "mcq"
 
 
-def test_other_methods_than_gen_are_refused_with_the_legal_ones() -> None:
-    with pytest.raises(UsageError, match="infer_method is 'ppl'; expected gen"):
-        QuestionOptions(infer_method="ppl")
+def test_other_methods_are_refused_with_the_legal_ones() -> None:
+    with pytest.raises(UsageError, match="infer_method is 'ppl'; expected gen or logprob or logprob_text"):
+        QuestionOptions.of({"infer_method": "ppl"})
 
 
 def test_a_file_that_is_not_there_is_not_found_with_near_names(tmp_path: Path) -> None:

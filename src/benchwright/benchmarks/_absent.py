@@ -35,7 +35,7 @@ def absent_fields(
     default, and only counts as needed when a row failed for it.
     """
     if strategy == "score_only":
-        if spec.response_field is not None and spec.response_field not in columns:
+        if spec.response_field is not None and not _has(spec.response_field, columns):
             yield _named(spec, "response_field", columns)
         return
     for what, template in (("prompt", prompts.template), ("system_prompt", prompts.system_template)):
@@ -49,7 +49,7 @@ def absent_fields(
     choices = spec.choices_field
     if strategy != "choices" or choices is None or spec.choices is not None:
         return
-    if choices not in columns and choices.split(".")[0] not in columns:
+    if not _has(choices, columns):
         yield _named(spec, "choices_field", columns)
 
 
@@ -64,6 +64,11 @@ def target_problem(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     if spec.unscored and nearest(field, scan.columns) is None:
         return None  # nothing is missing: the data are known to have no answers
     return _named(spec, "target_field", scan.columns)
+
+
+def _has(field: str, columns: Sequence[str]) -> bool:
+    """Whether a column has this name, or is where a dotted path begins."""
+    return field in columns or field.split(".")[0] in columns
 
 
 def target_error(spec: BenchmarkSpec, scan: RowScan) -> str | None:

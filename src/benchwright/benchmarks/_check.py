@@ -244,7 +244,8 @@ def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
         named |= {*LETTERS, *((spec.max_tokens_field,) if spec.max_tokens_field else ())}
     if spec.media is not None and spec.media.seen:
         named |= {"type", "path", "media"}
-    return named | {field for field in (spec.response_field, spec.turns_field) if field is not None}
+    paths = (spec.target_field, spec.response_field, spec.turns_field)
+    return named | {name for path in paths if path is not None for name in (path, path.split(".")[0])}
 
 
 def _sample(spec: BenchmarkSpec, scanned: ScannedRow) -> SamplePrompt:

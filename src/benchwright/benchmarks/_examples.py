@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
+from benchwright.benchmarks._fields import at_path
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, load_template
@@ -165,7 +166,7 @@ def example_renderer(
                 return Example(own.render(row), asked, () if asked is not None else tuple(texts_in(row)))
             except MissingFieldError:
                 return None
-        target = row.get(target_field)
+        target = at_path(row, target_field)
         if prompt is None or target is None:  # "None" would be shown as the answer
             return None
         return Example(f"{prompt} {target}".rstrip(), asked)

@@ -9,12 +9,33 @@ from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.core import Row
 
+_ABSENT: Any = object()
+
+
+def at_path(row: Row, path: str, default: Any = None) -> Any:
+    """What stands in a column, or at a dotted path through dicts and lists where no column has that very name.
+
+    >>> at_path({"a": {"b": ["x", "y"]}, "c.d": 1}, "a.b.1"), at_path({"c.d": 1}, "c.d"), at_path({}, "c.d")
+    ('y', 1, None)
+    """
+    if "." not in path or path in row:
+        return row.get(path, default)
+    value: Any = row
+    for part in path.split("."):
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return default
+    return value
+
 
 def target_of(spec: BenchmarkSpec, row: Row) -> Any:
     """The expected answer; `""` for a row without the target column."""
     if spec.gold is not None:
         return spec.gold(row)
-    return row.get(spec.target_field, "")
+    return at_path(row, spec.target_field, "")
 
 
 def response_of(spec: BenchmarkSpec, row: Row) -> str:
@@ -23,9 +44,9 @@ def response_of(spec: BenchmarkSpec, row: Row) -> str:
     Raises MissingFieldError for a row without the column.
     """
     field = spec.response_field or ""
-    if field not in row:
+    value = at_path(row, field, _ABSENT)
+    if value is _ABSENT:
         raise MissingFieldError(field, row)
-    value = row[field]
     return "" if value is None else str(value)
 
 
@@ -36,6 +57,8 @@ def resolve_choices(spec: BenchmarkSpec, row: Row) -> list[str] | None:
     dict its `text` entry is taken; the value must be a non-empty list. Failing that, the fixed `choices`.
     Raises MissingFieldError for an empty candidate, which has no probability.
     """
+    if spec.candidates is not None:
+        return list(spec.candidates(row)) or None
     if spec.choices_field is not None:
         found = _walk(row, spec.choices_field)
         if isinstance(found, Mapping):

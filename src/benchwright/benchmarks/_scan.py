@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from benchwright.benchmarks._absent import absent_fields
-from benchwright.benchmarks._fields import missing_choices, resolve_choices, response_of, target_of
+from benchwright.benchmarks._fields import at_path, missing_choices, resolve_choices, response_of, target_of
 from benchwright.benchmarks._filters import check_filters
 from benchwright.benchmarks._missing import MissingFieldError, is_blank
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
-from benchwright.benchmarks._spec import BenchmarkSpec, Strategy, strategy_of
+from benchwright.benchmarks._spec import BenchmarkSpec, Media, Strategy, strategy_of
 from benchwright.benchmarks._turns import user_turns
 from benchwright.core import BadRow, Row
 from benchwright.datasets import DatasetReader
@@ -138,7 +138,7 @@ def scan_rows(
     cannot be read to its end raises DatasetError, filters that leave no row BenchmarkError.
     """
     strategy = strategy or strategy_of(spec)
-    ask = _asker(spec, prompts, strategy)
+    ask = _asker(spec, prompts, strategy, media=spec.media if watch_repetition else None)
     shown_fields = _shown_fields(prompts)
     target_field, name = spec.target_field, reader.name
     check_row, questions = spec.check_row, bool(spec.family)
@@ -193,7 +193,7 @@ def scan_rows(
             if asked.reread:
                 reread += 1
                 reread_first = reread_first or ScannedRow(index - 1, line, row, asked.prompt, asked.choices)
-            target = row.get(target_field)
+            target = at_path(row, target_field)
             if target in (None, "") or (questions and is_blank(target)):
                 no_target += 1
             for column in shown_fields:
@@ -283,7 +283,9 @@ def _shown_fields(prompts: PromptBuilder) -> tuple[str, ...]:
     return tuple({name for t in templates if t is not None and t.engine == "format" for name in t.fields})
 
 
-def _asker(spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy) -> Callable[[Row], _Asked]:
+def _asker(
+    spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy, *, media: Media | None
+) -> Callable[[Row], _Asked]:
     build = prompts.build
     if strategy == "choices":
         return lambda row: _ask_choices(spec, build(row), row)
@@ -296,7 +298,8 @@ def _asker(spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy) -> C
     def ask(row: Row) -> _Asked:
         prompt = build(row)
         text, system = prompt.text, prompt.system
-        return _Asked(prompt, 1, len(text) + (len(system) if system else 0), text)
+        identity: Hashable = text if media is None else (text, media.names(row))
+        return _Asked(prompt, 1, len(text) + (len(system) if system else 0), identity)
 
     return ask
 
@@ -309,7 +312,7 @@ def _ask_choices(spec: BenchmarkSpec, prompt: Prompt, row: Row) -> _Asked:
         raise missing_choices(spec, row)
     chars = len(prompt.flat) * len(choices) + sum(map(len, choices))
     found = tuple(choices)
-    reread = reread_target(target_of(spec, row), found) is not None
+    reread = spec.candidates is None and reread_target(target_of(spec, row), found) is not None
     return _Asked(prompt, len(found), chars, (prompt.text, found), found, reread=reread)
 
 

@@ -115,6 +115,8 @@ class BenchmarkSpec:
     """Fixed candidate continuations."""
     choices_field: str | None = None
     """Column, or dotted path, with the candidates of each row; beats `choices`."""
+    candidates: Callable[[Row], Sequence[str]] | None = None
+    """The candidates of a row where they are no column as it stands; beats both."""
     num_fewshot: int = 0
     """Examples put before each prompt, unless the run says otherwise."""
     fewshot_dataset: DatasetRef | None = None
@@ -210,10 +212,13 @@ def strategy_of(spec: BenchmarkSpec, model_type: EndpointType | None = None) -> 
             f"{spec.name} has chat messages and needs --model-type chat; a completions route takes one text"
         )
     if "completions_logprob" in (model_type, spec.endpoint_type):
+        if spec.candidates is not None:
+            return "choices"
         if spec.family:
+            cure = ", or rank its options: --infer-method logprob" if spec.family == "mcq" else ""
             raise UsageError(
                 f"completions_logprob ranks choices, and {spec.name} asks for a reply (its method is gen); use "
-                "--model-type chat or completions"
+                f"--model-type chat or completions{cure}"
             )
         if spec.choices is None and spec.choices_field is None:
             raise UsageError(

@@ -11,7 +11,12 @@ ways at once. Nothing here touches disk or network: a judge is asked through a f
 from collections.abc import Mapping
 
 from benchwright.scorers._bleu_rouge import bleu, corpus_bleu, rouge
-from benchwright.scorers._choices import multiple_choice_acc, multiple_choice_acc_verbatim, reread_target
+from benchwright.scorers._choices import (
+    mcq_ranked,
+    multiple_choice_acc,
+    multiple_choice_acc_verbatim,
+    reread_target,
+)
 from benchwright.scorers._chrf import chrf, chrf_sacre
 from benchwright.scorers._combine import all_of, any_of
 from benchwright.scorers._input import Scorer, ScorerInput, Scores
@@ -78,6 +83,7 @@ __all__ = [
     "mcq_answers",
     "mcq_letter_extract",
     "mcq_letter_strict",
+    "mcq_ranked",
     "mcq_remarks",
     "mcq_sets",
     "multiple_choice_acc",

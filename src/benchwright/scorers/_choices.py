@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchwright.core import BenchmarkError
 from benchwright.scorers._input import ScorerInput, Scores
+from benchwright.scorers._mcq.rows import gold_letter, options_of
 
 
 def multiple_choice_acc(sample: ScorerInput) -> Scores:
@@ -56,6 +57,22 @@ def multiple_choice_acc_verbatim(sample: ScorerInput) -> Scores:
             "expected a candidate's text, a letter from A, or an index from 0"
         )
     return _accuracies(gold, choices, logprobs, row.get("_choices_is_greedy") or ())
+
+
+def mcq_ranked(sample: ScorerInput) -> Scores:
+    """`acc`, `acc_norm`, `acc_greedy` as `multiple_choice_acc`, and `chance`: the row's options `A`, `B`, … are ranked.
+
+    The target is the letter or the text of an option, as `gold_letter` reads it; a row without one gets no scores.
+    """
+    row = sample.metadata or {}
+    options = options_of(row)
+    choices: Sequence[str] = row.get("_choices") or ()
+    logprobs: Sequence[float] = row.get("_choices_logprobs") or ()
+    gold = gold_letter(sample.target, options)
+    if gold is None or len(choices) != len(options) or len(choices) != len(logprobs):
+        return {}
+    scores = _accuracies(list(options).index(gold), choices, logprobs, row.get("_choices_is_greedy") or ())
+    return {**scores, "chance": 1 / len(options)}
 
 
 def reread_target(target: object, choices: Sequence[str]) -> tuple[int, int] | None:

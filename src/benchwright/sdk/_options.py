@@ -107,7 +107,7 @@ class RunOptions:
     data_type: str | None = None
     """What a file of questions holds: mcq, mcq_multi or qa; None: found out from its rows."""
     infer_method: str | None = None
-    """How it is asked: only `gen`."""
+    """How it is asked: `gen` for a reply; `logprob` and `logprob_text` rank letters or texts of its options."""
     meta_path: str | None = None
     """Its meta file: sampling and lengths; None: `FILE.meta.json`, if it is there."""
     prompt_style: str | None = None

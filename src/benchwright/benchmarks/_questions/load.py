@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,13 @@ from benchwright.benchmarks._questions.files import has_fixed_columns, question_
 from benchwright.benchmarks._questions.layout import find_layout
 from benchwright.benchmarks._questions.media import media_for
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions
-from benchwright.benchmarks._questions.prompts import CodePrompt, built_in, built_in_example
+from benchwright.benchmarks._questions.prompts import (
+    CodePrompt,
+    built_in,
+    built_in_example,
+    candidates_reader,
+    ranked,
+)
 from benchwright.benchmarks._questions.rows import LENGTH, RowRules
 from benchwright.benchmarks._questions.sampling import sampling_for
 from benchwright.benchmarks._questions.scoring import scoring_of
@@ -22,6 +29,7 @@ from benchwright.core import (
     DatasetError,
     JsonObject,
     NotFoundError,
+    Row,
     UsageError,
     canonical_json,
     normalise_name,
@@ -57,6 +65,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
     if options.system is not None:
         check_system(options.system, columns, cwd)
     prompt, example = _prompts(options, data_type, columns, cwd, gold=found.gold)
+    candidates = _candidates(options, data_type, columns)
     scoring = scoring_of(options, data_type, columns)
     media, check_media = media_for(reader.path, options, cwd=cwd, columns=found.columns if fixed else None)
     name = options.name or question_name(path)
@@ -69,6 +78,8 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         target_field=columns.answer,
         field_mapping=mapping or None,
         shape=layout.shape,
+        endpoint_type="chat" if candidates is None else "completions_logprob",
+        candidates=candidates,
         sources=tuple(sorted(layout.used)),
         config=scoring.config,
         system_prompt=options.system,
@@ -93,6 +104,19 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
     )
 
 
+def _candidates(
+    options: QuestionOptions, data_type: DataType, columns: Columns
+) -> Callable[[Row], Sequence[str]] | None:
+    if options.infer_method == "gen":
+        return None
+    if data_type != "mcq":
+        raise UsageError(
+            f"infer_method {options.infer_method} ranks the options of rows with one right option (mcq), and these are "
+            f"{data_type}; leave it out"
+        )
+    return candidates_reader(columns, options.infer_method)
+
+
 def _about_type(data_type: DataType) -> tuple[str, ...]:
     if data_type != "mcq_multi":
         return ()
@@ -105,6 +129,9 @@ def _prompts(
     written = written_prompts(options, data_type, columns, cwd)
     if written is not None:
         return written
+    if options.infer_method != "gen":
+        prompt, example, _ = ranked(columns, options.infer_method)
+        return prompt, example
     style = options.prompt_style
     prompt = built_in(data_type, style, columns, gold=gold)
     return prompt, built_in_example(prompt, data_type, style, columns, gold=gold)

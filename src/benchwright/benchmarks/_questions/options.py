@@ -17,6 +17,9 @@ PromptStyle: TypeAlias = Literal["benchwright", "cot", "aisbench"]
 McqFallback: TypeAlias = Literal["none", "levenshtein", "aisbench"]
 """What decides where no answer can be read: nothing, the nearest option within limits, or AISBench's guess."""
 
+InferMethod: TypeAlias = Literal["gen", "logprob", "logprob_text"]
+"""A reply is asked for; or letters, or texts of options, are ranked by their log-probability."""
+
 MediaForm: TypeAlias = Literal["base64", "path", "url"]
 """How files reach the server: inside the request, as file:// paths, or as they stand (http:// addresses)."""
 
@@ -25,7 +28,7 @@ AudioStyle: TypeAlias = Literal["audio_url", "input_audio"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "data_type": get_args(DataType),
-    "infer_method": ("gen",),
+    "infer_method": get_args(InferMethod),
     "prompt_style": get_args(PromptStyle),
     "mcq_fallback": get_args(McqFallback),
     "media": get_args(MediaForm),
@@ -44,8 +47,8 @@ class QuestionOptions:
     """Name of the benchmark; None: the file's, without its known suffixes. Also `abbr`."""
     data_type: DataType | None = None
     """None: found out from the rows."""
-    infer_method: str = "gen"
-    """Only `gen`."""
+    infer_method: InferMethod = "gen"
+    """How rows are asked."""
     prompt_style: PromptStyle = "benchwright"
     """Which of the built-in prompts asks."""
     template: str | None = None
@@ -103,6 +106,7 @@ class QuestionOptions:
             raise UsageError("template and human_prompt are the same thing; give one of them")
         if self.answer_index not in (None, 0, 1) or isinstance(self.answer_index, bool):
             raise UsageError(f"answer_index is {self.answer_index!r}; expected 0 or 1, where counting begins")
+        self._check_ranking()
         for name, least in (("numeric_tolerance", 0.0), ("max_media_mb", 0.0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
@@ -113,6 +117,17 @@ class QuestionOptions:
                 raise UsageError(f"{name} is {value!r}; expected a list of texts")
             if len(set(value)) != len(value):
                 raise UsageError(f"{name} names something twice: {', '.join(value)}")
+
+    def _check_ranking(self) -> None:
+        """Nothing is replied where options are ranked: what is about replies would do nothing."""
+        if self.infer_method == "gen":
+            return
+        idle = {"prompt_style": "benchwright", "mcq_fallback": "none", "bot_prompt": None}
+        given = [name for name, default in idle.items() if getattr(self, name) != default]
+        if given:
+            raise UsageError(
+                f"infer_method {self.infer_method} ranks options, and {', '.join(given)} is about replies; leave it out"
+            )
 
     def to_json(self) -> JsonObject:
         """The frozen form."""

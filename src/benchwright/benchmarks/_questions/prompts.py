@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
-from benchwright.benchmarks._questions.options import DataType, PromptStyle
+from benchwright.benchmarks._questions.options import DataType, InferMethod, PromptStyle
 from benchwright.benchmarks._questions.rows import options_reader, stem_reader
 from benchwright.core import Row
 
@@ -53,6 +53,8 @@ _MULTI: dict[PromptStyle, _Form] = {
     "cot": _Form("", "\n\n", f"\n{_THINK_ALL}", "\nANSWER: "),
     "aisbench": _MCQ["aisbench"],
 }
+_RANKED_LETTERS = _Form("Question: ", "\n", "\nAnswer:", " ")
+_RANKED_TEXTS = _Form("Question: ", "", "\nAnswer:", " ")
 _STEM_ALONE = _Form("", "", "", "\n")
 _TWO_LINES = _Form("Question: ", "", "\nAnswer: ", "")
 
@@ -102,6 +104,42 @@ def built_in_example(
         prompt.fields | {columns.answer},
         lambda row: f"{render(row)}{joint}{answer(row)}",
     )
+
+
+def ranked(
+    columns: Columns, method: InferMethod
+) -> tuple[CodePrompt, CodePrompt, Callable[[Row], list[str]]]:
+    """The prompt whose continuations are ranked, a solved example of it, and the candidates of a row.
+
+    `logprob` lists the options and ranks their letters; `logprob_text` ranks their texts behind the bare question.
+    """
+    options = options_reader(columns)
+    if method == "logprob":
+        prompt, joint = _mcq(_RANKED_LETTERS, ".", columns), _RANKED_LETTERS.answer
+        right = answer_reader("mcq", columns)
+    else:
+        stem, form, joint = stem_reader(columns), _RANKED_TEXTS, _RANKED_TEXTS.answer
+        text = f"{form.before}{{{'+'.join(columns.question)}}}{form.after}"
+        prompt = CodePrompt(
+            text, frozenset(columns.question), lambda row: f"{form.before}{stem(row)}{form.after}"
+        )
+        letter = answer_reader("mcq", columns)
+        right = lambda row: options(row)[letter(row)]  # noqa: E731
+    render = prompt.render
+    example = CodePrompt(
+        f"{prompt.text}{joint}{{{columns.answer}}}",
+        prompt.fields | {columns.answer},
+        lambda row: f"{render(row)}{joint}{right(row)}",
+    )
+    return prompt, example, candidates_reader(columns, method)
+
+
+def candidates_reader(columns: Columns, method: InferMethod) -> Callable[[Row], list[str]]:
+    """What is ranked of a row: its letters or its texts, each behind a blank."""
+    options = options_reader(columns)
+    if method == "logprob":
+        return lambda row: [f" {letter}" for letter in options(row)]
+    return lambda row: [f" {text.strip()}" for text in options(row).values()]
 
 
 def answer_reader(data_type: DataType, columns: Columns) -> Callable[[Row], str]:

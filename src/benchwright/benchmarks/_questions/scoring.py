@@ -58,10 +58,12 @@ def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) 
 
 
 def _of_type(options: QuestionOptions, data_type: DataType) -> Scoring:
-    from benchwright.scorers import mcq_sets, set_remarks
+    from benchwright.scorers import mcq_ranked, mcq_sets, set_remarks
 
     if data_type == "qa":
         return _qa(options)
+    if options.infer_method != "gen":
+        return Scoring(scorer=mcq_ranked, headline="acc", remarks=set_remarks)
     if data_type == "mcq":
         return _mcq(options.mcq_fallback)
     if options.mcq_fallback != "none":

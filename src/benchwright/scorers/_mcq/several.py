@@ -105,13 +105,12 @@ def mcq_sets(sample: ScorerInput) -> Scores:
 
 
 def set_remarks(metrics: Mapping[str, MetricSummary]) -> list[str]:
-    """Sentences about the metrics of `mcq_sets`, for the notes of a run."""
+    """Sentences about the metrics of `mcq_sets` and `mcq_ranked`, for the notes of a run."""
     remarks = unread_remark(metrics)
     chance = metrics.get("chance")
     if chance is not None:
-        remarks.append(
-            f"chance level of exact_set {percent(chance.value or 0.0)}: one set of letters drawn by chance"
-        )
+        of = " of exact_set" if "exact_set" in metrics else ""
+        remarks.append(f"chance level{of} {percent(chance.value or 0.0)}")
     return remarks
 
 

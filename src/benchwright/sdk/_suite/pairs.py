@@ -172,7 +172,8 @@ def _questions(
     ):  # the command line's prompt replaces the entry's, whatever that is called
         further = {key: value for key, value in further.items() if key == "judge"}
     known = question_options(effective, config)
-    given = {name: value for name, value in known.to_json().items() if value}
+    usual = QuestionOptions().to_json()
+    given = {name: value for name, value in known.to_json().items() if value != usual[name]}
     return QuestionOptions.of({**given, **further, "name": entry.name}, "datasets")
 
 
