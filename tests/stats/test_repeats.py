@@ -22,9 +22,14 @@ def test_pass_at_k_is_the_share_of_draws_with_a_right_reply(n: int) -> None:
         assert pass_at_k(n, right, k) == pytest.approx(sum(map(any, draws)) / len(draws), abs=1e-15)
 
 
-def test_a_majority_is_more_than_half() -> None:
-    assert [consensus_at_k(5, right, 5) for right in range(6)] == [0, 0, 0, 1, 1, 1]
-    assert [consensus_at_k(4, right, 4) for right in range(5)] == [0, 0, 0, 1, 1]
+@pytest.mark.parametrize("n", range(1, 7))
+def test_consensus_at_k_is_the_share_of_draws_with_a_majority(n: int) -> None:
+    for right, k in product(range(n + 1), range(1, n + 1)):
+        replies = [True] * right + [False] * (n - right)
+        draws = list(combinations(replies, k))
+        expected = sum(1 if 2 * sum(draw) > k else 0.5 * (2 * sum(draw) == k) for draw in draws) / len(draws)
+        assert consensus_at_k(n, right, k) == pytest.approx(expected, abs=1e-15)
+        assert consensus_at_k(n, right, k) <= pass_at_k(n, right, k) + 1e-15
 
 
 @pytest.mark.parametrize(("n", "right", "k"), [(3, 1, 0), (3, 1, 4), (3, 4, 1), (3, -1, 1)])
@@ -51,7 +56,7 @@ def test_rows_are_averaged_not_replies() -> None:
     tally = filled([[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
     found = tally.summaries("correct", 2, 4)
     means = {name: figure.scored and figure.scored.mean for name, figure in found.items()}
-    # By hand: pass@2 of 1 in 4 is 1 - 3/6, of 3 in 4 is 1 - 0; cons@2 asks for more than one.
+    # By hand: pass@2 of 1 in 4 is 1 - 3/6, of 3 in 4 is 1 - 0; cons@2 of 1 in 4 is half of the 3 draws in 6 that tie.
     assert means == {
         "avg@4": pytest.approx(1 / 3),
         "pass@2": pytest.approx(0.5),
@@ -60,8 +65,8 @@ def test_rows_are_averaged_not_replies() -> None:
     assert tally.metrics() == ["correct"]
     majority = found["cons@2"].scored
     assert majority is not None
-    assert (majority.ci_low, majority.ci_high) == wilson_interval(1, 3)
-    assert (majority.count, majority.interval, found["pass@2"].scored.interval) == (3, "wilson", "normal")  # type: ignore[union-attr]
+    assert (majority.ci_low, majority.ci_high) == pytest.approx(wilson_interval(1, 3))
+    assert (majority.count, majority.interval) == (3, "clustered")
 
 
 def test_failed_replies_are_left_out_or_wrong() -> None:
@@ -109,3 +114,47 @@ def test_nothing_scored_gives_nothing() -> None:
     tally = RepeatTally()
     tally.add_failure(0)
     assert tally.metrics() == []
+
+
+def voted(rows: list[list[tuple[str | None, bool] | None]]) -> RepeatTally:
+    """Rows of replies: the answer and whether it is right, or None for one that failed."""
+    tally = RepeatTally()
+    for number, replies in enumerate(rows):
+        for reply in replies:
+            if reply is None:
+                tally.add_failure(number)
+            else:
+                tally.add(number, {"correct": reply[1], "extracted": reply[0]})
+    return tally
+
+
+def test_the_most_common_answer_decides_although_it_has_no_majority() -> None:
+    wrong = [("B", False), ("C", False), ("D", False)]
+    tally = voted(
+        [
+            [("A", True), ("A", True), *wrong],  # two of five, and no other answer has two
+            [("A", True), ("B", False), ("B", False), (None, False), (None, False)],
+            [("A", True), ("A", True), ("B", False), ("B", False), (None, False)],  # a tie
+            [(None, False)] * 5,
+        ]
+    )
+    found = tally.summaries("correct", 5)
+    assert found["maj@5"].scored is not None
+    assert found["maj@5"].scored.mean == pytest.approx((1 + 0 + 0.5 + 0) / 4)
+    assert found["cons@5"].scored is not None
+    assert found["cons@5"].scored.mean == 0.0
+    agreement = found["agree@5"].scored
+    assert agreement is not None
+    assert (agreement.count, agreement.mean) == (3, pytest.approx((2 / 5 + 2 / 3 + 1 / 2) / 3))
+
+
+def test_failed_replies_have_no_vote_and_a_row_without_replies_is_wrong() -> None:
+    found = voted([[("A", True), None], [None, None]]).summaries("correct", 2)["maj@2"]
+    assert found.scored is not None
+    assert found.with_failures is not None
+    assert (found.scored.mean, found.with_failures.mean) == (1.0, 0.5)
+
+
+def test_scorers_without_answers_have_no_vote() -> None:
+    tally = filled([[1, 0], [1, 1]])
+    assert tally.summaries("correct", 2).keys() == {"avg@2", "pass@2", "cons@2"}

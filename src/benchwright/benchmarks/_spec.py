@@ -158,6 +158,8 @@ class BenchmarkSpec:
     stand."""
     headline: str | None = None
     """The metric that stands for a run in one figure."""
+    lower_is_better: tuple[str, ...] = ()
+    """Metrics of which less is better, where their names do not say so."""
     remarks: Remarks | None = None
     """What must be said beside the numbers of a run."""
     unscored: str = ""

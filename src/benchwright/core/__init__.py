@@ -37,6 +37,7 @@ from benchwright.core._json import (
 )
 from benchwright.core._json_lists import load_each
 from benchwright.core._loading import loading_code, refuse_while_loading
+from benchwright.core._metrics import is_share, is_time, lower_is_better
 from benchwright.core._names import normalise_name, suggest
 from benchwright.core._outcomes import OUTCOMES, Outcome
 from benchwright.core._printing import printable, printable_json, shown
@@ -129,12 +130,15 @@ __all__ = [
     "is_data_file",
     "is_hub_uri",
     "is_secret_name",
+    "is_share",
+    "is_time",
     "json_differences",
     "known_secrets",
     "load_each",
     "load_exact_json",
     "load_json",
     "loading_code",
+    "lower_is_better",
     "normalise_name",
     "own_ancestors",
     "printable",

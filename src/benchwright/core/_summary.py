@@ -22,18 +22,18 @@ class MetricSummary:
     """stddev / √count, the documented figure."""
     sample_stderr: float
     """Standard error with n-1, clustered by sample when repeated."""
-    ci_low: float
-    """Lower end of the 95 % interval."""
-    ci_high: float
+    ci_low: float | None
+    """Lower end of the 95 % interval; None: too few rows to give one."""
+    ci_high: float | None
     """Upper end of the 95 % interval."""
     interval: str
-    """How the interval was computed: wilson, normal or clustered."""
+    """How the interval was computed: wilson, bounded, clustered, normal or none."""
     min: float
     """Smallest value."""
     max: float
     """Largest value."""
     with_failures: float | None
-    """Mean with every failed sample counted as 0; null for keys that only some rows emit."""
+    """Mean with every failed sample counted as 0; null for keys that only some rows emit, and where less is better."""
     with_failures_count: int | None
     """Values in that mean."""
 
@@ -62,19 +62,24 @@ class RunSummary:
     notes: list[str]
     """What a reader must know beside the numbers: few-shot overlap, threshold exceeded, stopped by budget."""
     prompt_tokens: int | None = None
-    """Prompt tokens of the sample calls, where the server counted them."""
+    """Prompt tokens of the sample calls, where the server counted them in every reply."""
     completion_tokens: int | None = None
-    """Completion tokens of the sample calls, where the server counted them."""
+    """Completion tokens of the sample calls, where the server counted them in every reply."""
     headline: str | None = None
     """The metric that stands for the run in one figure, where the benchmark names one."""
     over_repeats: dict[str, dict[str, MetricSummary]] = field(default_factory=dict)
-    """What the repeats of each row say together, one value a row: `avg@n`, `pass@k` and `cons@k`, each by
-    metric. Only with repeats, and only of metrics that are right or wrong."""
+    """What the repeats of each row say together, one value a row: `avg@n`, `pass@k`, `cons@k`, and `maj@n` and
+    `agree@n` where the scorer gives answers, each by metric. Only with repeats, and only of metrics that are right or wrong."""
     unscored: str = ""
     """Why the run was meant to give no scores: data without answers, inference only. Empty: it was meant to."""
 
     derived: dict[str, float] = field(default_factory=dict)
     """Figures that only all samples together give, such as `macro_f1`, where the benchmark has some."""
+    lower_is_better: list[str] = field(default_factory=list)
+    """Metrics of which less is better: declared by the benchmark, or named like an error, a loss or a time."""
+    partly_counted: dict[str, int] | None = None
+    """Where the server counted tokens in some replies only: `samples` that it counted, `of` how many that have a
+    reply, and their `prompt_tokens` and `completion_tokens`, which are no totals."""
 
     def to_json(self) -> JsonObject:
         """As a JSON object."""

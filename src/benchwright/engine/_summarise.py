@@ -9,7 +9,16 @@ from operator import itemgetter
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.core import OUTCOMES, REDACTED, JsonObject, MetricSummary, RunSummary, load_each
+from benchwright.core import (
+    OUTCOMES,
+    REDACTED,
+    JsonObject,
+    MetricSummary,
+    Outcome,
+    RunSummary,
+    load_each,
+    lower_is_better,
+)
 from benchwright.engine._changes import change_notes
 from benchwright.stats import Aggregator, RepeatTally, ScoreSummary
 from benchwright.store import Store
@@ -43,9 +52,7 @@ def summarise(
     tally = RepeatTally() if repeats > 1 else None
     derived = None if spec.derive is None else spec.derive()
     counts: Counter[str] = Counter()
-    prompt_tokens = completion_tokens = 0
-    counted = False
-    redacted = 0
+    prompt_tokens = completion_tokens = counted = redacted = 0
     recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
         counts.update(map(itemgetter("o"), records))
@@ -64,11 +71,13 @@ def summarise(
         redacted += sum(["redacted" in record for record in records])
         usages = [usage for record in records if (usage := record.get("u")) is not None]
         if usages:
-            counted = True
+            counted += len(usages)
             prompt_tokens += sum(map(itemgetter(0), usages))
             completion_tokens += sum(map(itemgetter(1), usages))
     evaluated, failed = counts.total(), aggregator.failed
-    metrics = _metrics(aggregator)
+    metrics = _metrics(aggregator, spec.lower_is_better)
+    replied = evaluated - counts[Outcome.REQUEST_FAILED] - counts[Outcome.SKIPPED]
+    all_counted = counted >= replied > 0
     notes = list(notes)
     if spec.unscored:
         notes.append(f"no scores: {spec.unscored}")
@@ -101,12 +110,21 @@ def summarise(
         comparable=not (too_many or partial or changes),
         partial=partial,
         notes=notes,
-        prompt_tokens=prompt_tokens if counted else None,
-        completion_tokens=completion_tokens if counted else None,
+        prompt_tokens=prompt_tokens if all_counted else None,
+        completion_tokens=completion_tokens if all_counted else None,
+        partly_counted=None
+        if all_counted or not counted
+        else {
+            "samples": counted,
+            "of": replied,
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+        },
         headline=spec.headline,
         over_repeats={} if tally is None else _over_repeats(tally, spec.headline, repeats, pass_k or repeats),
         unscored=spec.unscored,
         derived={} if derived is None else derived.figures(),
+        lower_is_better=[name for name in metrics if lower_is_better(name, spec.lower_is_better)],
     )
 
 
@@ -150,11 +168,12 @@ def _by_origin(
     return found
 
 
-def _metrics(aggregator: Aggregator) -> dict[str, MetricSummary]:
+def _metrics(aggregator: Aggregator, declared: Sequence[str]) -> dict[str, MetricSummary]:
     with_failures = aggregator.summaries_with_failures_as_wrong()
     metrics = {}
     for name, summary in aggregator.summaries().items():
-        wrong = with_failures.get(name)
+        # A failure as 0 would be the best that an error rate can have.
+        wrong = None if lower_is_better(name, declared) else with_failures.get(name)
         metrics[name] = _metric(summary, wrong)
     return metrics
 

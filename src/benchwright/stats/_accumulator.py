@@ -7,10 +7,10 @@ from copy import copy
 from itertools import islice
 from math import inf, sqrt
 from operator import eq
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from benchwright.stats._clusters import ClusterMoments
-from benchwright.stats._intervals import t_quantile_95, wilson_interval
+from benchwright.stats._intervals import mean_interval
 from benchwright.stats._summary import ScoreSummary
 
 LARGEST = 1e150
@@ -38,11 +38,14 @@ class ScoreAccumulator:
     """
 
     __slots__ = (
-        "_agreed", "_clusters", "_compensation", "_m2", "_max", "_mean", "_min", "_moments", "_n", "_ones", "_open",
-        "_open_m2", "_open_mean", "_open_size", "_open_sum", "_pending", "_pending_clusters", "_total", "_zeros",
+        "_clusters", "_compensation", "_m2", "_max", "_mean", "_min", "_moments", "_n", "_ones", "_open", "_open_m2",
+        "_open_mean", "_open_size", "_open_sum", "_pending", "_pending_clusters", "_share", "_total", "_zeros",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, *, share: bool = True) -> None:
+        """`share`: values that lie between 0 and 1 can be no others, as those of an accuracy or an F1. False for a
+        metric that merely happens to be small, such as a latency."""
+        self._share = share
         # Values wait here with their clusters and are folded in by the thousand: a loop over locals costs less
         # than half of the same arithmetic on attributes, call by call.
         self._pending: list[float] = []
@@ -56,8 +59,6 @@ class ScoreAccumulator:
         self._clusters = 0
         # Moments of cluster sums and sizes; None while every cluster has one value, which needs no others.
         self._moments: ClusterMoments | None = None
-        # Whether no cluster so far holds two different values.
-        self._agreed = True
         # The cluster that may still grow.
         self._open: int | None = None
         self._open_size = 0
@@ -122,14 +123,22 @@ class ScoreAccumulator:
             squares = ones * (n - ones) / n  # exact, not the sum of roundings
         stddev = sqrt(squares / n)
         clusters = self._clusters + 1
-        alike = False
+        rows = float(clusters)
         if clusters == n:
             stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
         else:
             moments = self._all_moments()
             stderr = 0.0 if self._min == self._max else moments.stderr(mean, n)
-            alike = self._agreed and moments.even
-        low, high, interval = interval_of(mean, stderr, n, clusters, binary=binary, alike=alike)
+            rows = moments.effective
+        low, high, interval = mean_interval(
+            mean,
+            stderr,
+            rows,
+            values=n if binary else None,
+            repeated=clusters != n,
+            ends=(float(self._min), float(self._max)),
+            share=self._share,
+        )
         return ScoreSummary(
             count=n,
             mean=mean,
@@ -189,14 +198,12 @@ class ScoreAccumulator:
     def _fold_clusters(self, values: list[float], among: list[int]) -> None:
         n, mean, m2, clusters, moments = self._n, self._mean, self._m2, self._clusters, self._moments
         opened, size, total = self._open, self._open_size, self._open_sum
-        open_mean, open_m2, agreed = self._open_mean, self._open_m2, self._agreed
+        open_mean, open_m2 = self._open_mean, self._open_m2
         for value, cluster in zip(values, among, strict=True):
             if cluster == opened and size:
                 size += 1
                 total += value
                 from_mean = value - open_mean
-                if from_mean:
-                    agreed = False
                 open_mean += from_mean / size
                 open_m2 += from_mean * (value - open_mean)
                 continue
@@ -216,7 +223,7 @@ class ScoreAccumulator:
             opened, size, total, open_mean, open_m2 = cluster, 1, value, value, 0.0
         self._n, self._mean, self._m2, self._clusters, self._moments = n, mean, m2, clusters, moments
         self._open, self._open_size, self._open_sum = opened, size, total
-        self._open_mean, self._open_m2, self._agreed = open_mean, open_m2, agreed
+        self._open_mean, self._open_m2 = open_mean, open_m2
 
     def _sum_up(self, values: list[float]) -> None:
         """Neumaier's sum: what rounding takes from the running total is carried along."""
@@ -244,25 +251,3 @@ def _merged(left: tuple[int, float, float], right: tuple[int, float, float]) -> 
         return left if left_n else right
     apart = right_mean - left_mean
     return n, left_mean + apart * right_n / n, left_m2 + right_m2 + apart * apart * left_n * right_n / n
-
-
-def interval_of(
-    mean: float, stderr: float, count: int, clusters: int, *, binary: bool, alike: bool = False
-) -> tuple[float, float, Literal["wilson", "normal", "clustered"]]:
-    """The 95 % interval of a mean of `count` values, and how it was made. `alike`: every cluster holds one value,
-    equally often."""
-    if binary and (clusters == count or alike):
-        # Repeats that always agree say no more than one reply each: what was observed is one value per cluster.
-        low, high = wilson_interval(round(mean * clusters), clusters)
-        return low, high, "wilson"
-    if binary and stderr == 0:
-        # Equal shares in all clusters must not give an interval of width 0.
-        low, high = wilson_interval(mean * clusters, clusters)
-        return low, high, "wilson"
-    half = t_quantile_95(clusters - 1) * stderr if clusters > 1 else 0.0
-    low, high = mean - half, mean + half
-    if clusters == count:
-        return low, high, "normal"
-    if binary:
-        low, high = max(0.0, low), min(1.0, high)
-    return low, high, "clustered"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn
 
+from benchwright.core import is_share
 from benchwright.stats._accumulator import LARGEST, ScoreAccumulator, fit
 from benchwright.stats._summary import ScoreSummary
 
@@ -107,7 +108,7 @@ class Aggregator:
     def _metric(self, key: str) -> ScoreAccumulator:
         metric = self._metrics.get(key)
         if metric is None:
-            metric = self._metrics[key] = ScoreAccumulator()
+            metric = self._metrics[key] = ScoreAccumulator(share=is_share(key))
         return metric
 
     def _beside_failures(self, key: str) -> ScoreAccumulator | None:

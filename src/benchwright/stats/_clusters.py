@@ -51,9 +51,11 @@ class ClusterMoments:
         return more
 
     @property
-    def even(self) -> bool:
-        """Whether all clusters have the same size."""
-        return not self._size_m2  # exact: equal sizes never move the mean
+    def effective(self) -> float:
+        """How many clusters of equal size would tell as much (Kish): all of them where the sizes are equal."""
+        if not self._size_m2:  # exact: equal sizes never move the mean
+            return float(self.count)
+        return self.count / (1 + self._size_m2 / self.count / self._size_mean**2)
 
     def stderr(self, mean: float, values: int) -> float:
         """Standard error of `mean` over `values` values; 0.0 for a single cluster."""

@@ -4,18 +4,75 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import cos, pi, sin, sqrt, tan
+from typing import Literal, TypeAlias
 
 Z_95 = 1.959963984540054
 """97.5 % quantile of the normal distribution."""
 
+FEWEST = 20
+"""Rows from which on their spread is estimated. Fewer say too little about it to hold 95 %."""
+
+PRIOR = 0.15
+"""Squared deviation that is added before a spread is estimated, towards the widest that values from 0 to 1 can have.
+Near 0 and 1, and where all rows are equal, the data hardly show their spread. Chosen by simulation
+(tests/stats/test_coverage.py): less falls below 93 % near the ceiling, more exceeds 97 % elsewhere."""
+
+Interval: TypeAlias = Literal["wilson", "bounded", "clustered", "normal", "none"]
+"""How the interval of a mean was made; docs/results.md has the formulas."""
+
 _SERIES_UP_TO = 200
 
 
-def wilson_interval(successes: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def mean_interval(
+    mean: float,
+    stderr: float,
+    rows: float,
+    *,
+    values: int | None,
+    repeated: bool,
+    ends: tuple[float, float],
+    share: bool = True,
+) -> tuple[float | None, float | None, Interval]:
+    """The 95 % interval of a mean, and how it was made; None and `none` where there is no basis for one.
+
+    Args:
+        mean: The mean.
+        stderr: Its standard error with n - 1, by rows where rows have several values.
+        rows: Independent rows; fewer than there are where they have unequal numbers of values.
+        values: Zeros and ones behind the mean; None: the values are others.
+        repeated: Whether rows have several values.
+        ends: Smallest and largest value.
+        share: Whether values from 0 to 1 can be no others.
+    """
+    low, high = ends
+    if not (share or values is not None) or low < 0 or high > 1:
+        if rows < FEWEST or low == high:
+            return None, None, "none"
+        # Skewed values: the largest deviation counts once more, since the sample tends to miss the tail.
+        reach = max(high - mean, mean - low)
+        half = Z_95 * sqrt((stderr * stderr * (rows - 1) + reach * reach / rows) / (rows + 1))
+        return mean - half, mean + half, "clustered" if repeated else "normal"
+    if values is not None and not repeated:
+        return (*wilson_interval(round(mean * values), values), "wilson")
+    effective = rows
+    if rows >= FEWEST:
+        widest = mean * (1 - mean)
+        # The variance as a part of the widest that 0..1 allows.
+        part = min(1.0, (rows * rows * stderr * stderr + PRIOR) / (rows * widest + PRIOR))
+        effective = rows / part
+        if values is not None:
+            effective = max(rows, min(effective, values))
+    bounds = wilson_interval(mean * effective, effective)
+    if values is not None and effective == rows:
+        return (*bounds, "wilson")
+    return (*bounds, "clustered" if repeated else "bounded")
+
+
+def wilson_interval(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval of a share, without continuity correction.
 
     Unlike mean ± z·stderr it stays within 0..1 and does not collapse when all or none succeed. With n = 0
-    nothing is known: (0, 1). `successes` may be a fraction, for a share that is itself a mean.
+    nothing is known: (0, 1). Both may be fractions, for a share that is itself a mean, and an effective n.
 
     >>> low, high = wilson_interval(81, 263)
     >>> round(low, 4), round(high, 4)

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, erfc, sqrt
-from typing import Literal
+from math import comb, erfc, fsum, sqrt
+from typing import Literal, TypeAlias
 
-from benchwright.stats._intervals import Z_95
+from benchwright.stats._intervals import FEWEST, PRIOR, Z_95
 
-RESAMPLES = 10_000
-"""Resamples of a bootstrap, as long as that is affordable."""
+PairedInterval: TypeAlias = Literal["score", "normal", "none"]
+"""How the interval of a difference was made; docs/running.md has the formulas."""
 
-_DRAWS = 10_000_000
-"""Most draws of one bootstrap: about a second and a half. Beyond it there are fewer resamples, and that is said."""
-_FEWEST_RESAMPLES = 1_000
-_NORMAL_FROM = 10_000
-"""From so many pairs on, the mean's own normal interval stands in: the bootstrap would say the same."""
+_ENOUGH_DIFFER = 15
+"""From so many pairs that differ on, their spread is estimated; fewer say too little about it."""
 _EXACT_RANKS = 25
 """Up to so many untied differences, the signed-rank test counts all sign patterns."""
 
@@ -36,14 +33,12 @@ class PairedResult:
     """Mean of the second side."""
     difference: float
     """mean_b - mean_a."""
-    ci_low: float
-    """Lower end of the 95 % interval of the difference."""
-    ci_high: float
+    ci_low: float | None
+    """Lower end of the 95 % interval of the difference; None: too few pairs to give one."""
+    ci_high: float | None
     """Upper end."""
-    interval: Literal["bootstrap", "normal", "exact"]
-    """How the interval was computed; `exact` when no pair differs."""
-    resamples: int
-    """Resamples of the bootstrap; 0 for other intervals."""
+    interval: PairedInterval
+    """How the interval was computed; `none`: there is no basis for one."""
     p_value: float
     """Two-sided probability of a difference at least this large if the sides were alike."""
     test: Literal["mcnemar", "wilcoxon"]
@@ -61,8 +56,9 @@ class PairedResult:
         return self.p_value < 0.05
 
 
-def compare_pairs(a: Sequence[float], b: Sequence[float], *, seed: int = 42) -> PairedResult:
-    """Compare two measurements of the same samples, in the same order.
+def compare_pairs(a: Sequence[float], b: Sequence[float], *, share: bool = True) -> PairedResult:
+    """Compare two measurements of the same samples, in the same order. `share`: values that lie between 0 and 1 can be
+    no others; False for latencies and the like.
 
     >>> result = compare_pairs([0, 0, 0, 1, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1, 0])
     >>> result.wins, result.losses, result.test, result.p_value
@@ -80,17 +76,17 @@ def compare_pairs(a: Sequence[float], b: Sequence[float], *, seed: int = 42) -> 
     losses = sum(1 for d in differences if d < 0)
     binary = {*a, *b} <= {0, 1}
     p_value = mcnemar_exact(wins, losses) if binary else wilcoxon_signed_rank(differences)
-    low, high, how, resamples = _interval(differences, seed)
-    mean_a, mean_b = sum(a) / n, sum(b) / n
+    bounded = binary or (share and min(min(a), min(b)) >= 0 and max(max(a), max(b)) <= 1)
+    low, high, how = _interval(differences, binary, bounded)
+    mean_a, mean_b = fsum(a) / n, fsum(b) / n
     return PairedResult(
         pairs=n,
         mean_a=mean_a,
         mean_b=mean_b,
-        difference=mean_b - mean_a,
+        difference=fsum(differences) / n,
         ci_low=low,
         ci_high=high,
         interval=how,
-        resamples=resamples,
         p_value=p_value,
         test="mcnemar" if binary else "wilcoxon",
         wins=wins,
@@ -158,22 +154,48 @@ def _patterns_up_to(limit: int, n: int) -> int:
 
 
 def _interval(
-    differences: Sequence[float], seed: int
-) -> tuple[float, float, Literal["bootstrap", "normal", "exact"], int]:
+    differences: Sequence[float], binary: bool, bounded: bool
+) -> tuple[float | None, float | None, PairedInterval]:
     n = len(differences)
-    mean = sum(differences) / n
-    if len(set(differences)) == 1:
-        # Nothing to resample: the data show no spread, and only their number limits what is known.
-        return mean, mean, "exact", 0
-    if n >= _NORMAL_FROM:
-        error = sqrt(sum((d - mean) ** 2 for d in differences) / (n - 1) / n)
-        return mean - Z_95 * error, mean + Z_95 * error, "normal", 0
-    from random import Random
+    if binary or n < FEWEST or sum(map(bool, differences)) < _ENOUGH_DIFFER:
+        return (*_score_interval(differences), "score") if bounded else (None, None, "none")
+    # The largest difference counts once more, half of it each way: the sample tends to miss the tail, and pairs that
+    # all differ by the same must not give an interval of width 0.
+    largest = max(map(abs, differences))
+    mean = fsum(differences) / (n + 1)
+    squares = fsum(d * d for d in differences) + largest * largest - (n + 1) * mean * mean
+    half = Z_95 * sqrt(max(0.0, squares) / n / (n + 1))
+    low, high = mean - half, mean + half
+    return (max(-1.0, low), min(1.0, high), "normal") if bounded else (low, high, "normal")
 
-    resamples = max(_FEWEST_RESAMPLES, min(RESAMPLES, _DRAWS // n))
-    draw = Random(seed).choices
-    means = sorted(sum(draw(differences, k=n)) / n for _ in range(resamples))
-    return means[int(0.025 * resamples)], means[int(0.975 * resamples) - 1], "bootstrap", resamples
+
+def _score_interval(differences: Sequence[float]) -> tuple[float, float]:
+    """Tango's score interval of a difference of paired shares (Statistics in Medicine 17, 1998), on an effective number
+    of pairs where the differences are no whole ones."""
+    gained = fsum(d for d in differences if d > 0)
+    lost = -fsum(d for d in differences if d < 0)
+    # Differences of at most 1 have squares of at most themselves; this is how much of that they reach.
+    part = min(1.0, (fsum(d * d for d in differences) + PRIOR) / (gained + lost + PRIOR))
+    gained, lost, n = gained / part, lost / part, len(differences) / part
+    found = (gained - lost) / n
+
+    def score(difference: float) -> float:
+        # The share of losses that is likeliest if `difference` were the true one, from the quadratic of Tango's (4).
+        half = gained + lost - (2 * n - gained + lost) * difference
+        losses = (sqrt(max(0.0, half * half + 8 * n * lost * difference * (1 - difference))) + half) / (4 * n)
+        variance = n * (2 * losses + difference * (1 - difference))
+        return abs(gained - lost - n * difference) / sqrt(max(variance, 1e-300))
+
+    def end(near: float, far: float) -> float:
+        for _ in range(40):
+            middle = (near + far) / 2
+            if score(middle) < Z_95:
+                near = middle
+            else:
+                far = middle
+        return near
+
+    return end(found, -1.0), end(found, 1.0)
 
 
 def _normal_two_sided(z: float) -> float:

@@ -1,11 +1,16 @@
-"""What several replies to one row say together: their share that is right, one right in k, a majority of k.
+"""What several replies to one row say together: their share that is right, one right in k, a majority of k, and the
+answer that most of them give.
 
 With n replies to a row, c of them right:
 
 - `avg@n` is c / n;
 - `pass@k` is the chance that of k replies, drawn from the n without putting back, at least one is right:
   1 - C(n-c, k) / C(n, k) (Chen et al., 2021, arXiv:2107.03374), which is unbiased for k ≤ n;
-- `cons@k` is 1 if more than k/2 of the replies are right, else 0.
+- `cons@k` is the chance that of k such replies more than half are right, plus half the chance that exactly half are;
+- `maj@n` is whether the answer that most replies give is right; several such answers count equally;
+- `agree@n` is the share of the answers that are this most common one.
+
+The last two compare answers, so they need a scorer that gives the answer it read, as `extracted`.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import comb, fsum, sqrt
 
-from benchwright.stats._accumulator import interval_of
+from benchwright.stats._intervals import mean_interval
 from benchwright.stats._summary import ScoreSummary
 
 
@@ -30,13 +35,18 @@ def pass_at_k(n: int, right: int, k: int) -> float:
 
 
 def consensus_at_k(n: int, right: int, k: int) -> float:
-    """1.0 if the right replies are more than half of `k`.
+    """The chance that a majority of `k` replies is right, of which `n` were seen and `right` were right. A tie is half a
+    majority. Never more than `pass_at_k`.
 
-    >>> consensus_at_k(4, 2, 4), consensus_at_k(4, 3, 4)
-    (0.0, 1.0)
+    >>> consensus_at_k(4, 2, 4), consensus_at_k(4, 3, 4), round(consensus_at_k(4, 2, 3), 4)
+    (0.5, 1.0, 0.5)
     """
     _check(n, right, k)
-    return float(2 * right > k)
+    twice = sum(
+        comb(right, drawn) * comb(n - right, k - drawn) * (2 if 2 * drawn > k else 1)
+        for drawn in range((k + 1) // 2, min(right, k) + 1)
+    )
+    return twice / (2 * comb(n, k))
 
 
 def _check(n: int, right: int, k: int) -> None:
@@ -44,6 +54,10 @@ def _check(n: int, right: int, k: int) -> None:
         raise ValueError(
             f"k = {k} of n = {n} replies with {right} right; expected 0 < k ≤ n and 0 ≤ right ≤ n"
         )
+
+
+ANSWER = "extracted"
+"""The score under which a scorer gives the answer that it read; replies are of one mind where these are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +83,13 @@ class RepeatTally:
     """
 
     __slots__ = (
+        "_agreeing",
         "_all_scored",
         "_all_seen",
+        "_answers",
         "_failed",
         "_lost",
+        "_majorities",
         "_other",
         "_right",
         "_row",
@@ -92,17 +109,28 @@ class RepeatTally:
         self._other: set[str] = set()  # metrics with other values
         self._all_scored = 0
         self._all_seen: Counter[str] = Counter()
+        # Of the row at hand: answer → the scores of the replies that gave it. Of all rows: the values of maj@n by
+        # metric, and of agree@n.
+        self._answers: dict[str, list[Mapping[str, object]]] | None = None
+        self._majorities: dict[str, Counter[float]] = {}
+        self._agreeing: Counter[float] = Counter()
 
     def add(self, row: int, scores: Mapping[str, object]) -> None:
         """The scores of one more reply to `row`."""
         self._turn_to(row)
         self._scored += 1
+        if ANSWER in scores:
+            if self._answers is None:
+                self._answers = {}
+            if (answer := scores[ANSWER]) is not None:
+                self._answers.setdefault(str(answer), []).append(scores)
         for name, value in scores.items():
             if not isinstance(value, bool | int | float):
                 continue
             if value != 0 and value != 1:
                 self._rows.pop(name, None)
                 self._right.pop(name, None)
+                self._majorities.pop(name, None)
                 self._other.add(name)
             elif name not in self._other:
                 self._right[name] = self._right.get(name, 0) + int(value)
@@ -119,15 +147,17 @@ class RepeatTally:
         return sorted(self._rows)
 
     def summaries(self, metric: str, k: int, n: int | None = None) -> dict[str, RepeatSummary]:
-        """`avg@n`, `pass@k` and `cons@k` of one metric; n is only for the name (None: k).
+        """`avg@n`, `pass@k` and `cons@k` of one metric, `maj@n` and `agree@n` where the scorer gives answers; n is
+        only for the names (None: k).
 
         Rows with fewer than k replies that count are left out of `pass@k` and `cons@k`.
         """
         self._close()
         rows = self._rows[metric]
         everywhere = self._all_seen[metric] == self._all_scored
+        called = k if n is None else n
         figures: dict[str, tuple[int, Callable[[int, int], float]]] = {
-            f"avg@{k if n is None else n}": (1, lambda seen, right: right / seen),
+            f"avg@{called}": (1, lambda seen, right: right / seen),
             f"pass@{k}": (k, lambda seen, right: pass_at_k(seen, right, k)),
             f"cons@{k}": (k, lambda seen, right: consensus_at_k(seen, right, k)),
         }
@@ -135,15 +165,23 @@ class RepeatTally:
         for name, (least, figure) in figures.items():
             scored: Counter[float] = Counter()
             wrong: Counter[float] = Counter()
+            replies = 0
             for (seen, right, failed), count in rows.items():
                 if seen >= least:
                     scored[figure(seen, right)] += count
+                    replies += seen * count
                 if seen + failed >= least:
                     wrong[figure(seen + failed, right)] += count
             for failed, count in self._lost.items():
                 if failed >= least:
                     wrong[0.0] += count
-            found[name] = RepeatSummary(_summary(scored), _summary(wrong) if everywhere else None)
+            summary = _summary(scored, replies if least == 1 else None)
+            found[name] = RepeatSummary(summary, _summary(wrong) if everywhere else None)
+        if metric in self._majorities:
+            majority = self._majorities[metric]
+            wrong = majority + Counter({0.0: self._lost.total()})
+            found[f"maj@{called}"] = RepeatSummary(_summary(majority), _summary(wrong) if everywhere else None)
+            found[f"agree@{called}"] = RepeatSummary(_summary(self._agreeing), None)
         return found
 
     def _turn_to(self, row: int) -> None:
@@ -158,29 +196,50 @@ class RepeatTally:
             place = (self._seen[name], right, self._failed)
             self._rows.setdefault(name, Counter())[place] += 1
             self._all_seen[name] += self._seen[name]
+        if self._answers is not None:
+            self._vote(self._answers)
         self._all_scored += self._scored
-        self._right, self._seen = {}, {}
+        self._right, self._seen, self._answers = {}, {}, None
         self._scored = self._failed = 0
 
+    def _vote(self, answers: dict[str, list[Mapping[str, object]]]) -> None:
+        """The most common answers of the row at hand; a row without any answer has none that is right."""
+        votes = max(map(len, answers.values()), default=0)
+        chosen = [replies for replies in answers.values() if len(replies) == votes]
+        if votes:
+            self._agreeing[votes / sum(map(len, answers.values()))] += 1
+        for metric in self._right:
+            shares = [fsum(float(r.get(metric) or 0) for r in replies) / votes for replies in chosen]  # type: ignore[arg-type]
+            value = fsum(shares) / len(shares) if shares else 0.0
+            self._majorities.setdefault(metric, Counter())[value] += 1
 
-def _summary(values: Counter[float]) -> ScoreSummary | None:
-    """The statistics of values from 0 to 1 that occur so many times each; one value a row."""
+
+def _summary(values: Counter[float], replies: int | None = None) -> ScoreSummary | None:
+    """The statistics of values from 0 to 1 that occur so many times each; one value a row. `replies`: how many zeros
+    and ones the values are shares of."""
     n = values.total()
     if n == 0:
         return None
-    mean = fsum(value * count for value, count in values.items()) / n
+    mean = min(1.0, fsum(value * count for value, count in values.items()) / n)
     squares = fsum((value - mean) ** 2 * count for value, count in values.items())
     stddev = sqrt(squares / n)
     stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
-    low, high, interval = interval_of(mean, stderr, n, n, binary=values.keys() <= {0.0, 1.0})
+    low, high, interval = mean_interval(
+        mean,
+        stderr,
+        n,
+        values=n if values.keys() <= {0.0, 1.0} else replies,
+        repeated=not values.keys() <= {0.0, 1.0},
+        ends=(min(values), max(values)),
+    )
     return ScoreSummary(
         count=n,
         mean=mean,
         stddev=stddev,
         stderr=stddev / sqrt(n),
         sample_stderr=stderr,
-        ci_low=max(0.0, low),
-        ci_high=min(1.0, high),
+        ci_low=low,
+        ci_high=high,
         min=min(values),
         max=max(values),
         clusters=n,

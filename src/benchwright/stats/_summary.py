@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+
+from benchwright.stats._intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,9 @@ class ScoreSummary:
     """stddev / √n: the documented figure, which takes repeats for independent."""
     sample_stderr: float
     """Standard error of the mean with n-1; with repeats, by samples instead of values. 0.0 for one sample."""
-    ci_low: float
-    """Lower end of the 95 % interval. For one sample without 0/1 values the interval is just the value."""
-    ci_high: float
+    ci_low: float | None
+    """Lower end of the 95 % interval; None: too few rows to give one."""
+    ci_high: float | None
     """Upper end of the 95 % interval."""
     min: float
     """Smallest value."""
@@ -30,7 +31,7 @@ class ScoreSummary:
     """Largest value."""
     clusters: int
     """Distinct samples."""
-    interval: Literal["wilson", "normal", "clustered"]
-    """How the interval was made. `wilson`: Wilson's score interval, for 0/1 values (by samples, where the
-    equally many repeats of each always agree, or all samples have the same share). `normal`: mean ± t·sample_stderr. `clustered`: the same with
-    the standard error by samples, cut to 0..1 for 0/1 values. t is Student's, with clusters - 1 degrees."""
+    interval: Interval
+    """How the interval was made. `wilson`: Wilson's score interval, for zeros and ones. `bounded`: Wilson's with an
+    effective n, for other values from 0 to 1. `clustered`: the same for rows with several values. `normal`: for
+    values beyond 0..1. `none`: there is no basis for one."""
