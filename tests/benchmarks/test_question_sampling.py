@@ -62,8 +62,8 @@ def test_the_meta_file_beside_the_data_is_applied_and_told() -> None:
         ("q0", 10), ("q1", 10), ("q2", 10), ("q0", 10), ("q1", 20), ("q2", 20), ("q0", 40),
     ]  # fmt: skip
     assert result.summary.notes[0].startswith("qa.csv.meta.json: 7 requests from 3 rows, mode default")
-    # Three rows, not seven: as many as could have gone wrong independently.
-    assert result.summary.metrics["normalised_exact"].ci_low == pytest.approx(0.4385, abs=1e-4)
+    # Three rows, not seven, and a little less since they are asked unequally often.
+    assert result.summary.metrics["normalised_exact"].ci_low == pytest.approx(0.4287, abs=1e-4)
 
 
 def test_another_meta_file_may_be_named(folder: Path) -> None:

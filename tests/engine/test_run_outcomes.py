@@ -15,6 +15,7 @@ import benchwright
 from benchwright import RunResult, ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.core import DatasetError, ModelReply, ModelRequest, RequestFailure, TokenUsage
 from benchwright.scorers import exact_match, gsm8k_answer
+from benchwright.stats import wilson_interval
 from benchwright.store import Store, Workspace
 
 Rows = list[dict[str, Any]]
@@ -253,7 +254,8 @@ def test_repeats_are_asked_each_on_its_own_and_cluster(tmp_path: Path) -> None:
     assert len(endpoint.requests) == 15
     assert {request.repeat for request in endpoint.requests} == {0, 1, 2}
     assert result.metrics["correct"].count == 15
-    assert result.metrics["correct"].interval == "clustered"
+    found = result.metrics["correct"]
+    assert (found.ci_low, found.ci_high) == pytest.approx(wilson_interval(found.value * 5, 5)), "five rows"
 
 
 def test_budget_of_requests_stops_cleanly_with_a_valid_partial_result(tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ Record = Callable[..., RunRecord]
 def test_a_run_in_a_list(record: Record) -> None:
     shape = orjson.loads(orjson.dumps(run_json(record())))
     assert list(shape) == [
-        "id", "kind", "name", "target", "model", "rescored_from", "demo", "status", "error", "folder", "created_at",
-        "finished_at", "duration_s", "evaluated", "failed", "comparable", "partial", "metrics",
+        "id", "kind", "name", "target", "model", "model_name", "rescored_from", "demo", "status", "error", "folder", "created_at",
+        "finished_at", "duration_s", "evaluated", "failed", "outcomes", "comparable", "partial",
+        "metrics",
     ]  # fmt: skip
     assert shape["metrics"] == {"correct": 0.6, "words_[bold]": 1 / 3}
     assert (shape["evaluated"], shape["failed"], shape["comparable"]) == (7, 2, False)

@@ -74,7 +74,7 @@ def test_figures_over_repeats_stand_behind_the_metrics() -> None:
         (record(1, summary({"accuracy": 0.7}, comparable=False, failed=9)), ("not comparable",)),
         (record(1, summary({"accuracy": 0.7}, comparable=False, partial=True), "interrupted"), ("partial",)),
         (record(1, summary({}, comparable=False, failed=40), "failed", "no answer"), ("failed",)),
-        (record(1, None, "interrupted", "interrupted before it began"), ("partial",)),
+        (record(1, None, "interrupted", "interrupted before it began"), ("not begun",)),
     ],
 )
 def test_what_keeps_a_number_from_being_compared_is_marked(run: RunRecord, marks: tuple[str, ...]) -> None:
@@ -148,7 +148,7 @@ def test_the_shape_for_programs() -> None:
         "cells": (
             {
                 "model": "one", "run_id": 1, "value": 0.75, "ci_low": 0.65, "ci_high": 0.85, "n": 40,
-                "evaluated": 40, "failed": 0, "marks": (),
+                "evaluated": 40, "failed": 0, "outcomes": GOOD.outcomes, "marks": (),
             },
         ),
     }  # fmt: skip

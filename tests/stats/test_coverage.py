@@ -137,7 +137,13 @@ def coverage_of_pairs(a: np.ndarray, b: np.ndarray, truth: float, *, share: bool
 
 
 def test_pairs_of_zeros_and_ones() -> None:
-    for rows, won, lost in ((20, 0.15, 0.15), (20, 0.3, 0.1), (40, 0.05, 0.15), (40, 0.1, 0.1), (100, 0.02, 0.06)):
+    for rows, won, lost in (
+        (20, 0.15, 0.15),
+        (20, 0.3, 0.1),
+        (40, 0.05, 0.15),
+        (40, 0.1, 0.1),
+        (100, 0.02, 0.06),
+    ):
         random = draw(rows)
         kind = random.choice(3, p=[won, lost, 1 - won - lost], size=(RESTING // 2, rows))
         a, b = np.where(kind == 1, 1, 0), np.where(kind == 0, 1, 0)

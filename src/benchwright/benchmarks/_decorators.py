@@ -58,6 +58,7 @@ def benchmark(
     next_turn: NextTurn | None = None,
     max_turns: int = 10,
     filters: Mapping[str, Any] | None = None,
+    lower_is_better: Sequence[str] = (),
     **config: Any,
 ) -> Callable[[F], F]:
     """Define a benchmark around a scorer. Returns the function itself, with the definition attached.
@@ -85,6 +86,8 @@ def benchmark(
         next_turn: `(conversation)` or `(conversation, row)` to the next user turn; None ends it.
         max_turns: Most user turns of one conversation.
         filters: Rows to keep, `{"field": value}` by the names in the data, compared as text.
+        lower_is_better: Scores of which less is better, such as `["edits"]`; names like `wer`, `error_rate` and
+            `latency_s` are known.
         **config: Merged into `extra`; an explicit `extra` wins. A keyword that is nearly a parameter is refused.
 
     Raises BenchmarkError (a ValueError) for a definition that cannot be used, TypeError for a scorer that
@@ -137,6 +140,7 @@ def benchmark(
         "next_turn": next_turn,
         "max_turns": max_turns,
         "filters": filters_of(name, filters),
+        "lower_is_better": _names(name, "lower_is_better", lower_is_better),
         "base_dir": base_dir,
         "source": source,
         "line": line,
@@ -158,6 +162,16 @@ def _key(name: object) -> str:
     if not key:
         raise BenchmarkError(f"benchmark name {name!r} has no letter (a-z) or digit in it; give it one")
     return key
+
+
+def _names(benchmark_name: str, parameter: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = (value,)
+    if not isinstance(value, Sequence) or not all(isinstance(name, str) for name in value):
+        raise BenchmarkError(
+            f'benchmark {benchmark_name!r}: {parameter} is {value!r}; give a list of names, such as ["edits"]'
+        )
+    return tuple(value)
 
 
 def _check_texts(benchmark_name: str, **values: object) -> None:

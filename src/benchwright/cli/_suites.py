@@ -131,7 +131,9 @@ def _print_pair(pair: PairResult, output: Output, *, in_full: bool) -> None:
 
     if output.as_json:
         return
-    if pair.result is None:
+    if pair.not_begun:
+        output.note(f"{pair.dataset} on {pair.model}: {pair.error}")
+    elif pair.result is None:
         output.note(f"error: {pair.dataset} on {pair.model}: {pair.error}")
     elif in_full:
         print_result(pair.result, output)

@@ -293,11 +293,11 @@ class MultiTurn:
 
 
 def _tokens(replies: Sequence[ModelReply]) -> tuple[int, int] | None:
+    """Of all calls together; None where the server did not count one of them, since part of a sum is none."""
     prompt = completion = 0
-    counted = False
     for reply in replies:
-        if reply.usage is not None:
-            counted = True
-            prompt += reply.usage.prompt
-            completion += reply.usage.completion
-    return (prompt, completion) if counted else None
+        if reply.usage is None:
+            return None
+        prompt += reply.usage.prompt
+        completion += reply.usage.completion
+    return (prompt, completion) if replies else None

@@ -96,6 +96,8 @@ class RunSettings:
     """Whether they are scored by another benchmark than that run's own."""
     num_warmups: int = field(default=0, metadata=_EFFORT)
     """Requests before the first that counts."""
+    model_name: str | None = field(default=None, metadata=_PLACE)
+    """What the suite calls the model."""
 
     def deciding(self, *ignored: Decides) -> dict[str, Any]:
         """All settings by name, without those that decide only what is `ignored`."""

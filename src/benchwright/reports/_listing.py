@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from benchwright.core import RunSummary, printable
+from benchwright.core import OUTCOMES, RunSummary, printable
+from benchwright.reports._settings import model_of
 from benchwright.reports._text import duration, local_time
 from benchwright.reports._workflows import steps_of, summary_of, workflow_headline
 from benchwright.store import RunRecord
@@ -24,6 +25,8 @@ def run_table(runs: Sequence[RunRecord]) -> Table:
 
     # Narrow gaps: eight columns and a result have to fit into eighty characters.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    if any(run.kind == "benchmark" and run.summary is not None for run in runs):
+        table.caption = f"samples and how they ended: {'/'.join(OUTCOMES)}"
     table.add_column("run", justify="right", no_wrap=True)
     for heading in ("benchmark", "model"):
         table.add_column(heading, overflow="fold", min_width=len(heading))
@@ -34,7 +37,7 @@ def run_table(runs: Sequence[RunRecord]) -> Table:
     table.add_column("took", justify="right", no_wrap=True)
     for run in runs:
         summary = summary_of(run)
-        cells = [printable(run.name), printable(run.model) or "–"]
+        cells = [printable(run.name), printable(model_of(run)) or "–"]
         table.add_row(
             str(run.id),
             *(Text(cell) for cell in cells),
@@ -48,10 +51,12 @@ def run_table(runs: Sequence[RunRecord]) -> Table:
 
 
 def _samples(run: RunRecord, summary: RunSummary | None) -> str:
-    """Samples evaluated; of a workflow its completed steps."""
+    """Samples evaluated, and below them the eight outcomes; of a workflow its completed steps."""
     if run.kind == "workflow" and run.summary is not None:
         return f"{steps_of(run).get('completed', 0):,}"
-    return "–" if summary is None else f"{summary.evaluated:,}"
+    if summary is None:
+        return "–"
+    return f"{summary.evaluated:,}\n{'/'.join(str(summary.outcomes.get(outcome, 0)) for outcome in OUTCOMES)}"
 
 
 def _status(run: RunRecord, summary: RunSummary | None) -> str:

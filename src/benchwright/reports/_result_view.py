@@ -10,7 +10,7 @@ from benchwright.core import OUTCOMES, MetricSummary, RunSummary, printable
 from benchwright.reports._files import RUN_FILES
 from benchwright.reports._headline import headline_of
 from benchwright.reports._settings import is_demo
-from benchwright.reports._text import duration, number, plural
+from benchwright.reports._text import duration, number, plural, tokens
 from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord
 
@@ -120,9 +120,9 @@ def _headline_first(summary: RunSummary) -> dict[str, MetricSummary]:
 
 
 def _interval(metric: MetricSummary) -> str:
-    """A width of zero comes of too few values, not of certainty; it is not shown as an interval."""
-    if metric.ci_low == metric.ci_high:
-        return "–"
+    """Runs of earlier versions may have an interval of no width: that came of too few values, not of certainty."""
+    if metric.ci_low is None or metric.ci_high is None or metric.ci_low == metric.ci_high:
+        return "too few"
     return f"{number(metric.ci_low)} – {number(metric.ci_high)}"
 
 
@@ -145,10 +145,8 @@ def _remarks(view: ResultView) -> Table:
         grid.add_row("first failure", Text(printable(view.first_failure), "red"))
     if view.seconds is not None:
         grid.add_row("time", _speed(view))
-    if summary.prompt_tokens is not None:
-        grid.add_row(
-            "tokens", f"{summary.prompt_tokens:,} prompt, {summary.completion_tokens or 0:,} completion"
-        )
+    if told := tokens(summary):
+        grid.add_row("tokens", told)
     grid.add_row("files", _plain(f"{_short(view.folder)}/: {', '.join(RUN_FILES)}"))
     grid.add_row("run", _plain(_next_step(view)))
     return grid

@@ -25,6 +25,12 @@ def is_demo(run: RunRecord) -> bool:
     return asked and _table(run.settings.get("model")).get("kind") == "demo"
 
 
+def model_of(run: RunRecord) -> str:
+    """The model as tables show it: by the name that its suite gives it, with the id where that is another."""
+    name = run.settings.get("model_name")
+    return run.model if not name or name == run.model else f"{name} ({run.model})"
+
+
 def params_of(run: RunRecord) -> JsonObject:
     """The parameters that decide the numbers, in their documented names. Unset ones are left out."""
     settings = run.settings

@@ -17,9 +17,9 @@ from benchwright.store import Event, RunRecord
 def run_json(run: RunRecord) -> JsonObject:
     """A run in a list.
 
-    `{id, kind, name, target, model, rescored_from, demo, status, error, folder, created_at, finished_at, duration_s, evaluated,
-    failed, comparable, partial, metrics: {name: value}}`; times are ISO 8601 in UTC; the last five are null
-    while there is no result.
+    `{id, kind, name, target, model, model_name, rescored_from, demo, status, error, folder, created_at, finished_at, duration_s, evaluated,
+    failed, outcomes, comparable, partial, metrics: {name: value}}`; times are ISO 8601 in UTC; the last six are null
+    while there is no result. `model_name` is what a suite calls the model.
     """
     summary: dict[str, Any] = dict(run.summary or {})
     metrics: dict[str, Any] = summary.get("metrics", {})
@@ -29,6 +29,7 @@ def run_json(run: RunRecord) -> JsonObject:
         "name": run.name,
         "target": run.target,
         "model": run.model,
+        "model_name": run.settings.get("model_name"),
         "rescored_from": run.settings.get("rescored_from"),
         "demo": is_demo(run),
         "status": run.status,
@@ -39,6 +40,7 @@ def run_json(run: RunRecord) -> JsonObject:
         "duration_s": None if run.finished_at is None else round(run.finished_at - run.created_at, 3),
         "evaluated": summary.get("evaluated"),
         "failed": summary.get("failed"),
+        "outcomes": summary.get("outcomes"),
         "comparable": summary.get("comparable"),
         "partial": summary.get("partial"),
         "metrics": {name: metric["value"] for name, metric in metrics.items()} if summary else None,
@@ -50,7 +52,7 @@ def results_json(run: RunRecord, events: Sequence[Event] = ()) -> JsonObject:
 
     `{run: as in a list, summary: {rows, repeats, evaluated, outcomes, metrics: {name: {value, count, stddev,
     stderr, sample_stderr, ci_low, ci_high, interval, min, max, with_failures, with_failures_count}}, failed,
-    comparable, partial, notes, prompt_tokens, completion_tokens} | null, command, params, endpoint,
+    comparable, partial, notes, prompt_tokens, completion_tokens, partly_counted, lower_is_better} | null, command, params, endpoint,
     manifest, events: [{kind, message, created_at}]}`. Of a workflow `input` and `output` as well, and as its summary
     `{steps: {status: count}, metrics: {name: {value, count, last, min, max, unit}}}`.
     """

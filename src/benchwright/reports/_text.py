@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+
+from benchwright.core import OUTCOMES, RunSummary
 
 
 def number(value: float) -> str:
@@ -45,3 +48,25 @@ def plural(count: int, noun: str) -> str:
     """
     many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count:,} {noun if count == 1 else many}"
+
+
+def outcome_counts(outcomes: Mapping[str, int]) -> str:
+    """All eight outcomes with their counts, in the order of tables.
+
+    >>> outcome_counts({"scored": 2})[:24]
+    'scored 2 · unparsed 0 · '
+    """
+    return " · ".join(f"{outcome} {outcomes.get(outcome, 0):,}" for outcome in OUTCOMES)
+
+
+def tokens(summary: RunSummary) -> str:
+    """Tokens of all replies; where the server counted only some of them, of how many. Empty: it counted none."""
+    if summary.prompt_tokens is not None:
+        return f"{summary.prompt_tokens:,} prompt, {summary.completion_tokens or 0:,} completion"
+    if summary.partly_counted is None:
+        return ""
+    part = summary.partly_counted
+    return (
+        f"{part['prompt_tokens']:,} prompt, {part['completion_tokens']:,} completion in {part['samples']:,} of "
+        f"{part['of']:,} samples; the server counted none in the others, so these are no totals"
+    )

@@ -180,7 +180,9 @@ class RepeatTally:
         if metric in self._majorities:
             majority = self._majorities[metric]
             wrong = majority + Counter({0.0: self._lost.total()})
-            found[f"maj@{called}"] = RepeatSummary(_summary(majority), _summary(wrong) if everywhere else None)
+            found[f"maj@{called}"] = RepeatSummary(
+                _summary(majority), _summary(wrong) if everywhere else None
+            )
             found[f"agree@{called}"] = RepeatSummary(_summary(self._agreeing), None)
         return found
 

@@ -84,7 +84,7 @@ def _value(side: MetricSide | None, break_: str) -> str:
     if side is None:
         return "–"
     if side.ci_low is None or side.ci_high is None or side.ci_low == side.ci_high:
-        return short_number(side.value)
+        return f"{short_number(side.value)}{break_}[too few]" if side.count else short_number(side.value)
     return f"{short_number(side.value)}{break_}[{side.ci_low:.3f}, {side.ci_high:.3f}]"
 
 
@@ -94,8 +94,8 @@ def _difference(metric: MetricComparison, break_: str) -> str:
         return "–"
     if paired is None:
         return f"{metric.run_b.value - metric.run_a.value:+.4g}"
-    if paired.ci_low == paired.ci_high:
-        return f"{paired.difference:+.4f}"
+    if paired.ci_low is None or paired.ci_high is None:
+        return f"{paired.difference:+.4f}{break_}[too few]"
     return f"{paired.difference:+.4f}{break_}[{paired.ci_low:+.3f}, {paired.ci_high:+.3f}]"
 
 

@@ -73,10 +73,10 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
         return ""
     test = {"mcnemar": "McNemar's exact test", "wilcoxon": "Wilcoxon's signed-rank test"}[paired.test]
     verdict = "more than chance would give" if paired.significant else "within what chance would give"
-    how = f", {paired.resamples:,} resamples" if paired.resamples else ""
+    how = "too few pairs for an interval" if paired.ci_low is None else f"{paired.interval} interval"
     return (
         f"{metric.name}: {paired.difference:+.4f} on {paired.pairs:,} paired {noun}s, {verdict} "
-        f"({test}, p = {paired.p_value:.3g}; {paired.interval} interval{how})"
+        f"({test}, p = {paired.p_value:.3g}; {how})"
     )
 
 

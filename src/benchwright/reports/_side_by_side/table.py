@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import printable
 from benchwright.reports._side_by_side.values import SideBySide, SideCell, SideRow
-from benchwright.reports._text import number
+from benchwright.reports._text import number, outcome_counts
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
     from rich.text import Text
 
-_SIGNS = {"failed": "!", "partial": "~", "not comparable": "*"}
+_SIGNS = {"failed": "!", "not begun": "·", "partial": "~", "not comparable": "*"}
 _MEANINGS = {
     "failed": "! failed",
+    "not begun": "· interrupted before it began",
     "partial": "~ stopped before its end",
     "not comparable": "* too many samples failed: not comparable",
 }
@@ -36,7 +37,7 @@ class SideBySideTable:
         table = _columns(comparison)
         wide = Measurement.get(console, options.update(max_width=10_000), table).maximum
         yield table if wide <= options.max_width else _lines(comparison)
-        for text in _legend(comparison):
+        for text in (*_legend(comparison), *_outcomes(comparison)):
             yield Text(text, "dim")
         for note in comparison.notes:
             yield Text(f"note: {printable(note)}", "yellow")
@@ -121,8 +122,8 @@ def _value(cell: SideCell | None) -> str:
     if cell.value is None:
         return f"– {signs}".rstrip()
     text = number(cell.value)
-    if cell.ci_low is not None and cell.ci_high is not None and cell.ci_low != cell.ci_high:
-        text += f" ({_short(cell.ci_low)} – {_short(cell.ci_high)})"
+    known = cell.ci_low is not None and cell.ci_high is not None and cell.ci_low != cell.ci_high
+    text += f" ({_short(cell.ci_low or 0)} – {_short(cell.ci_high or 0)})" if known else " (too few)"
     return f"{text} {signs}".rstrip()
 
 
@@ -148,6 +149,16 @@ def _legend(comparison: SideBySide) -> list[str]:
     found = dict.fromkeys(mark for row in comparison.rows for cell in row.cells for mark in cell.marks)
     texts = [_MEANINGS[mark] for mark in found if mark in _MEANINGS]
     return [" · ".join(["mean (95 % interval)", *texts])]
+
+
+def _outcomes(comparison: SideBySide) -> list[str]:
+    """How the samples of each run ended, all eight ways."""
+    cells = {(row.dataset, cell.model): cell for row in comparison.rows for cell in row.cells}
+    return [
+        printable(f"{dataset} on {model}: {outcome_counts(cell.outcomes)}")
+        for (dataset, model), cell in cells.items()
+        if cell.outcomes
+    ]
 
 
 def _dim(text: str) -> RenderableType:

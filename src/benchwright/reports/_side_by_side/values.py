@@ -11,7 +11,7 @@ from benchwright.reports._headline import headline_of
 from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord
 
-Mark: TypeAlias = Literal["failed", "partial", "not comparable"]
+Mark: TypeAlias = Literal["failed", "not begun", "partial", "not comparable"]
 """What keeps a number from being compared."""
 
 
@@ -49,6 +49,8 @@ class SideCell:
     """Samples that have an outcome."""
     failed: int
     """Samples without a score."""
+    outcomes: dict[str, int]
+    """Samples per outcome, all eight named; empty where the run has no result."""
     marks: tuple[Mark, ...]
     """What must be known before two cells are compared."""
 
@@ -80,7 +82,7 @@ class SideBySide:
 
     def to_json(self) -> list[JsonObject]:
         """`[{dataset, metric, headline, cells: [{model, run_id, value, ci_low, ci_high, n, evaluated, failed,
-        marks}]}]`."""
+        outcomes, marks}]}]`."""
         return [asdict(row) for row in self.rows]
 
 
@@ -139,11 +141,14 @@ def _cell(run: SideRun, summary: RunSummary | None, metric: str | None) -> SideC
         n=0 if found is None else found.count,
         evaluated=0 if summary is None else summary.evaluated,
         failed=0 if summary is None else summary.failed,
+        outcomes={} if summary is None else dict(summary.outcomes),
         marks=_marks(run, summary),
     )
 
 
 def _marks(run: SideRun, summary: RunSummary | None) -> tuple[Mark, ...]:
+    if run.run.status in ("queued", "interrupted") and summary is None:
+        return ("not begun",)
     if run.problem or summary is None or run.run.status == "failed":
         return ("failed",) if run.problem or run.run.status == "failed" else ("partial",)
     marks: list[Mark] = []

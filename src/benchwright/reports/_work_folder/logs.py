@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from benchwright.core import printable
-from benchwright.reports._text import duration, plural
+from benchwright.reports._text import duration, plural, tokens
 from benchwright.reports._work_folder.tally import Tally
 from benchwright.reports._workflows import summary_of
 from benchwright.store import Event, RunRecord
@@ -25,10 +25,8 @@ def infer_log(run: RunRecord, events: Sequence[Event], tally: Tally) -> str:
     lines.append(f"samples: {tally.samples:,}")
     if summary is not None:
         lines[-1] += f" of {summary.rows * summary.repeats:,}"
-        if summary.prompt_tokens is not None:
-            lines.append(
-                f"tokens: {summary.prompt_tokens:,} prompt, {summary.completion_tokens or 0:,} completion"
-            )
+        if told := tokens(summary):
+            lines.append(f"tokens: {told}")
     if tally.replies:
         mean = tally.latency_s / tally.replies
         lines.append(
@@ -50,12 +48,10 @@ def eval_log(run: RunRecord, tally: Tally) -> str:
     groups = {"": summary.metrics, **{f", {name}": group for name, group in summary.over_repeats.items()}}
     for figure, metrics in groups.items():
         for name, metric in metrics.items():
-            lines.append(
-                f"{name}{figure}: {metric.value:.6g} (n {metric.count:,}, 95 % {metric.ci_low:.6g} to {metric.ci_high:.6g})"
-            )
-    lines.append(
-        "outcomes: " + ", ".join(f"{name} {count:,}" for name, count in summary.outcomes.items() if count)
-    )
+            known = metric.ci_low is not None and metric.ci_high is not None
+            interval = f"{metric.ci_low:.6g} to {metric.ci_high:.6g}" if known else "too few"
+            lines.append(f"{name}{figure}: {metric.value:.6g} (n {metric.count:,}, 95 % {interval})")
+    lines.append("outcomes: " + ", ".join(f"{name} {count:,}" for name, count in summary.outcomes.items()))
     if tally.methods:
         lines.append(
             "read by: " + ", ".join(f"{name} {count:,}" for name, count in tally.methods.most_common())

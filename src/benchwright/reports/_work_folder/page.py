@@ -75,7 +75,8 @@ def _main(table: SummaryTable) -> str:
     heads = "".join(f"<th>{_text(name)}</th>" for name in ("dataset", "metric", *table.models))
     rows = []
     for line in table.lines:
-        best = max((cell.value for cell in line.cells.values() if cell.value is not None), default=None)
+        chosen = min if line.lower_is_better else max
+        best = chosen((cell.value for cell in line.cells.values() if cell.value is not None), default=None)
         cells = "".join(_cell(line, line.cells.get(model), best) for model in table.models)
         about = f'{_text(line.metric)}<br><span class="dim">{_text(line.mode)}, version {_text(line.version)}</span>'
         rows.append(f'<tr><td class="name">{_text(line.dataset)}</td><td>{about}</td>{cells}</tr>')
@@ -121,8 +122,8 @@ def _outcomes(table: SummaryTable) -> str:
         )
         names = {"scored": "replied"} if summary.unscored else {}
         told = "".join(
-            f'<span class="key {outcome}"></span>{names.get(outcome, outcome)} {count:,}'
-            for outcome, count in there
+            f'<span class="key {outcome}"></span>{names.get(outcome, outcome)} {summary.outcomes.get(outcome, 0):,}'
+            for outcome in OUTCOMES
         )
         rows.append(
             f'<tr><td class="name">{_text(name)}</td><td><div class="outcomes">{bar}</div>'
@@ -132,7 +133,7 @@ def _outcomes(table: SummaryTable) -> str:
 
 
 def _beside(table: SummaryTable) -> str:
-    right = {"value", "95 % interval", "n", "samples", "failed", "run"}
+    right = {"value", "95 % interval", "n", "samples", "failed", "run", *OUTCOMES}
     heads = "".join(f'<th class="{"number" if name in right else ""}">{_text(name)}</th>' for name in BESIDE)
     rows = []
     for row in beside(table):

@@ -102,7 +102,8 @@ def _headline(summary: RunSummary) -> tuple[JsonObject, JsonObject]:
     found: JsonObject = {"metric": name, "unit": "percent" if share else "as scored", "n": metric.count}
     if _binary(metric):
         found["n_correct"] = round(metric.value * metric.count)
-    found["interval_95"] = [figure(metric.ci_low), figure(metric.ci_high)]
+    known = metric.ci_low is not None and metric.ci_high is not None
+    found["interval_95"] = [figure(metric.ci_low or 0.0), figure(metric.ci_high or 0.0)] if known else None
     if metric.with_failures is not None:
         found["failures_as_wrong"] = figure(metric.with_failures)
     return named, found

@@ -39,6 +39,8 @@ class Cell:
     """Samples of the run."""
     failed: int = 0
     """Samples without a score."""
+    outcomes: dict[str, int] = field(default_factory=dict)
+    """Samples per outcome, all eight named; empty where the run has no result."""
     remark: str = ""
     """Why the figure is missing, or must not be compared."""
 
@@ -57,6 +59,8 @@ class Line:
     """How rows were asked."""
     percent: bool = True
     """Whether its figures are percentages."""
+    lower_is_better: bool = False
+    """Whether the smallest figure is the best."""
     cells: dict[str, Cell] = field(default_factory=dict)
     """By model."""
 
@@ -93,7 +97,9 @@ def summary_table(tasks: Sequence[tuple[TaskFiles, RunRecord]], notes: Sequence[
         mode = _MODES.get(str(run.manifest.get("strategy")), "–")
         for metric, percent, cell in _cells(run, summary):
             key = (dataset, version_of(run), metric, mode)
-            lines.setdefault(key, Line(*key, percent=percent)).cells[model] = cell
+            line = lines.setdefault(key, Line(*key, percent=percent))
+            line.cells[model] = cell
+            line.lower_is_better = summary is not None and headline_of(summary) in summary.lower_is_better
         for note in summary.notes if summary else ():
             said.setdefault(note, []).append(f"{model} on {dataset}")
     models = dict.fromkeys(files.task.model for files, _ in tasks)
@@ -130,7 +136,12 @@ def _cells(run: RunRecord, summary: RunSummary | None) -> Iterator[tuple[str, bo
     if summary is None or name is None:
         why = run.error or run.status if summary is None else summary.unscored or "no sample gave a score"
         counts = (0, 0) if summary is None else (summary.evaluated, summary.failed)
-        yield NO_METRIC, True, Cell(run.id, "–", samples=counts[0], failed=counts[1], remark=why)
+        ends = {} if summary is None else dict(summary.outcomes)
+        yield (
+            NO_METRIC,
+            True,
+            Cell(run.id, "–", samples=counts[0], failed=counts[1], outcomes=ends, remark=why),
+        )
         return
     metric = summary.metrics[name]
     share = is_share(metric)
@@ -148,10 +159,11 @@ def _cell(run: RunRecord, summary: RunSummary, metric: MetricSummary, share: boo
         run.id,
         f"{metric.value * factor:.2f}",
         metric.value * factor,
-        metric.ci_low * factor,
-        metric.ci_high * factor,
+        None if metric.ci_low is None else metric.ci_low * factor,
+        None if metric.ci_high is None else metric.ci_high * factor,
         metric.count,
         summary.evaluated,
         summary.failed,
+        dict(summary.outcomes),
         remark,
     )

@@ -9,12 +9,24 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import printable
+from benchwright.core import OUTCOMES, printable
 from benchwright.reports._work_folder.table import Cell, SummaryTable
 
 HEADINGS = ("dataset", "version", "metric", "mode")
 """Columns in front of the models."""
-BESIDE = ("model", "dataset", "metric", "value", "95 % interval", "n", "samples", "failed", "run", "remark")
+BESIDE = (
+    "model",
+    "dataset",
+    "metric",
+    "value",
+    "95 % interval",
+    "n",
+    "samples",
+    "failed",
+    "run",
+    "remark",
+    *OUTCOMES,
+)
 """Columns of the second table: what a figure rests on."""
 
 
@@ -40,7 +52,7 @@ def summary_csv(table: SummaryTable) -> str:
 
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    more = ("n", "ci95_low", "ci95_high", "failed", "run")
+    more = ("n", "ci95_low", "ci95_high", "failed", "run", *OUTCOMES)
     writer.writerow(
         [*HEADINGS, *table.models, *(f"{model} {name}" for model in table.models for name in more)]
     )
@@ -87,13 +99,14 @@ def beside(table: SummaryTable) -> Iterator[list[str]]:
             yield [
                 model, line.dataset, line.metric, cell.text, interval(cell), f"{cell.count:,}", f"{cell.samples:,}",
                 f"{cell.failed:,}", str(cell.run_id), cell.remark,
+                *(f"{cell.outcomes[outcome]:,}" if outcome in cell.outcomes else "–" for outcome in OUTCOMES),
             ]  # fmt: skip
 
 
 def interval(cell: Cell) -> str:
     """`61.20 – 74.05`; a width of zero comes of too few values, not of certainty, and is not shown."""
     if cell.low is None or cell.high is None or cell.low == cell.high:
-        return "–"
+        return "–" if cell.value is None else "too few"
     return f"{cell.low:.2f} – {cell.high:.2f}"
 
 
@@ -145,9 +158,10 @@ def _markdown(text: str) -> str:
 
 def _more(cell: Cell | None) -> list[str]:
     if cell is None:
-        return [""] * 5
+        return [""] * (5 + len(OUTCOMES))
     low, high = ("" if end is None else f"{end:.2f}" for end in (cell.low, cell.high))
-    return [str(cell.count), low, high, str(cell.failed), str(cell.run_id)]
+    ends = [str(cell.outcomes[outcome]) if outcome in cell.outcomes else "" for outcome in OUTCOMES]
+    return [str(cell.count), low, high, str(cell.failed), str(cell.run_id), *ends]
 
 
 def _cell_json(cell: Cell) -> dict[str, Any]:
@@ -158,6 +172,7 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
         "n": cell.count,
         "samples": cell.samples,
         "failed": cell.failed,
+        "outcomes": cell.outcomes or None,
         "run_id": cell.run_id,
         "remark": cell.remark or None,
     }

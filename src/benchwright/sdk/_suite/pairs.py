@@ -230,14 +230,14 @@ def _plan(
     if folder is not None:
         folder = (folder / _folder_name(name) / _folder_name(dataset.label)).expanduser().resolve()
         settings = replace(settings, output_dir=str(folder))
-    settings = replace(settings, cwd=str(dataset.folder))
+    settings = replace(settings, cwd=str(dataset.folder), model_name=name)
     return name, Plan(dataset.target.spec, settings, folder, f"{dataset.label} on {name}")
 
 
 def _same(plan: tuple[str, Plan]) -> bytes:
     """Equal for plans that would measure the same. The folder counts: relative names are looked up there."""
     settings = plan[1].settings
-    return canonical_json(replace(settings, asked="", output_dir=None).to_json())
+    return canonical_json(replace(settings, asked="", output_dir=None, model_name=None).to_json())
 
 
 def _folder_name(name: str) -> str:

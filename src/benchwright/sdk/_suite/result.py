@@ -31,12 +31,24 @@ class PairResult:
     exit_code: int = 0
     """What a command that ran only this pair would exit with."""
 
+    @property
+    def not_begun(self) -> bool:
+        """Whether the suite was interrupted before this pair began. It did not fail: nothing was requested."""
+        return self.result is None and self.exit_code == INTERRUPTED
+
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
         names: JsonObject = {"suite_model": self.model, "suite_dataset": self.dataset}
         if self.result is not None:
             return {**names, **self.result.to_json()}
-        return {**names, "run_id": self.run_id, "exit_code": self.exit_code, "error": self.error}
+        status = "not begun" if self.not_begun else "failed"
+        return {
+            **names,
+            "run_id": self.run_id,
+            "status": status,
+            "exit_code": self.exit_code,
+            "error": self.error,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
