@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchwright import ScriptedEndpoint, benchmark, compare, run
+from benchwright import ScriptedEndpoint, benchmark, compare, resume, run
 from benchwright.cli import main
-from benchwright.core import ModelReply, NotFoundError, UsageError
+from benchwright.core import ModelReply, NotFoundError, RequestFailure, TokenUsage, UsageError
 from benchwright.reports._compare.pairing import pairs_of
 from benchwright.sdk import RunOptions, rescore
 
@@ -243,3 +243,190 @@ def test_the_command_fails_only_when_told_to(here: Path, capsys: pytest.CaptureF
     paths = {found["path"] for found in told["output_differences"][0]["field_differences"]}
     assert paths == {"$.scores.correct", "$.scores.length"}
     assert told["metrics"][0]["paired"]["test"] in ("mcnemar", "wilcoxon")
+
+
+def failing(right: int, failed: range) -> ScriptedEndpoint:
+    def reply(request) -> ModelReply:  # type: ignore[no-untyped-def]
+        number = int(request.body["messages"][-1]["content"].split()[-1])
+        if number in failed:
+            return ModelReply("failed", failure=RequestFailure("http", "no", http_status=400))
+        return ModelReply("answered", "yes" if number < right else "no")
+
+    return ScriptedEndpoint(reply)
+
+
+def test_failures_count_as_wrong_in_a_second_test_and_the_runs_are_not_comparable(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(every_row, endpoint=answering(12))
+    run(every_row, endpoint=failing(12, range(4, 12)))
+    found = compare(1, 2)
+    correct = next(metric for metric in found.metrics if metric.name == "correct")
+    assert correct.paired is not None
+    assert correct.failures_as_wrong is not None
+    assert (correct.paired.pairs, correct.paired.difference) == (4, 0.0)
+    assert correct.direction == "same", "no paired sample differs"
+    wrong = correct.failures_as_wrong
+    assert (wrong.pairs, wrong.losses, wrong.difference) == (12, 8, pytest.approx(-8 / 12))
+    assert not found.comparable
+    assert main(["compare", "1", "2"]) == 3
+    shown = capsys.readouterr().out
+    assert "as wrong" in shown
+    assert "request_failed" in shown
+    assert main(["compare", "1", "2", "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert told["run_b"]["outcomes"]["request_failed"] == 8
+    assert told["metrics"][0]["paired_failures_as_wrong"]["losses"] == 8
+    assert (told["comparable"], told["exit_code"]) == (False, 3)
+
+
+def test_samples_that_fail_in_both_runs_are_wrong_in_both(here: Path) -> None:
+    run(every_row, endpoint=failing(12, range(2)))
+    run(every_row, endpoint=failing(6, range(2)))
+    correct = next(metric for metric in compare(1, 2).metrics if metric.name == "correct")
+    assert correct.failures_as_wrong is not None
+    assert (correct.failures_as_wrong.pairs, correct.failures_as_wrong.ties) == (12, 6)
+
+
+@pytest.mark.parametrize(
+    ("setting", "path"),
+    [
+        ({"temperature": 0.7}, "$.generation.temperature"),
+        ({"max_tokens": 9}, "$.generation.max_tokens"),
+        ({"extra_body": {"min_p": 0.1}}, "$.generation.extra_body"),
+        ({"seed": 7}, "$.generation.seed"),
+        ({"repeats": 2}, "$.repeats"),
+        ({"stop": ["\n"]}, "$.generation.stop"),
+    ],
+)
+def test_whatever_was_asked_differently_is_said(
+    here: Path, capsys: pytest.CaptureFixture[str], setting: dict[str, object], path: str
+) -> None:
+    run(every_row, endpoint=answering(6))
+    run(every_row, endpoint=answering(6), **setting)  # type: ignore[arg-type]
+    found = compare(1, 2)
+    differences = found.inputs["differences"]
+    assert isinstance(differences, list)
+    assert path in [str(each["path"])[: len(path)] for each in differences]  # type: ignore[index,call-overload]
+    main(["compare", "1", "2"])
+    shown = capsys.readouterr().out
+    assert "run 1 → run 2: the same\n" not in shown
+    assert f"asked differently: {path.removeprefix('$.')}" in " ".join(shown.split())
+
+
+def test_what_changes_no_result_is_not_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(every_row, endpoint=answering(6), parallelism=2, max_requests=100)
+    run(every_row, endpoint=answering(6), parallelism=3, output_dir="elsewhere")
+    assert compare(1, 2).inputs["same"]
+    main(["compare", "1", "2"])
+    assert "run 1 → run 2: the same\n" in capsys.readouterr().out
+
+
+def test_other_rows_times_repeats_are_noticed(here: Path) -> None:
+    run(every_row, endpoint=answering(6))
+    run(every_row, endpoint=answering(6), limit=6, repeats=2)
+    (warning,) = (text for text in compare(1, 2).warnings if "covers" in text)
+    assert "run 1 covers 12 rows × 1 repeat, run 2 6 rows × 2 repeats" in warning
+
+
+@benchmark(name="slices", dataset=ROWS, prompt="{q}")
+def slices(sample):  # type: ignore[no-untyped-def]
+    number = int(sample.metadata["q"].split()[-1])
+    right = sample.response == sample.target
+    return {"correct": right, **{f"slice_{k}": right for k in range(9) if number >= k}}
+
+
+def test_many_metrics_are_corrected_by_holms_rule(here: Path) -> None:
+    run(slices, endpoint=answering(12))
+    run(slices, endpoint=answering(6))
+    metrics = compare(1, 2).metrics
+    correct = next(metric for metric in metrics if metric.name == "correct")
+    assert correct.paired is not None
+    assert correct.paired.p_value == pytest.approx(2 * 0.5**6)
+    assert len(metrics) == 10
+    assert correct.p_adjusted == pytest.approx(min(1.0, 10 * 2 * 0.5**6))
+    assert not any(metric.significant for metric in metrics)
+    assert not compare(1, 2).regressed
+    (alone,) = compare(1, 2, metric="correct").metrics
+    assert alone.significant
+
+
+def test_less_is_better_where_the_name_or_the_user_says_so(here: Path) -> None:
+    @benchmark(name="errors", dataset=ROWS, prompt="{q}", lower_is_better=["edits"])
+    def errors(sample):  # type: ignore[no-untyped-def]
+        wrong = float(sample.response != sample.target)
+        return {"wer": wrong, "edits": wrong, "strange": wrong}
+
+    first = run(errors, endpoint=answering(2))
+    run(errors, endpoint=answering(12))
+    assert first.summary.lower_is_better == ["edits", "wer"]
+    better = {metric.name: metric for metric in compare(1, 2).metrics}
+    assert {name: metric.direction for name, metric in better.items()} == dict.fromkeys(better, "down")
+    assert {name: metric.worse for name, metric in better.items()} == {
+        "wer": False,
+        "edits": False,
+        "strange": True,
+    }
+    assert compare(1, 2).regressed
+    assert not compare(1, 2, lower_is_better=["strange"]).regressed
+    assert compare(2, 1, lower_is_better=["strange"]).regressed
+    assert main(["compare", "1", "2", "--fail-on", "regression", "--lower-is-better", "strange"]) == 0
+
+
+def test_a_failure_is_no_perfect_error_rate(here: Path) -> None:
+    @benchmark(name="rates", dataset=ROWS, prompt="{q}")
+    def rates(sample):  # type: ignore[no-untyped-def]
+        return {"correct": True, "error_rate": 0.5}
+
+    metrics = run(rates, endpoint=failing(12, range(6))).metrics
+    assert metrics["correct"].with_failures == 0.5
+    assert metrics["error_rate"].with_failures is None
+
+
+def test_a_changed_module_that_the_scorer_imports_is_noticed(here: Path) -> None:
+    (here / "bench.py").write_text(
+        "from benchwright import benchmark\n"
+        "@benchmark(name='b', dataset=[{'q': 'question 1', 'target': 'yes'}] * 3, prompt='{q}')\n"
+        "def score(sample):\n"
+        "    from rules.reading import right\n"
+        "    return {'correct': right(sample.response)}\n"
+    )
+    (here / "rules").mkdir()
+    (here / "rules" / "__init__.py").write_text("")
+    reading = here / "rules" / "reading.py"
+    reading.write_text("from . import words\ndef right(text):\n    return text == words.YES\n")
+    (here / "rules" / "words.py").write_text("YES = 'yes'\n")
+    (here / "unrelated.py").write_text("x = 1\n")
+    run("bench.py", endpoint=answering(6), max_requests=1, parallelism=1)
+    run("bench.py", endpoint=answering(6))
+    manifest = json.loads(next(here.glob(".benchwright/runs/0002-*/manifest.json")).read_text())
+    assert list(manifest["benchmark"]["modules"]) == [
+        "rules/__init__.py",
+        "rules/reading.py",
+        "rules/words.py",
+    ]
+    (here / "unrelated.py").write_text("x = 2\n")
+    (here / "rules" / "words.py").write_text("YES = 'no'\n")
+    run("bench.py", endpoint=answering(6))
+    with pytest.raises(UsageError, match=r"imported other code \(rules/words.py\)"):
+        compare(2, 3)
+    with pytest.raises(UsageError, match=r"rules/words.py, which the benchmark imports, changed"):
+        resume(1, endpoint=answering(6))
+
+
+def test_part_of_the_tokens_is_no_total(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def reply(request) -> ModelReply:  # type: ignore[no-untyped-def]
+        number = int(request.body["messages"][-1]["content"].split()[-1])
+        return ModelReply("answered", "yes", usage=TokenUsage(10, 2) if number < 5 else None)
+
+    result = run(every_row, endpoint=ScriptedEndpoint(reply))
+    assert result.summary.prompt_tokens is None
+    assert result.summary.partly_counted == {
+        "samples": 5, "of": 12, "prompt_tokens": 50, "completion_tokens": 10,
+    }  # fmt: skip
+    assert main(["show", "1"]) == 0
+    assert "in 5 of 12 samples" in " ".join(capsys.readouterr().out.split())
+    text = next(here.glob(".benchwright/runs/0001-*/results.yml")).read_text()
+    assert "partly_counted" in text
+    complete = run(every_row, endpoint=answering(12))
+    assert complete.summary.partly_counted is None

@@ -70,7 +70,8 @@ def test_scores_per_step_are_tested_in_pairs(store: Store) -> None:
     told = found.to_json()
     assert told["run_a"] == {
         "id": a, "workflow_name": "my_eval", "status": "completed", "model_name": "small",
-        "duration": found.run_a.duration, "endpoint": "",
+        "duration": found.run_a.duration, "endpoint": "", "rows": None, "repeats": None, "evaluated": None,
+        "failed": None, "outcomes": None, "comparable": True,
     }  # fmt: skip
     assert told["input_comparison"] == {
         "same": False,
@@ -112,3 +113,24 @@ def test_runs_without_steps_or_metrics_can_be_compared(store: Store) -> None:
         store.finish_workflow(lease, "completed")
     found = compared(store, 1, 2)
     assert (found.differs, found.metrics, found.both) == (False, (), 0)
+
+
+def test_other_code_and_other_data_are_warned_of(store: Store) -> None:
+    runs = []
+    for sha, helper, commit in (("a" * 64, "1", "c0ffee"), ("b" * 64, "2", "decaf0")):
+        manifest = {
+            "entry": {"path": "/evals/my.py", "sha256": sha},
+            "modules": {"helpers.py": helper},
+            "versions": {"python": "3.11"},
+        }
+        lease = store.create_workflow("my_eval", input_json=b"{}", manifest=manifest)
+        decision = store.begin_step(lease, StepRequest("dataset/open", "0" * 64, b"1"))
+        opened = {"identity": f"hf://org/data@{commit}", "commit": commit, "total_rows": 9}
+        store.complete_step(lease, decision.step_id, 1, json.dumps(opened).encode())
+        store.finish_workflow(lease, "completed", output=b"{}")
+        runs.append(lease.run_id)
+    warnings = compared(store, *runs).warnings
+    assert any("different code (/evals/my.py" in text for text in warnings)
+    assert any("helpers.py" in text for text in warnings)
+    assert any("commit c0ffee and decaf0" in text for text in warnings)
+    assert not compared(store, runs[0], recorded(store, {})).warnings == ()

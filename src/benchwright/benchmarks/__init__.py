@@ -18,6 +18,7 @@ from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge
 from benchwright.benchmarks._loading import load_benchmarks
 from benchwright.benchmarks._media import media_problem
 from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._neighbours import imported_modules
 from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS, BuiltinEvaluation, builtin_definition
 from benchwright.benchmarks._nocode.load import freeze_nocode, load_nocode
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
@@ -86,6 +87,7 @@ __all__ = [
     "fewshot_problem",
     "freeze_nocode",
     "import_file",
+    "imported_modules",
     "installed_benchmarks",
     "is_question_file",
     "judge_configs",

@@ -6,6 +6,8 @@ anew if one has changed; a load from a folder with a module of the same name doe
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import importlib
 import sys
 from collections.abc import Iterator
@@ -91,3 +93,53 @@ def _version(file: Path) -> tuple[int, int]:
 def _offers(folder: Path, name: str) -> bool:
     top = name.split(".")[0]
     return (folder / f"{top}.py").is_file() or (folder / top).is_dir()
+
+
+def imported_modules(source: Path) -> dict[str, str]:
+    """The files that a Python file imports from its own folder and below, and those that they import: their places in
+    the folder, each with the SHA-256 of its content. Imports inside functions count; a file that cannot be read or
+    parsed has no further ones."""
+    source = source.resolve()
+    top = source.parent
+    while (top / "__init__.py").is_file():  # a package is imported by its name, from the folder above it
+        top = top.parent
+    found: dict[str, str] = {}
+    waiting, seen = [source], {source}
+    while waiting:
+        file = waiting.pop()
+        try:
+            content = file.read_bytes()
+            tree = ast.parse(content)
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue
+        if file != source:
+            found[file.relative_to(top).as_posix()] = f"sha256:{hashlib.sha256(content).hexdigest()}"
+        for base, name in _imports(tree, file):
+            for place in (source.parent, top) if base is None else (base,):
+                new = [path for path in _files(place, name) if path not in seen and path.is_relative_to(top)]
+                seen.update(new)
+                waiting += new
+    return dict(sorted(found.items()))
+
+
+def _imports(tree: ast.AST, file: Path) -> Iterator[tuple[Path | None, str]]:
+    """Dotted names, each with the folder that it starts from where the import is a relative one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield None, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = file.parents[node.level - 1] if 0 < node.level <= len(file.parents) else None
+            start = node.module or ""
+            yield base, start
+            for alias in node.names:  # a module of the package, or something in it
+                yield base, f"{start}.{alias.name}".strip(".")
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    """Files behind a dotted name: the packages on the way, and the module."""
+    found = []
+    for part in filter(None, name.split(".")):
+        folder = folder / part
+        found += [path for path in (folder.with_name(f"{part}.py"), folder / "__init__.py") if path.is_file()]
+    return found

@@ -35,6 +35,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="compare even where data, prompts or scorers differ"
     )
+    parser.add_argument(
+        "--lower-is-better", action="append", default=[], metavar="NAME",
+        help="a metric of which less is better; may be given again (known: names like wer, error_rate, latency_s)",
+    )  # fmt: skip
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     parser.add_argument("--all", action="store_true", help="list every changed sample")
     add_workspace(parser)
@@ -42,7 +46,7 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Both runs side by side; exit 1 where a difference was to fail."""
+    """Both runs side by side; exit 1 where a difference was to fail, 3 where a run is not comparable."""
     from benchwright.sdk import compare
 
     comparison = compare(
@@ -53,13 +57,14 @@ def execute(arguments: Namespace, output: Output) -> int:
         times=arguments.times,
         force=arguments.force,
         listed=None if arguments.all else arguments.limit,
+        lower_is_better=arguments.lower_is_better,
         workspace=arguments.workspace,
     )
     fails = "diff" if arguments.fail_on_diff else arguments.fail_on
     failed = (
         comparison.differs if fails == "diff" else comparison.regressed if fails == "regression" else False
     )
-    code = 1 if failed else 0
+    code = 1 if failed else 0 if comparison.comparable else 3
     if output.as_json:
         output.json({**comparison.to_json(), "exit_code": code})
     else:

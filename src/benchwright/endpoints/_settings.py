@@ -25,6 +25,10 @@ SERVED_BY_DEMO = "benchwright-demo"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+_NO_REPLY = {"decides": "effort"}
+"""Of settings that decide when and by which way a reply comes, not what it says."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSettings:
     """A model server and how to treat it.
@@ -44,32 +48,32 @@ Write http://localhost:8000
     """How the model is asked."""
     api: Api = "openai"
     """Which wire format the server speaks."""
-    api_key_name: str | None = None
+    api_key_name: str | None = field(default=None, metadata=_NO_REPLY)
     """Environment variable that holds the key. The key itself is never part of the settings."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further request headers. Not shown in representations: their values may be secret."""
-    request_timeout_s: float = 120.0
+    request_timeout_s: float = field(default=120.0, metadata=_NO_REPLY)
     """For one attempt, from connecting to the last byte."""
-    sample_timeout_s: float | None = None
+    sample_timeout_s: float | None = field(default=None, metadata=_NO_REPLY)
     """For all attempts of one request and the pauses between them, time spent waiting for a free place
     not counted. None: `request_timeout_s` × (`max_retries` + 1)."""
-    max_retries: int = 3
+    max_retries: int = field(default=3, metadata=_NO_REPLY)
     """Attempts after the first that count; as many again may be made where a failure says little about the next
     attempt: the server answers most requests, or refused many together (429, 503)."""
-    retry_backoff_s: float = 0.5
+    retry_backoff_s: float = field(default=0.5, metadata=_NO_REPLY)
     """Upper end of the first random pause; doubles with each attempt."""
-    parallelism: int = 16
+    parallelism: int = field(default=16, metadata=_NO_REPLY)
     """Most requests under way at once."""
-    requests_per_minute: float | None = None
+    requests_per_minute: float | None = field(default=None, metadata=_NO_REPLY)
     """Most requests sent in a minute, retries included, evenly spread; None: as many as there are places for."""
-    proxy: str | None = None
+    proxy: str | None = field(default=None, metadata=_NO_REPLY)
     """Proxy URL; None: as HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say. Loopback is never proxied.
     A proxy with a password must be given by the environment: settings are recorded."""
-    verify: bool | str = True
+    verify: bool | str = field(default=True, metadata=_NO_REPLY)
     """Check TLS certificates; a path names a PEM file with a further root certificate."""
-    http2: bool = False
+    http2: bool = field(default=False, metadata=_NO_REPLY)
     """Offer HTTP/2 on TLS connections."""
-    max_event_bytes: int = 16 * 1024 * 1024
+    max_event_bytes: int = field(default=16 * 1024 * 1024, metadata=_NO_REPLY)
     """Largest event of a stream; a larger one fails the request instead of filling the memory."""
 
     def __post_init__(self) -> None:
@@ -198,7 +202,7 @@ class ScriptedSettings:
 
     model_id: str = "scripted"
     """Name in listings and files."""
-    parallelism: int = 16
+    parallelism: int = field(default=16, metadata=_NO_REPLY)
     """Requests at a time."""
 
     def fingerprint(self) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
+from dataclasses import fields
 from pathlib import Path
 
 from benchwright.core import NotFoundError
+from benchwright.endpoints import EndpointSettings
+from benchwright.engine import RunSettings
 from benchwright.reports import Comparison, compare_runs
 from benchwright.store import Store, existing_workspace
 
@@ -19,6 +23,7 @@ def compare(
     times: bool = False,
     force: bool = False,
     listed: int | None = 20,
+    lower_is_better: Collection[str] = (),
     workspace: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """Compare two runs by number, name, folder or `last`; `compare_runs` explains the options.
@@ -39,6 +44,15 @@ def compare(
             times=times,
             force=force,
             listed=listed,
+            lower=lower_is_better,
+            harmless=_harmless(),
         )
     finally:
         store.close()
+
+
+def _harmless() -> set[str]:
+    """Settings that decide how much work is done at a time, or only names and places: they change no result."""
+    run = {each.name for each in fields(RunSettings) if each.metadata.get("decides") in ("effort", "place")}
+    model = {f"model.{each.name}" for each in fields(EndpointSettings) if each.metadata.get("decides")}
+    return run | model

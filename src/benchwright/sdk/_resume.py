@@ -115,8 +115,9 @@ def refuse_adopted(run: RunRecord, what: str) -> None:
 
 def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRecord:
     """The run as it goes on: where the benchmark has changed, its record says so from now on."""
-    if not run.manifest or _part(run.manifest, "benchmark", "hash") == _part(
-        prepared.manifest, "benchmark", "hash"
+    if not run.manifest or (
+        _part(run.manifest, "benchmark", "hash") == _part(prepared.manifest, "benchmark", "hash")
+        and not _changed_modules(run.manifest, prepared.manifest)
     ):
         return run
     recorded = store.count_steps(run.id, "score")
@@ -199,6 +200,20 @@ def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> 
             f"run {run.id} cannot go on: the {part} has changed since it started "
             f"({before} → {now}). Start a new run, {cure}."
         )
+    changed = _changed_modules(run.manifest, prepared.manifest)
+    if changed and not allow_changed:
+        raise UsageError(
+            f"run {run.id} cannot go on: {', '.join(changed)}, which the benchmark imports, changed since it started. "
+            "Start a new run, or accept the change with --allow-changed."
+        )
+
+
+def _changed_modules(before: JsonObject, now: JsonObject) -> list[str]:
+    """Files that the benchmark imports and that are not as they were. Runs of older versions recorded none."""
+    old, new = _part(before, "benchmark", "modules"), _part(now, "benchmark", "modules")
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return []
+    return sorted(name for name in {**old, **new} if old.get(name) != new.get(name))
 
 
 def _part(manifest: JsonObject, part: str, what: str) -> object:

@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchwright.core import (
-    JsonObject,
     JsonValue,
     MetricSummary,
     NotFoundError,
     RunSummary,
     UsageError,
+    is_share,
+    is_time,
+    lower_is_better,
     suggest,
 )
-from benchwright.reports._compare.noise import is_time
+from benchwright.reports._compare.asked import asked_differently
 from benchwright.reports._compare.pairing import Half, Pair, pairs_of
 from benchwright.reports._compare.values import (
     ChangedSample,
     Comparison,
-    Direction,
     MetricComparison,
     MetricSide,
     Presence,
     Side,
     StepPair,
-    field_differences,
+    adjusted,
+    direction_of,
 )
 from benchwright.reports._compare.workflows import compare_workflows
-from benchwright.reports._settings import endpoint_of, params_of
+from benchwright.reports._settings import endpoint_of, model_of
+from benchwright.reports._text import plural
 from benchwright.stats import PairedResult, compare_pairs
 from benchwright.store import RunRecord, Store
 
 LISTED = 20
 """Changed samples and differing steps that are listed unless more are asked for."""
 
-_MUST_AGREE = {
-    "dataset": ("fingerprint", "read other data"),
-    "benchmark": ("hash", "asked or scored in another way"),
-    "fewshot": ("hash", "showed other examples"),
-}
+_MUST_AGREE = (
+    ("dataset", "fingerprint", "read other data"),
+    ("benchmark", "hash", "asked or scored in another way"),
+    ("fewshot", "hash", "showed other examples"),
+)
 """Parts of a manifest without whose agreement a difference says nothing about the models."""
 
 
@@ -56,11 +59,13 @@ class _Tally:
         sums[1] += b
         sums[2] += 1
 
-    def paired(self) -> PairedResult | None:
+    def paired(self, name: str) -> PairedResult | None:
         if not self.rows:
             return None
         return compare_pairs(
-            [a / n for a, _, n in self.rows.values()], [b / n for _, b, n in self.rows.values()]
+            [a / n for a, _, n in self.rows.values()],
+            [b / n for _, b, n in self.rows.values()],
+            share=is_share(name),
         )
 
 
@@ -74,6 +79,8 @@ def compare_runs(
     times: bool = False,
     force: bool = False,
     listed: int | None = LISTED,
+    lower: Collection[str] = (),
+    harmless: Collection[str] = (),
 ) -> Comparison:
     """Compare two runs of one workspace: two benchmark runs by their samples, two workflow runs by their steps.
 
@@ -86,6 +93,8 @@ def compare_runs(
         times: Let differences in latency count as differences.
         force: Compare also where data, prompts or scorers differ.
         listed: Most changed samples and steps to list; None: all of them.
+        lower: Metrics of which less is better, besides those that a run declares or whose names say so.
+        harmless: Settings of a run, and of its model, that change no result. All others are compared.
 
     UsageError for a run compared with itself and for runs that cannot be compared; NotFoundError for a metric
     that neither has.
@@ -98,7 +107,9 @@ def compare_runs(
             f"run {workflow.id} is a workflow and run {other.id} a benchmark: they have nothing in common to compare"
         )
     if a.kind == "workflow":
-        return compare_workflows(store, a, b, metric=metric, tolerance=tolerance, times=times, listed=listed)
+        return compare_workflows(
+            store, a, b, metric=metric, tolerance=tolerance, times=times, listed=listed, lower=lower
+        )
     reasons = list(_disagreements(a, b))
     if reasons and not force:
         raise UsageError(
@@ -106,24 +117,26 @@ def compare_runs(
             "Compare them all the same, by the rows they share, with --force"
         )
     summaries = {run.id: _summary(run) for run in (a, b)}
-    seen = _look(
-        pairs_of(store, a.id, b.id), tolerance, listed, _headline(summaries[a.id], summaries[b.id], metric)
-    )
-    metrics = _metrics(summaries[a.id], summaries[b.id], seen.tallies, metric, tolerance)
+    first, second = summaries[a.id], summaries[b.id]
+    less = {*lower, *first.lower_is_better, *second.lower_is_better}
+    headline = _headline(first, second, metric)
+    down = headline is not None and lower_is_better(headline, less)
+    seen = _look(pairs_of(store, a.id, b.id), tolerance, listed, headline, worse=1 if down else -1)
+    metrics = _metrics(first, second, seen, metric, tolerance, less)
     counted = [found for found in metrics if times or not found.noise]
     return Comparison(
-        run_a=_side(a),
-        run_b=_side(b),
+        run_a=_side(a, first),
+        run_b=_side(b, second),
         differs=seen.differ or any(not found.same for found in counted),
-        regressed=any(_regressed(found) for found in counted),
-        warnings=(*reasons_as_warnings(reasons), *_doubts(a, b, summaries[a.id], summaries[b.id])),
+        regressed=any(found.worse and found.significant for found in counted),
+        warnings=(*reasons_as_warnings(reasons), *_doubts(a, b, first, second)),
         metrics=tuple(metrics),
         steps=tuple(seen.steps),
         changed=tuple(seen.changed),
         both=seen.both,
         only_a=seen.only_a,
         only_b=seen.only_b,
-        inputs=_inputs(a, b),
+        inputs=asked_differently(a, b, harmless),
         outputs={"same": not seen.differ, "run_a": None, "run_b": None},
     )
 
@@ -143,9 +156,27 @@ class _Seen:
     only_a: int = 0
     only_b: int = 0
     differ: bool = False
+    failed: dict[str, _Tally] = field(default_factory=dict)
+    """As `tallies`, with failed samples as 0."""
+    lost: list[int] = field(default_factory=list)
+    """Rows of samples that failed in both runs."""
+    failures: bool = False
+    """Whether a paired sample failed."""
+
+    def with_failures(self, name: str) -> PairedResult | None:
+        """The pairs of a metric, failed samples counted as 0; None where none failed."""
+        if not self.failures or name not in self.failed:
+            return None
+        tally = self.failed[name]
+        for row in self.lost:
+            tally.add(row, 0.0, 0.0)
+        return tally.paired(name)
 
 
-def _look(pairs: Iterator[Pair], tolerance: float, listed: int | None, headline: str | None) -> _Seen:
+def _look(
+    pairs: Iterator[Pair], tolerance: float, listed: int | None, headline: str | None, *, worse: int
+) -> _Seen:
+    """`worse` is the sign of a change of the headline to the worse."""
     seen = _Seen()
     won: list[ChangedSample] = []
     for a, b in pairs:
@@ -160,9 +191,16 @@ def _look(pairs: Iterator[Pair], tolerance: float, listed: int | None, headline:
             continue
         seen.both += 1
         scores_a, scores_b = _numbers(a), _numbers(b)
-        for name, value in scores_a.items():
-            if name in scores_b:
-                seen.tallies.setdefault(name, _Tally()).add(b.row, value, scores_b[name])
+        failed_a, failed_b = _failed(a), _failed(b)
+        seen.failures = seen.failures or failed_a or failed_b
+        if failed_a and failed_b:
+            seen.lost.append(b.row)
+        for name in {**scores_a, **scores_b}:
+            if name in scores_a and name in scores_b:
+                seen.tallies.setdefault(name, _Tally()).add(b.row, scores_a[name], scores_b[name])
+            if (name in scores_a or failed_a) and (name in scores_b or failed_b):
+                wrong = seen.failed.setdefault(name, _Tally())
+                wrong.add(b.row, scores_a.get(name, 0.0), scores_b.get(name, 0.0))
         outcome = a.record["o"] == b.record["o"]
         alike = scores_a.keys() == scores_b.keys() and all(
             abs(scores_b[name] - value) <= tolerance for name, value in scores_a.items()
@@ -174,7 +212,8 @@ def _look(pairs: Iterator[Pair], tolerance: float, listed: int | None, headline:
         step = StepPair(_key(b), "both", _word(row), _word(outcome), _word(alike))
         _list(seen.steps, step, listed)
         change = ChangedSample(_key(b), headline, _told(a), _told(b))
-        lost = headline is None or scores_b.get(headline, 0.0) < scores_a.get(headline, 0.0)
+        change_of = scores_b.get(headline or "", 0.0) - scores_a.get(headline or "", 0.0)
+        lost = headline is None or change_of * worse > 0
         _list(seen.changed if lost else won, change, listed)
     for change in won:
         _list(seen.changed, change, listed)
@@ -182,7 +221,12 @@ def _look(pairs: Iterator[Pair], tolerance: float, listed: int | None, headline:
 
 
 def _metrics(
-    a: RunSummary, b: RunSummary, tallies: Mapping[str, _Tally], only: str | None, tolerance: float
+    a: RunSummary,
+    b: RunSummary,
+    seen: _Seen,
+    only: str | None,
+    tolerance: float,
+    less: Collection[str],
 ) -> list[MetricComparison]:
     names = list(dict.fromkeys([*_ordered(a), *_ordered(b)]))
     if only is not None:
@@ -194,18 +238,32 @@ def _metrics(
     found = []
     for name in names:
         left, right = a.metrics.get(name), b.metrics.get(name)
+        paired = seen.tallies[name].paired(name) if name in seen.tallies else None
+        # A metric that some samples lack has no such figure: nobody knows whether a failed one would have had it.
+        everywhere = all(side is not None and side.with_failures is not None for side in (left, right))
+        wrong = seen.with_failures(name) if everywhere else None
         found.append(
             MetricComparison(
                 name=name,
                 run_a=_metric_side(left),
                 run_b=_metric_side(right),
-                paired=tallies[name].paired() if name in tallies else None,
+                paired=paired,
                 same=left is not None and right is not None and abs(right.value - left.value) <= tolerance,
-                direction=_direction(left, right, tolerance),
+                direction=direction_of(_value(left), _value(right), paired, tolerance),
                 noise=is_time(name),
+                lower_is_better=lower_is_better(name, less),
+                failures_as_wrong=wrong,
             )
         )
-    return found
+    return adjusted(found)
+
+
+def _value(metric: MetricSummary | None) -> float | None:
+    return None if metric is None else metric.value
+
+
+def _failed(half: Half) -> bool:
+    return half.record.get("s") is None
 
 
 def _ordered(summary: RunSummary) -> list[str]:
@@ -220,20 +278,10 @@ def _headline(a: RunSummary, b: RunSummary, asked: str | None) -> str | None:
     return next(iter(b.metrics), None)
 
 
-def _regressed(metric: MetricComparison) -> bool:
-    return metric.paired is not None and metric.paired.difference < 0 and metric.paired.significant
-
-
-def _direction(a: MetricSummary | None, b: MetricSummary | None, tolerance: float) -> Direction:
-    if a is None or b is None:
-        return "mixed"
-    if abs(b.value - a.value) <= tolerance:
-        return "same"
-    return "up" if b.value > a.value else "down"
-
-
 def _metric_side(metric: MetricSummary | None) -> MetricSide | None:
-    return None if metric is None else MetricSide(metric.value, metric.count, metric.ci_low, metric.ci_high)
+    if metric is None:
+        return None
+    return MetricSide(metric.value, metric.count, metric.ci_low, metric.ci_high, metric.with_failures)
 
 
 def _summary(run: RunRecord) -> RunSummary:
@@ -245,17 +293,28 @@ def _summary(run: RunRecord) -> RunSummary:
 
 
 def _disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
-    for part, (what, words) in _MUST_AGREE.items():
-        one, other = a.manifest.get(part), b.manifest.get(part)
-        mine = one.get(what) if isinstance(one, dict) else None
-        theirs = other.get(what) if isinstance(other, dict) else None
-        if mine != theirs:
+    for part, what, words in _MUST_AGREE:
+        if _part(a, part, what) != _part(b, part, what):
             yield words
+    before, after = _part(a, "benchmark", "modules"), _part(b, "benchmark", "modules")
+    if isinstance(before, dict) and isinstance(after, dict) and before != after:  # older runs know of none
+        changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+        yield f"imported other code ({', '.join(sorted(changed))})"
+
+
+def _part(run: RunRecord, part: str, what: str) -> JsonValue:
+    table = run.manifest.get(part)
+    return table.get(what) if isinstance(table, dict) else None
 
 
 def _doubts(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[str]:
     if a.name != b.name:
         yield f"run {a.id} is of {a.name}, run {b.id} of {b.name}"
+    if (first.rows, first.repeats) != (second.rows, second.repeats):
+        yield (
+            f"run {a.id} covers {_size(first)}, run {b.id} {_size(second)}: the values of the runs are of other "
+            "samples; the difference is of those in both"
+        )
     for run, summary in ((a, first), (b, second)):
         if summary.partial:
             yield f"run {run.id} is partial: {summary.evaluated} samples"
@@ -263,17 +322,26 @@ def _doubts(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -
             yield f"run {run.id} is not comparable: {summary.failed} of {summary.evaluated} samples failed"
 
 
-def _inputs(a: RunRecord, b: RunRecord) -> JsonObject:
-    differences = [
-        *field_differences(params_of(a), params_of(b)),
-        *field_differences(endpoint_of(a), endpoint_of(b), "$.model"),
-    ]
-    return {"same": not differences, "differences": differences}
+def _size(summary: RunSummary) -> str:
+    return f"{plural(summary.rows, 'row')} × {plural(summary.repeats, 'repeat')}"
 
 
-def _side(run: RunRecord) -> Side:
+def _side(run: RunRecord, summary: RunSummary) -> Side:
     duration = None if run.finished_at is None else round(run.finished_at - run.created_at, 3)
-    return Side(run.id, run.name, run.status, run.model, duration, str(endpoint_of(run).get("url") or ""))
+    return Side(
+        run.id,
+        run.name,
+        run.status,
+        model_of(run),
+        duration,
+        str(endpoint_of(run).get("url") or ""),
+        rows=summary.rows,
+        repeats=summary.repeats,
+        evaluated=summary.evaluated,
+        failed=summary.failed,
+        outcomes=dict(summary.outcomes),
+        comparable=summary.comparable,
+    )
 
 
 def _numbers(half: Half) -> dict[str, float]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import printable
 from benchwright.reports._compare.values import Comparison, MetricComparison, MetricSide
+from benchwright.stats import PairedResult
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
-_COLOURS = {"up": "green", "down": "red"}
 _NAME_WIDTH = 12
 """Of a metric's name in a narrow terminal: what the numbers leave of eighty characters."""
 
@@ -50,7 +50,7 @@ def _table(comparison: Comparison, *, narrow: bool) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for metric in comparison.metrics:
         name, paired = printable(metric.name), metric.paired
-        style = _COLOURS.get(metric.direction, "") if paired is not None and paired.significant else ""
+        style = ("red" if metric.worse else "green") if metric.significant else ""
         counts = "–"
         if paired is not None:
             counts = f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}"
@@ -60,9 +60,30 @@ def _table(comparison: Comparison, *, narrow: bool) -> Table:
             _value(metric.run_b, break_),
             Text(_difference(metric, break_), style),
             counts,
-            "–" if paired is None else f"{paired.p_value:.3g}",
+            "–"
+            if paired is None
+            else f"{metric.p_adjusted if metric.p_adjusted is not None else paired.p_value:.3g}",
         )
+        if metric.failures_as_wrong is not None:
+            _add_failures(table, metric, break_, narrow=narrow)
     return table
+
+
+def _add_failures(table: Table, metric: MetricComparison, break_: str, *, narrow: bool) -> None:
+    """The same metric with failed samples as wrong: leaving them out flatters a run that fails on hard rows."""
+    from rich.text import Text
+
+    paired = metric.failures_as_wrong
+    assert paired is not None
+    sides = (metric.run_a, metric.run_b)
+    known = [None if side is None else side.failures_as_wrong for side in sides]
+    table.add_row(
+        Text("failures\nas wrong" if narrow else "  failures as wrong", "dim"),
+        *("–" if value is None else short_number(value) for value in known),
+        _paired_difference(paired, break_),
+        f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}",
+        f"{paired.p_value:.3g}",
+    )
 
 
 def _broken(name: str) -> str:
@@ -94,6 +115,10 @@ def _difference(metric: MetricComparison, break_: str) -> str:
         return "–"
     if paired is None:
         return f"{metric.run_b.value - metric.run_a.value:+.4g}"
+    return _paired_difference(paired, break_)
+
+
+def _paired_difference(paired: PairedResult, break_: str) -> str:
     if paired.ci_low is None or paired.ci_high is None:
         return f"{paired.difference:+.4f}{break_}[too few]"
     return f"{paired.difference:+.4f}{break_}[{paired.ci_low:+.3f}, {paired.ci_high:+.3f}]"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, TypeAlias
 
 from benchwright.core import JsonObject, JsonValue, encode_json, json_differences
@@ -31,6 +32,18 @@ class Side:
     """Seconds from start to end."""
     endpoint: str = ""
     """Where the model is: two servers may know theirs by the same name."""
+    rows: int | None = None
+    """Rows of the data that the run covers; None for workflows."""
+    repeats: int | None = None
+    """Times each row was requested."""
+    evaluated: int | None = None
+    """Samples that have an outcome."""
+    failed: int | None = None
+    """Samples without a score."""
+    outcomes: dict[str, int] | None = None
+    """Samples per outcome, all eight named; None for workflows."""
+    comparable: bool = True
+    """Whether the run's numbers may be compared: it is complete, and not too many samples failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,8 @@ class MetricSide:
     """Lower end of its 95 % interval."""
     ci_high: float | None
     """Upper end."""
+    failures_as_wrong: float | None = None
+    """Mean with every failed sample counted as 0; None where that says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +80,22 @@ class MetricComparison:
     """Where it went."""
     noise: bool
     """Whether it is a time, which differs from run to run; left out of `differs` unless asked for."""
+    lower_is_better: bool = False
+    """Whether a smaller value is the better one."""
+    p_adjusted: float | None = None
+    """The p-value, corrected by Holm's rule for the number of metrics that were tested; None where none was."""
+    failures_as_wrong: PairedResult | None = None
+    """The same test with every failed sample counted as 0; None where no paired sample failed."""
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected test tells the runs apart at 5 %."""
+        return self.p_adjusted is not None and self.p_adjusted < 0.05
+
+    @property
+    def worse(self) -> bool:
+        """Whether the second run is worse, by chance or not."""
+        return self.direction == ("up" if self.lower_is_better else "down")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +139,7 @@ class Comparison:
     differs: bool
     """Whether a score, outcome or metric differs beyond the tolerance; times do not count unless asked for."""
     regressed: bool
-    """Whether a metric is lower in the second run and its paired test says that this is no accident."""
+    """Whether a metric is worse in the second run and its corrected test says that this is no accident."""
     warnings: tuple[str, ...]
     """What makes the comparison doubtful."""
     metrics: tuple[MetricComparison, ...]
@@ -130,6 +161,11 @@ class Comparison:
     noun: Literal["sample", "step"] = "sample"
     """What was paired."""
 
+    @property
+    def comparable(self) -> bool:
+        """Whether the numbers of both runs may be compared."""
+        return self.run_a.comparable and self.run_b.comparable
+
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
         metrics: list[JsonValue] = []
@@ -150,6 +186,14 @@ class Comparison:
                     "count_a": None if a is None else a.count,
                     "count_b": None if b is None else b.count,
                     "paired": None if metric.paired is None else asdict(metric.paired),
+                    "p_adjusted": metric.p_adjusted,
+                    "significant": metric.significant,
+                    "lower_is_better": metric.lower_is_better,
+                    "failures_as_wrong_a": None if a is None else a.failures_as_wrong,
+                    "failures_as_wrong_b": None if b is None else b.failures_as_wrong,
+                    "paired_failures_as_wrong": None
+                    if metric.failures_as_wrong is None
+                    else asdict(metric.failures_as_wrong),
                 }
             )
         return {
@@ -157,6 +201,7 @@ class Comparison:
             "run_b": asdict(self.run_b),
             "differs": self.differs,
             "regressed": self.regressed,
+            "comparable": self.comparable,
             "warning": "; ".join(self.warnings) or None,
             "input_comparison": self.inputs,
             "output_comparison": self.outputs,
@@ -173,6 +218,35 @@ class Comparison:
             ],
             "metrics": metrics,
         }
+
+
+def adjusted(metrics: Iterable[MetricComparison]) -> list[MetricComparison]:
+    """The metrics with p-values corrected by Holm's rule: of many that are tested, some differ by chance. Times are
+    no part of it."""
+    found = list(metrics)
+    tested = sorted(
+        (place for place, metric in enumerate(found) if metric.paired is not None and not metric.noise),
+        key=lambda place: found[place].paired.p_value,  # type: ignore[union-attr]
+    )
+    largest = 0.0
+    for rank, place in enumerate(tested):
+        paired = found[place].paired
+        assert paired is not None
+        largest = max(largest, min(1.0, paired.p_value * (len(tested) - rank)))
+        found[place] = replace(found[place], p_adjusted=largest)
+    return found
+
+
+def direction_of(
+    a: float | None, b: float | None, paired: PairedResult | None, tolerance: float
+) -> Direction:
+    """Where a metric went: by the samples that both runs have, where there are some."""
+    if a is None or b is None:
+        return "mixed"
+    difference = b - a if paired is None else paired.difference
+    if abs(difference) <= max(tolerance, 1e-12):  # sums of equal values may differ in their last bit
+        return "same"
+    return "up" if difference > 0 else "down"
 
 
 def field_differences(a: JsonValue, b: JsonValue, path: str = "$") -> list[JsonValue]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchwright.core import JsonValue, printable
+from benchwright.core import OUTCOMES, JsonValue, exact_json, printable
 from benchwright.reports._compare.metric_table import MetricTable
-from benchwright.reports._compare.values import Comparison, MetricComparison
+from benchwright.reports._compare.values import Comparison, MetricComparison, Side
 from benchwright.reports._compare.workflow_view import workflow_parts
 from benchwright.reports._text import duration, plural
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.table import Table
+
+_LONGEST = 60
 
 
 def comparison_view(comparison: Comparison) -> Group:
@@ -22,11 +24,12 @@ def comparison_view(comparison: Comparison) -> Group:
 
     a, b = comparison.run_a, comparison.run_b
     title = Text.assemble(
-        "run ", (str(a.id), "bold"), " → run ", (str(b.id), "bold"), ": ",
-        ("the same" if not comparison.differs else "they differ", "green" if not comparison.differs else "yellow"),
-    )  # fmt: skip
+        "run ", (str(a.id), "bold"), " → run ", (str(b.id), "bold"), ": ", _verdict(comparison)
+    )
     parts: list[RenderableType] = [Text(), title]
     parts += [Text(f"warning: {printable(text)}", "yellow") for text in comparison.warnings]
+    if comparison.noun == "sample" and (others := _asked(comparison)):
+        parts.append(Text(f"asked differently: {printable(others)}", "yellow"))
     parts.append(_sides(comparison))
     if comparison.metrics:
         parts.append(MetricTable(comparison))
@@ -43,8 +46,37 @@ def comparison_view(comparison: Comparison) -> Group:
     return Group(*parts)
 
 
+def _verdict(comparison: Comparison) -> tuple[str, str]:
+    if comparison.differs:
+        return "they differ", "yellow"
+    if comparison.inputs.get("same"):
+        return "the same", "green"
+    return "the same results, of runs that were asked differently", "yellow"
+
+
+def _asked(comparison: Comparison) -> str:
+    """Settings that differ, with both values."""
+    differences = comparison.inputs.get("differences")
+    return ", ".join(
+        f"{str(found['path']).removeprefix('$.')} {_short(found['run_a'])} → {_short(found['run_b'])}"
+        for found in (differences if isinstance(differences, list) else [])
+        if isinstance(found, dict)
+    )
+
+
+def _short(value: JsonValue) -> str:
+    text = "not set" if value is None else exact_json(value).decode()
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
 def _sentences(comparison: Comparison) -> list[str]:
-    return [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
+    said = [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
+    tested = sum(metric.p_adjusted is not None for metric in comparison.metrics)
+    if tested > 1:
+        said.append(f"p is corrected for {tested} metrics by Holm's rule: of many, some differ by chance")
+    if not comparison.comparable:
+        said.append("not comparable: see the warnings (exit code 3)")
+    return said
 
 
 def _sides(comparison: Comparison) -> Table:
@@ -62,9 +94,19 @@ def _sides(comparison: Comparison) -> Table:
         *([("at", a.endpoint, b.endpoint)] if a.endpoint != b.endpoint else []),
         ("status", a.status, b.status),
         ("took", duration(a.duration), duration(b.duration)),
+        *_outcomes(a, b),
     ):
         table.add_row(Text(label, "dim"), Text(printable(one) or "–"), Text(printable(other) or "–"))
     return table
+
+
+def _outcomes(a: Side, b: Side) -> list[tuple[str, str, str]]:
+    """Samples and all eight outcomes of both runs, a line each."""
+    if a.outcomes is None or b.outcomes is None:
+        return []
+    counts = [(f"{a.evaluated or 0:,}", f"{b.evaluated or 0:,}")]
+    counts += [(f"{a.outcomes.get(name, 0):,}", f"{b.outcomes.get(name, 0):,}") for name in OUTCOMES]
+    return [(name, *pair) for name, pair in zip(("samples", *OUTCOMES), counts, strict=True)]
 
 
 def _sentence(metric: MetricComparison, noun: str) -> str:
@@ -72,11 +114,16 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
     if paired is None:
         return ""
     test = {"mcnemar": "McNemar's exact test", "wilcoxon": "Wilcoxon's signed-rank test"}[paired.test]
-    verdict = "more than chance would give" if paired.significant else "within what chance would give"
+    verdict = "more than chance would give" if metric.significant else "within what chance would give"
+    if metric.significant and metric.direction != "same":
+        verdict += f", {'worse' if metric.worse else 'better'}" + (
+            " (less is better)" if metric.lower_is_better else ""
+        )
+    p_value = paired.p_value if metric.p_adjusted is None else metric.p_adjusted
     how = "too few pairs for an interval" if paired.ci_low is None else f"{paired.interval} interval"
     return (
         f"{metric.name}: {paired.difference:+.4f} on {paired.pairs:,} paired {noun}s, {verdict} "
-        f"({test}, p = {paired.p_value:.3g}; {how})"
+        f"({test}, p = {p_value:.3g}; {how})"
     )
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, suggest
-from benchwright.reports._compare.noise import is_time
+from benchwright.core import JsonObject, JsonValue, NotFoundError, is_share, is_time, lower_is_better, suggest
 from benchwright.reports._compare.values import (
     ChangedSample,
     Comparison,
-    Direction,
     MetricComparison,
     MetricSide,
     Side,
     StepPair,
+    adjusted,
+    direction_of,
     field_differences,
 )
 from benchwright.reports._workflow_steps import StepView, step_views
@@ -32,13 +32,14 @@ def compare_workflows(
     tolerance: float,
     times: bool,
     listed: int | None,
+    lower: Collection[str] = (),
 ) -> Comparison:
     """Compare two workflow runs; `compare_runs` explains the options."""
     left = {view.step.key: view for view in step_views(store, a.id)}
     right = {view.step.key: view for view in step_views(store, b.id)}
     keys = list(dict.fromkeys([*left, *right]))
     pairs = [pair for pair in (_step(key, left.get(key), right.get(key)) for key in keys) if pair is not None]
-    metrics = _metrics(store, a, b, left, right, metric, tolerance)
+    metrics = _metrics(store, a, b, left, right, metric, tolerance, lower)
     counted = [found for found in metrics if times or not found.noise]
     inputs, outputs = _sides_of(a.input, b.input), _sides_of(a.output, b.output)
     changed = [
@@ -52,11 +53,8 @@ def compare_workflows(
         differs=bool(pairs)
         or not (inputs["same"] and outputs["same"])
         or any(not found.same for found in counted),
-        regressed=any(
-            found.paired is not None and found.paired.difference < 0 and found.paired.significant
-            for found in counted
-        ),
-        warnings=tuple(_doubts(a, b)),
+        regressed=any(found.worse and found.significant for found in counted),
+        warnings=(*_doubts(a, b), *_other_data(left, right)),
         metrics=tuple(metrics),
         steps=tuple(pairs[:listed]),
         changed=tuple(changed[:listed]),
@@ -95,6 +93,7 @@ def _metrics(
     right: Mapping[str, StepView],
     only: str | None,
     tolerance: float,
+    lower: Collection[str],
 ) -> list[MetricComparison]:
     totals_a, totals_b = store.metric_totals(a.id), store.metric_totals(b.id)
     names = list(dict.fromkeys([*totals_a, *totals_b]))
@@ -109,18 +108,21 @@ def _metrics(
     for name in names:
         one, other = totals_a.get(name), totals_b.get(name)
         values = _paired_values(name, left, right)
+        paired = compare_pairs(*values, share=is_share(name)) if values[0] else None
+        means = [None if totals is None else totals.mean for totals in (one, other)]
         found.append(
             MetricComparison(
                 name=name,
                 run_a=_metric_side(one),
                 run_b=_metric_side(other),
-                paired=compare_pairs(*values) if values[0] else None,
+                paired=paired,
                 same=one is not None and other is not None and abs(other.mean - one.mean) <= tolerance,
-                direction=_direction(one, other, tolerance),
+                direction=direction_of(means[0], means[1], paired, tolerance),
                 noise=is_time(name) or any(t is not None and t.unit in _TIME_UNITS for t in (one, other)),
+                lower_is_better=lower_is_better(name, lower),
             )
         )
-    return found
+    return adjusted(found)
 
 
 def _paired_values(
@@ -139,14 +141,6 @@ def _metric_side(totals: MetricTotals | None) -> MetricSide | None:
     return None if totals is None else MetricSide(totals.mean, totals.count, None, None)
 
 
-def _direction(a: MetricTotals | None, b: MetricTotals | None, tolerance: float) -> Direction:
-    if a is None or b is None:
-        return "mixed"
-    if abs(b.mean - a.mean) <= tolerance:
-        return "same"
-    return "up" if b.mean > a.mean else "down"
-
-
 def _sides_of(a: JsonValue, b: JsonValue) -> JsonObject:
     differences = field_differences(a, b)
     return {"same": not differences, "differences": differences}
@@ -155,7 +149,14 @@ def _sides_of(a: JsonValue, b: JsonValue) -> JsonObject:
 def _side(run: RunRecord) -> Side:
     model = run.input.get("model") if isinstance(run.input, dict) else None
     duration = None if run.finished_at is None else round(run.finished_at - run.created_at, 3)
-    return Side(run.id, run.name, run.status, model if isinstance(model, str) else "", duration)
+    return Side(
+        run.id,
+        run.name,
+        run.status,
+        model if isinstance(model, str) else "",
+        duration,
+        comparable=run.status == "completed",
+    )
 
 
 def _doubts(a: RunRecord, b: RunRecord) -> Iterator[str]:
@@ -164,3 +165,40 @@ def _doubts(a: RunRecord, b: RunRecord) -> Iterator[str]:
     for run in (a, b):
         if run.status != "completed":
             yield f"run {run.id} is not complete: {run.status}"
+    for what in (*_other_code(a, b), *_other_versions(a, b)):
+        yield f"the runs {what}: a difference may come of that"
+
+
+def _other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
+    """Files of the program that are not the same: its own, and those that it imports from its folder."""
+    one, other = _table(a.manifest.get("entry")), _table(b.manifest.get("entry"))
+    if one.get("sha256") != other.get("sha256"):
+        yield f"are of different code ({one.get('path') or '–'}, {other.get('path') or '–'})"
+    before, after = _table(a.manifest.get("modules")), _table(b.manifest.get("modules"))
+    if "modules" in a.manifest and "modules" in b.manifest and before != after:
+        changed = sorted(name for name in {**before, **after} if before.get(name) != after.get(name))
+        yield f"imported different code ({', '.join(changed)})"
+
+
+def _other_versions(a: RunRecord, b: RunRecord) -> Iterator[str]:
+    before, after = _table(a.manifest.get("versions")), _table(b.manifest.get("versions"))
+    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    if changed:
+        told = ", ".join(f"{name} {before.get(name) or '–'} and {after.get(name) or '–'}" for name in changed)
+        yield f"had different versions of packages ({told})"
+
+
+def _other_data(left: Mapping[str, StepView], right: Mapping[str, StepView]) -> Iterator[str]:
+    """Datasets that were opened under the same key and are not the same: another file, commit, split or size."""
+    for key, view in left.items():
+        if key not in right:
+            continue
+        before, after = _table(view.output), _table(right[key].output)
+        if "identity" in before and "identity" in after and before != after:
+            changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+            told = ", ".join(f"{name} {before.get(name)} and {after.get(name)}" for name in changed)
+            yield f"the runs read other data at {key} ({told}): a difference may come of that"
+
+
+def _table(value: object) -> JsonObject:
+    return value if isinstance(value, dict) else {}

@@ -24,7 +24,12 @@ def frozen_settings(name: str) -> JsonObject:
 
 def frozen_manifest(handler: Callable[..., Any]) -> JsonObject:
     """What the run was made of."""
-    return {"entry": entry_of(handler), "versions": _versions()}
+    from benchwright.benchmarks import imported_modules  # not every use of a workflow starts one
+
+    entry = entry_of(handler)
+    path = entry.get("path")
+    modules: JsonObject = dict(imported_modules(Path(str(path)))) if path else {}
+    return {"entry": entry, "modules": modules, "versions": _versions()}
 
 
 def entry_of(handler: Callable[..., Any]) -> JsonObject:
