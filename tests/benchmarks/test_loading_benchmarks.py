@@ -244,7 +244,7 @@ def test_installed_benchmarks_are_found_and_broken_ones_named(
 @pytest.mark.parametrize(
     ("name", "cure"),
     [
-        ("questions.xlsx", "save the sheet as CSV"),
+        ("questions.numbers", "save the sheet as CSV"),
         ("questions.txt", r"files of questions end in \.csv, \.tsv"),
     ],
 )

@@ -118,7 +118,8 @@ def test_bytes_that_are_not_utf8_are_a_bad_row(tmp_path: Path) -> None:
     rows, lines, bad = read_all(path)
     assert (rows, lines) == ([{"a": "ä"}, {"a": 3}], [1, 3])
     assert [str(b) for b in bad] == [
-        f"{path}:2: not valid UTF-8: byte 0xe4 at column 10. Save the file as UTF-8"
+        f"{path}:2: not valid UTF-8: byte 0xe4 at column 10. Name the encoding (--encoding cp1252), or save the file "
+        "as UTF-8"
     ]
 
 
@@ -154,8 +155,8 @@ def test_unknown_endings_are_read_as_json_lines(tmp_path: Path, name: str) -> No
 
 def test_other_encodings_and_archives_are_named(tmp_path: Path) -> None:
     for content, told in [
-        ('{"a": 1}'.encode("utf-16"), "iconv"),
-        (b"PK\x03\x04rest", "export the sheet as CSV"),
+        ('{"a": 1}'.encode("utf-16"), "--encoding utf-16"),
+        (b"PK\x03\x04rest", "rename the workbook to end in .xlsx"),
     ]:
         with pytest.raises(DatasetError, match=told):
             load_dataset(write(tmp_path, content))

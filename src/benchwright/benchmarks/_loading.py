@@ -16,8 +16,8 @@ from benchwright.config import SUITE_SUFFIXES
 from benchwright.core import BenchmarkError, NotFoundError, data_endings, normalise_name, suggest
 
 _LISTING = "What can be run from here: benchwright ls"
-_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
-"""Workbooks: what people have who look for a way to evaluate a table."""
+_SPREADSHEETS = (".numbers", ".xlsb")
+"""Workbooks that are not read: what people have who look for a way to evaluate a table."""
 
 
 def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> list[BenchmarkSpec]:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from benchwright.store import RunRecord, Store
 
 _FORMAT = Setting(
-    "format", "text", "jsonl, csv or parquet (default: jsonl)", choices=("jsonl", "csv", "parquet")
+    "format",
+    "text",
+    "jsonl, csv, parquet or xlsx (default: by FILE's ending, else jsonl)",
+    choices=("jsonl", "csv", "parquet", "xlsx"),
 )
 
 
@@ -48,8 +51,8 @@ def execute(arguments: Namespace, output: Output) -> int:
             raise UsageError(f"run {run.id} is a workflow and has no samples. See: benchwright show {run.id}")
         kind = arguments.format or _kind_of(arguments.output)
         if arguments.output == "-":
-            if kind == "parquet":
-                raise UsageError("parquet is not for standard output; name a file: -o samples.parquet")
+            if kind in ("parquet", "xlsx"):
+                raise UsageError(f"{kind} is not for standard output; name a file: -o samples.{kind}")
             return _print(store, run, kind, output)
         path = Path(arguments.output or f"{run.name}-{run.id}.{kind}").expanduser()
         count = _write(store, run, path, kind)
@@ -62,8 +65,19 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 def _kind_of(written: str | None) -> str:
     """By the file's ending, where nobody says otherwise."""
+    from benchwright.core import UsageError, data_format, suggest
+
     ending = Path(written or "").suffix.lower().removeprefix(".")
-    return ending if ending in _FORMAT.choices else "jsonl"
+    format = data_format(f"x.{ending}")
+    if not ending or (format is not None and format.name == "jsonl"):
+        return "jsonl"
+    if ending not in _FORMAT.choices:
+        known = ", ".join(f".{name}" for name in _FORMAT.choices)
+        near = suggest(ending, _FORMAT.choices)
+        raise UsageError(
+            f"{written}: samples are written as {known}.{near} Or name the format: --format jsonl"
+        )
+    return ending
 
 
 def _write(store: Store, run: RunRecord, path: Path, kind: str) -> int:
@@ -72,6 +86,10 @@ def _write(store: Store, run: RunRecord, path: Path, kind: str) -> int:
 
     try:
         return export_samples(store, run, path, kind)
+    except ValueError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error}; choose another format with -o FILE.parquet"
+        ) from None
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
 

@@ -85,6 +85,8 @@ class RunKeywords(TypedDict, total=False):
     max_media_mb: float | None
     compat: str | bool | None
     test_range: str | int | float | None
+    encoding: str | None
+    sheet: str | None
     workspace: str | PathLike[str] | None
     output_dir: str | PathLike[str] | None
 

@@ -81,6 +81,8 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     Setting("compat", "text", "sample and round as another tool does", choices=("aisbench",), group="questions"),
     Setting("test_range", "text", "rows to take: [10:20], or how many (or which share) by chance",
             group="questions"),
+    Setting("encoding", "text", "encoding of the file, such as cp1252 or utf-16 (default: utf-8)", group="questions"),
+    Setting("sheet", "text", "sheet of a workbook (default: the first)", group="questions"),
     Setting("temperature", "number", "sampling temperature (default: 0; none: not sent)", least=0, group="generation",
             can_be_left_out=True),
     Setting("top_p", "number", "nucleus sampling (default: 1; none: not sent)", above=0, most=1, group="generation",

@@ -28,6 +28,7 @@ DATA_FORMATS = (
     DataFormat("jsonl", ("jsonl", "ndjson")),
     DataFormat("json", ("json",)),
     DataFormat("parquet", ("parquet",), fixed_columns=True),
+    DataFormat("xlsx", ("xlsx", "xlsm", "xls", "ods"), fixed_columns=True),
 )
 """All formats that are read."""
 
@@ -50,10 +51,12 @@ def data_endings() -> tuple[str, ...]:
 def split_data_name(name: str) -> tuple[str, str]:
     """A file name without its data endings, and the ending that tells the format in lower case, or an empty text.
 
-    >>> split_data_name("x.y.JSONL.gz"), split_data_name("notes.txt")
-    (('x.y', 'jsonl'), ('notes.txt', ''))
+    What stands behind a question mark says how a file is read and is no part of its name.
+
+    >>> split_data_name("x.y.JSONL.gz"), split_data_name("notes.txt"), split_data_name("b.xlsx?sheet=May.2")
+    (('x.y', 'jsonl'), ('notes.txt', ''), ('b', 'xlsx'))
     """
-    path = PurePath(name)
+    path = PurePath(name.partition("?")[0])
     bare = path.name
     if path.suffix[1:].lower() in PACKED_ENDINGS:
         bare = bare[: -len(path.suffix)]

@@ -18,6 +18,7 @@ from benchwright.datasets._hf.upkeep import (
     verify_cache,
 )
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri, with_parameters
+from benchwright.datasets._local import with_file_options
 from benchwright.datasets._media import (
     MediaError,
     MediaItem,
@@ -73,5 +74,6 @@ __all__ = [
     "register_fetcher",
     "sample_indexes",
     "verify_cache",
+    "with_file_options",
     "with_parameters",
 ]

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import chain
 
 from benchwright.core import DatasetError
-from benchwright.datasets._stored import StoredFile
+from benchwright.datasets._stored import StoredFile, check_columns, max_row_bytes
 from benchwright.datasets._values import Chunk, Chunks
 
-CELL_LIMIT = 256 * 1024 * 1024
-"""Most characters in one cell. The standard library stops at 131072, which real prompts exceed; without any
-bound a quote that is never closed would pull a file of any size into memory."""
+_NAMED_SEPARATOR = re.compile(r"sep=([^\w\s\"]|\t)?", re.IGNORECASE)
 
 # Stands after the last line. No file can hold it (lone surrogates below DC80 are never decoded), so if it
 # comes back as anything but a row of its own, the last quote was never closed.
@@ -26,8 +24,12 @@ _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
 def read_csv(file: StoredFile) -> Chunks:
-    """Rows of a comma-separated file, or of one whose header is separated by semicolons or tabs instead."""
-    return _read_delimited(file, ",")
+    """Rows of a comma-separated file, or of one whose header is separated by semicolons or tabs instead, or whose first
+    line names the separator as Excel does: `sep=;`."""
+    with closing(file.text_blocks()) as blocks:
+        first = next(blocks, b"")[:8].splitlines()
+    named = _NAMED_SEPARATOR.fullmatch(first[0].decode("ascii", "replace")) if first else None
+    return _read_delimited(file, named[1] if named and named[1] else ",")
 
 
 def read_tsv(file: StoredFile) -> Chunks:
@@ -41,8 +43,9 @@ def read_separated(file: StoredFile, delimiter: str) -> Chunks:
 
 
 def _read_delimited(file: StoredFile, delimiter: str) -> Chunks:
-    if csv.field_size_limit() < CELL_LIMIT:
-        csv.field_size_limit(CELL_LIMIT)
+    # The standard library stops at 131072 characters a cell, which real prompts exceed; without any bound a quote that is
+    # never closed would pull a file of any size into memory.
+    csv.field_size_limit(max_row_bytes())
     chunk = Chunk()
     with closing(file.text_blocks()) as blocks:
         text = _Lines(blocks)
@@ -65,6 +68,11 @@ def _read_delimited(file: StoredFile, delimiter: str) -> Chunks:
                         continue
                 if len(cells) == width:
                     chunk.rows.append(dict(zip(header, cells, strict=True)))
+                    chunk.lines.append(start)
+                elif len(cells) > width and not any(
+                    cells[width:]
+                ):  # empty columns that spreadsheets leave behind
+                    chunk.rows.append(dict(zip(header, cells, strict=False)))
                     chunk.lines.append(start)
                 elif not _is_blank(cells):
                     chunk.add_bad(start, _wrong_width(len(cells), width, delimiter))
@@ -123,21 +131,9 @@ def _read_header(file: StoredFile, table: Iterator[list[str]], text: _Lines) -> 
             continue
         if text.alert and (wrong := _not_utf8([], cells)):
             raise file.error(wrong[0], line)
-        unnamed = [str(number) for number, name in enumerate(cells, 1) if not name.strip()]
-        if unnamed:
-            raise file.error(
-                f"header column {', '.join(unnamed)} has no name. Give it one, or remove the column "
-                "(an index written by pandas: to_csv(..., index=False); a comma at the end of the line)",
-                line,
-            )
-        twice = [name for name, count in Counter(cells).items() if count > 1]
-        if twice:
-            raise file.error(
-                f"header names {', '.join(map(repr, twice))} more than once; rows could keep only one of the "
-                "cells. Rename or remove the others",
-                line,
-            )
-        return cells, table.line_num  # type: ignore[attr-defined]  # csv.reader; its class has no public name
+        if line == 1 and _NAMED_SEPARATOR.fullmatch(cells[0]) and not any(cells[1:]):
+            continue
+        return check_columns(file, cells, line), table.line_num  # type: ignore[attr-defined]  # csv.reader; its class has no public name
     raise file.error("is empty; expected a first row with the field names")
 
 
@@ -182,7 +178,10 @@ def _not_utf8(header: list[str], cells: list[str]) -> tuple[str, str | None] | N
             byte = ord(cell[exc.start]) - 0xDC00
             field = header[number] if number < len(header) else None
             where = f"field {field!r}" if field else f"cell {number + 1}"
-            return f"not valid UTF-8: byte 0x{byte:02x} in {where}. Save the file as UTF-8", field
+            return (
+                f"not valid UTF-8: byte 0x{byte:02x} in {where}. Name the encoding (--encoding cp1252), or save the file as UTF-8",
+                field,
+            )
     return None
 
 

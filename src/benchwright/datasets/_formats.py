@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from benchwright.core import DATA_FORMATS, DatasetError, data_format, suggest
+from benchwright.core import DATA_FORMATS, DatasetError, content_hash, data_format, suggest
 from benchwright.datasets._delimited import read_csv, read_tsv
 from benchwright.datasets._json_array import read_json
 from benchwright.datasets._json_lines import read_json_lines
 from benchwright.datasets._parquet import read_parquet
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Chunks
+from benchwright.datasets._workbook import read_workbook
 
 Parser: TypeAlias = Callable[[StoredFile], Chunks]
 
@@ -25,6 +26,7 @@ PARSERS: dict[str, Parser] = {
     "csv": read_csv,
     "tsv": read_tsv,
     "parquet": read_parquet,
+    "xlsx": read_workbook,
 }
 """Parsers by the name of the format."""
 
@@ -45,8 +47,9 @@ class FileSource:
         return self.parse(self.file)
 
     def fingerprint(self) -> str:
-        """Identity of the stored bytes."""
-        return self.file.fingerprint()
+        """Identity of the stored bytes, and of how they are read where that was said."""
+        stored, encoding, sheet = self.file.fingerprint(), self.file.encoding, self.file.sheet
+        return stored if encoding is sheet is None else f"sha256:{content_hash([stored, encoding, sheet])}"
 
 
 def parser_for(file: StoredFile, format: str | None) -> Parser:

@@ -11,7 +11,7 @@ from contextlib import closing
 from benchwright.core import MAX_DEPTH, DatasetError, JsonValue, TooDeepError, check_depth
 from benchwright.datasets._json_lines import read_json_lines
 from benchwright.datasets._json_text import encodable, near, plain_words
-from benchwright.datasets._stored import BLOCK_BYTES, StoredFile
+from benchwright.datasets._stored import BLOCK_BYTES, StoredFile, max_row_bytes
 from benchwright.datasets._values import Chunk, Chunks
 
 CHUNK_ROWS = 512
@@ -72,6 +72,7 @@ class _Window:
         self._blocks = blocks
         self._utf8 = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._decode = json.JSONDecoder().raw_decode
+        self._most = max_row_bytes()
         self._text = ""
         self._at = 0
         self._line = 1
@@ -146,6 +147,8 @@ class _Window:
     def _more(self) -> bool:
         """Reads on, at least as much as is still held, so that a huge element costs time linear in its size."""
         gone, kept = self._text[: self._at], self._text[self._at :]
+        if len(kept) > self._most:
+            raise self._file.too_long(self._line)
         parts, wanted = [kept], max(len(kept), 1)
         for block in self._blocks:
             part = self._utf8.decode(block)

@@ -38,7 +38,7 @@ def parse_row(line: bytes) -> Row | None:
     except UnicodeDecodeError as exc:
         column = len(line[: exc.start].decode("utf-8")) + 1
         raise BadTextError(
-            f"not valid UTF-8: byte 0x{line[exc.start]:02x} at column {column}. Save the file as UTF-8"
+            f"not valid UTF-8: byte 0x{line[exc.start]:02x} at column {column}. Name the encoding (--encoding cp1252), or save the file as UTF-8"
         ) from None
     text = text.lstrip("\ufeff")  # files with byte-order marks that were joined keep one in the middle
     if not text.strip():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
+from dataclasses import dataclass, fields
 from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
 
-from benchwright.core import DatasetError, suggest
+from benchwright.core import DatasetError, data_format, suggest
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
@@ -19,6 +22,66 @@ def scheme_of(uri: str) -> str | None:
     """
     match = _SCHEME.match(uri)
     return match[1].lower() if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """How a file is to be read, where its content does not tell."""
+
+    encoding: str | None = None
+    """Encoding of text; None for UTF-8."""
+    sheet: str | None = None
+    """Sheet of a workbook; None for the first."""
+
+
+def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]:
+    """A path without its options, and the options: `data.csv?encoding=cp1252`, `book.xlsx?sheet=Two`.
+
+    A file that has a question mark in its name is taken as it is. DatasetError for options that nobody knows.
+    """
+    bare, mark, query = written.partition("?")
+    if not mark or data_format(bare) is None or os.path.exists(local_path(written, base_dir)):
+        return written, FileOptions()
+    known = tuple(field.name for field in fields(FileOptions))
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    for key, value in options.items():
+        if key not in known:
+            raise DatasetError(
+                f"{written}: unknown option {key!r}; known are {', '.join(known)}.{suggest(key, known)}"
+            )
+        if not value:
+            raise DatasetError(f"{written}: {key} is empty. Give it a value or leave it out")
+    if "encoding" in options:
+        check_encoding(options["encoding"])
+    return bare, FileOptions(**options)
+
+
+def with_file_options(path: str, *, encoding: str | None, sheet: str | None) -> str:
+    """The path with options in it, where there are any and it has none of its own.
+
+    >>> with_file_options("a.csv", encoding="cp1252", sheet=None)
+    'a.csv?encoding=cp1252'
+    """
+    given = {name: value for name, value in (("encoding", encoding), ("sheet", sheet)) if value is not None}
+    if not given:
+        return path
+    if scheme_of(path) not in (None, "file"):
+        raise DatasetError(
+            f"{path}: {' and '.join(given)} {'is' if len(given) == 1 else 'are'} for files on this machine"
+        )
+    return f"{path}{'&' if '?' in path else '?'}{urlencode(given)}"
+
+
+def check_encoding(name: str) -> None:
+    """DatasetError for a name that is no encoding of text."""
+    try:
+        if not codecs.lookup(name)._is_text_encoding:
+            raise LookupError
+    except LookupError:
+        common = ("utf-8", "utf-16", "cp1252", "latin-1", "gb18030", "shift_jis")
+        raise DatasetError(
+            f"encoding is {name!r}, which is unknown; such as {', '.join(common)}.{suggest(name.lower(), common)}"
+        ) from None
 
 
 def local_path(uri: str, base_dir: Path | None) -> Path:

@@ -11,6 +11,7 @@ from benchwright.core import BadRow, DatasetError, Row
 from benchwright.datasets._fetchers import fetch
 from benchwright.datasets._formats import FileSource, parser_for
 from benchwright.datasets._hf_uri import HfUri
+from benchwright.datasets._local import FileOptions, file_options, scheme_of
 from benchwright.datasets._program import HasRows, program_source
 from benchwright.datasets._ranges import RangedReader
 from benchwright.datasets._reader import DatasetReader, RowShape
@@ -74,11 +75,13 @@ def open_dataset(
             metadata={},
             shape=shape,
         )
-    written = os.fspath(ref)
+    written, options = os.fspath(ref), FileOptions()
+    if scheme_of(written) in (None, "file"):
+        written, options = file_options(written, base_dir)
     found = fetch(written, base_dir)
     if isinstance(found, HfUri):
         return _open_hub(written, mapping, limit, (*found.filters, *filters), shape)
-    file = StoredFile(found.path, written)
+    file = StoredFile(found.path, written, options.encoding, options.sheet)
     return DatasetReader(
         FileSource(file, parser_for(file, found.format)),
         name=written,
@@ -87,6 +90,7 @@ def open_dataset(
         limit=limit,
         filters=filters,
         metadata=found.metadata,
+        notes=file.notes,
         shape=shape,
     )
 

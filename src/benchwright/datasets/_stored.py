@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import os
+from collections import Counter
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
@@ -14,6 +18,10 @@ from benchwright.core import BadRow, DatasetError
 BLOCK_BYTES = 256 * 1024
 """How much is read at a time: large enough that per-block work vanishes, small enough that rows parsed
 from one block stay within a few megabytes."""
+
+MEGABYTE = 1_000_000
+MAX_ROW_VARIABLE = "BENCHWRIGHT_MAX_ROW_MB"
+_MAX_ROW_MB = 64.0
 
 Compression: TypeAlias = Literal["gzip", "zstd"]
 Blocks: TypeAlias = Generator[bytes, None, None]
@@ -32,6 +40,17 @@ class StoredFile:
     """Where it is."""
     name: str
     """How messages call it."""
+    encoding: str | None = None
+    """How the text of the file is encoded; None for UTF-8."""
+    sheet: str | None = None
+    """Which sheet of a workbook is meant; None for the first."""
+    notes: list[str] = field(default_factory=list, compare=False)
+    """What a reader of the rows must know; grows while the file is read."""
+
+    def note(self, text: str) -> None:
+        """Something that a reader of the rows must know, once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     def blocks(self) -> Blocks:
         """The content, decompressed, in blocks. Whether it is compressed is told by its first bytes, not by
@@ -55,18 +74,22 @@ class StoredFile:
         """The content of a text file in blocks that end at the end of a line (the last may not), without
         its byte-order mark."""
         ahead: list[bytes] = []
-        newline = b""
+        newline, lines, held, most = b"", 1, 0, max_row_bytes()
         with closing(self._checked_text()) as blocks:
             for block in blocks:
                 # A file may use lone carriage returns; one that ends the block may be half of a CRLF.
                 newline = newline or (b"\n" if b"\n" in block else b"\r" if b"\r" in block[:-1] else b"")
                 cut = block.rfind(newline) + 1 if newline else 0
+                held += len(block)
                 if not cut:
                     ahead.append(block)  # a line longer than a block: joined once, when its end is found
+                    if held > most:
+                        raise self.too_long(lines)
                     continue
                 ahead.append(block[:cut])
                 yield b"".join(ahead)
-                ahead = [block[cut:]]
+                lines += block.count(newline)
+                ahead, held = [block[cut:]], len(block) - cut
         if rest := b"".join(ahead):
             yield rest
 
@@ -85,21 +108,49 @@ class StoredFile:
         bad = BadRow(self.name, line, reason)
         return DatasetError(str(bad), [bad])
 
+    def too_long(self, line: int) -> DatasetError:
+        """The error for a row that would fill the memory."""
+        return self.error(
+            f"a row of more than {max_row_bytes() / MEGABYTE:,.0f} MB. Is this one row per line? If it is, allow more: "
+            f"{MAX_ROW_VARIABLE}=MEGABYTES",
+            line,
+        )
+
     def _checked_text(self) -> Blocks:
         with closing(self.blocks()) as blocks:
             first = next(blocks, b"")
+            if self.encoding is not None and not first.startswith(_UTF8_BOM):
+                yield from self._decoded(first, blocks)
+                return
             if first.startswith(_WIDE_BOMS):
                 raise self.error(
-                    "is UTF-16 or UTF-32 text, expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"
+                    "is UTF-16 or UTF-32 text, expected UTF-8. Name the encoding: --encoding utf-16 (in a benchmark: "
+                    '"FILE?encoding=utf-16"), or save the file as UTF-8'
                 )
             if first.startswith(b"PAR1"):
                 raise self.error("is a Parquet file under another name. Rename it to end in .parquet")
             if first.startswith(b"PK\x03\x04"):
                 raise self.error(
-                    "is a zip archive or spreadsheet. Unpack it, or export the sheet as CSV in UTF-8"
+                    "is a zip archive or a workbook. Unpack it, or rename the workbook to end in .xlsx"
                 )
             yield first.removeprefix(_UTF8_BOM)
             yield from blocks
+
+    def _decoded(self, first: bytes, blocks: Blocks) -> Blocks:
+        """Text of the named encoding as UTF-8."""
+        assert self.encoding is not None
+        decoder = codecs.getincrementaldecoder(self.encoding)()
+        line = 1
+        try:
+            for block in chain((first,), blocks):
+                text = decoder.decode(block)
+                line += text.count("\n")
+                yield text.removeprefix("\ufeff").encode()
+            yield decoder.decode(b"", final=True).encode()
+        except UnicodeError as exc:
+            raise self.error(
+                f"is not {self.encoding} text: {exc}. Name another encoding, or none", line
+            ) from exc
 
     def _gunzip(self, raw: BinaryIO) -> Blocks:
         import gzip
@@ -155,6 +206,39 @@ class _Followed:
             return block
         block, self._behind = block + self._behind, b""
         return block
+
+
+def max_row_bytes() -> int:
+    """How long one row may be: without a bound, a few hundred kilobytes of compressed data could fill any memory."""
+    given = os.environ.get(MAX_ROW_VARIABLE, "").strip()
+    try:
+        megabytes = float(given) if given else _MAX_ROW_MB
+    except ValueError:
+        megabytes = -1.0
+    if not megabytes > 0:
+        raise DatasetError(f"{MAX_ROW_VARIABLE} is {given!r}; expected a number of megabytes, such as 64")
+    return int(megabytes * MEGABYTE)
+
+
+def check_columns(file: StoredFile, cells: list[str], line: int) -> list[str]:
+    """The names of the columns, without empty ones at the end, which spreadsheets leave behind."""
+    while len(cells) > 1 and not cells[-1].strip():
+        cells = cells[:-1]
+    unnamed = [str(number) for number, name in enumerate(cells, 1) if not name.strip()]
+    if unnamed:
+        raise file.error(
+            f"header column {', '.join(unnamed)} has no name. Give it one, or remove the column "
+            "(an index written by pandas: to_csv(..., index=False))",
+            line,
+        )
+    twice = [name for name, count in Counter(cells).items() if count > 1]
+    if twice:
+        raise file.error(
+            f"header names {', '.join(map(repr, twice))} more than once; rows could keep only one of the "
+            "cells. Rename or remove the others",
+            line,
+        )
+    return cells
 
 
 def compression_of(head: bytes) -> Compression | None:

@@ -18,6 +18,7 @@ from benchwright.reports._work_folder.predictions import (
     predictions_of,
     sample_ids,
 )
+from benchwright.reports._workbook import write_workbook
 from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord, Store
 
@@ -27,6 +28,10 @@ def export_samples(store: Store, run: RunRecord, path: Path, kind: str) -> int:
     if kind == "parquet":
         choices = endpoint_of(run).get("type") == "completions_logprob"
         return write_samples(path, store.samples(run.id), _metrics(run), choices=choices)
+    if kind == "xlsx":
+        with replacing(path) as temporary:
+            written, _ = write_workbook(temporary, _table(store, run))
+        return written - 1
     count = -1 if kind == "csv" else 0  # the heading is no sample
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         for line in exported_lines(store, run, kind):
@@ -37,15 +42,24 @@ def export_samples(store: Store, run: RunRecord, path: Path, kind: str) -> int:
 
 def exported_lines(store: Store, run: RunRecord, kind: str) -> Iterator[str]:
     """The samples as texts that end their lines, streamed: `jsonl`, or `csv` with a heading."""
-    identify = sample_ids(run.id, str(store.workspace.root))
-    lines = (prediction_line(predicted, run.name, identify) for predicted in predictions_of(store, run.id))
     if kind != "csv":
-        yield from (line.decode() for line in lines)
+        yield from (line.decode() for line in _lines(store, run))
         return
-    metrics = _metrics(run)
     write = _csv_writer()
-    yield write([*_COLUMNS, *(f"score.{name}" for name in metrics), "row"])
-    for line in lines:
+    for cells in _table(store, run):
+        yield write([_csv_cell(cell) for cell in cells])
+
+
+def _lines(store: Store, run: RunRecord) -> Iterator[bytes]:
+    identify = sample_ids(run.id, str(store.workspace.root))
+    return (prediction_line(predicted, run.name, identify) for predicted in predictions_of(store, run.id))
+
+
+def _table(store: Store, run: RunRecord) -> Iterator[list[Any]]:
+    """The samples as cells, behind a heading: texts, numbers, truth values, and JSON where a value is none of them."""
+    metrics = _metrics(run)
+    yield [*_COLUMNS, *(f"score.{name}" for name in metrics), "row"]
+    for line in _lines(store, run):
         record: dict[str, Any] = orjson.loads(line)
         scores = record["scores"] or {}
         record["error"] = (record.get("error") or {}).get("message")
@@ -55,7 +69,7 @@ def exported_lines(store: Store, run: RunRecord, kind: str) -> Iterator[str]:
             *(int(number) if isinstance(number, bool) else number for number in numbers),
             record["row"],
         ]
-        yield write([_cell(cell) for cell in cells])
+        yield [encode_json(cell).decode() if isinstance(cell, dict | list) else cell for cell in cells]
 
 
 _COLUMNS = (
@@ -84,8 +98,5 @@ def _csv_writer() -> Callable[[list[Any]], str]:
     return write
 
 
-def _cell(value: Any) -> Any:
-    """What is no text, number or truth value as JSON."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return encode_json(value).decode() if isinstance(value, dict | list) else value
+def _csv_cell(value: Any) -> Any:
+    return ("true" if value else "false") if isinstance(value, bool) else value

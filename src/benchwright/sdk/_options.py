@@ -156,6 +156,10 @@ class RunOptions:
     """Sample and round as another tool does: `aisbench`."""
     test_range: str | None = None
     """Rows to take: `[10:20]`, or how many (or which share) by chance."""
+    encoding: str | None = None
+    """Encoding of a file of questions, such as cp1252 or utf-16 (UTF-8)."""
+    sheet: str | None = None
+    """Sheet of a workbook (the first)."""
     workspace: Path | None = None
     """Folder whose `.benchwright/` keeps the records; None: found upwards from the current folder."""
     output_dir: Path | None = None

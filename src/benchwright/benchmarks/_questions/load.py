@@ -34,7 +34,14 @@ from benchwright.core import (
     canonical_json,
     normalise_name,
 )
-from benchwright.datasets import DatasetReader, RowRange, Sampling, names_media, open_dataset
+from benchwright.datasets import (
+    DatasetReader,
+    RowRange,
+    Sampling,
+    names_media,
+    open_dataset,
+    with_file_options,
+)
 
 NO_GOLD = "no gold (the data have no answers); replies are recorded"
 """Why a file without answers gives no scores."""
@@ -47,6 +54,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
     single rows is left to the check of all of them. Raises NotFoundError for a file that is not there, and
     UsageError for options that contradict the data or one another.
     """
+    path = with_file_options(path, encoding=options.encoding, sheet=options.sheet)
     columns = Columns.of(options)
     layout = find_layout(_open(path, cwd), options, columns)
     mapping = {**columns.mapping, **layout.mapping}
@@ -141,7 +149,7 @@ def _open(path: str, cwd: Path) -> DatasetReader:
     try:
         return open_dataset(path, base_dir=cwd)
     except DatasetError as error:
-        if "://" not in path and not (cwd / Path(path).expanduser()).exists():
+        if "://" not in path and not (cwd / Path(path.partition("?")[0]).expanduser()).exists():
             raise NotFoundError(str(error)) from None  # a target that is not there, like any other
         raise
 
@@ -173,6 +181,7 @@ def _refuse_twins(columns: Columns, path: str, cwd: Path) -> None:
 def _rules(options: QuestionOptions, data_type: DataType) -> str:
     """All that decides prompts and scores and stands in no file: part of the benchmark's hash."""
     deciding: JsonObject = {**options.to_json(), "data_type": data_type}
-    for elsewhere in ("name", "meta_path", "fewshot_dataset", "template", "system"):
+    # Encoding and sheet decide the rows, whose fingerprint they are part of.
+    for elsewhere in ("name", "meta_path", "fewshot_dataset", "template", "system", "encoding", "sheet"):
         deciding.pop(elsewhere)
     return canonical_json(deciding).decode()

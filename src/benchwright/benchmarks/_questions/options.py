@@ -95,6 +95,10 @@ class QuestionOptions:
     """Sample and round as AISBench does."""
     test_range: str | None = None
     """Rows to take: `[10:20]` as a slice, a whole number or a share below 1 as a seeded random subset."""
+    encoding: str | None = None
+    """Encoding of the file; None: UTF-8."""
+    sheet: str | None = None
+    """Sheet of a workbook; None: the first that is not empty."""
 
     def __post_init__(self) -> None:
         for name, known in _CHOICES.items():

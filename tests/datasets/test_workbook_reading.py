@@ -1,0 +1,192 @@
+"""Workbooks, encodings and what else spreadsheets leave in files."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook
+
+import benchwright
+from benchwright.core import DatasetError
+from benchwright.datasets import load_dataset, open_dataset
+
+
+def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
+    book = Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_values_of_a_sheet_and_what_is_empty_around_them(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path / "b.xlsx",
+        Q=[
+            [],
+            ["question", "n", "share", "day", "at", "ok", None, None],
+            [
+                "What?",
+                4,
+                0.5,
+                datetime.date(2024, 5, 1),
+                datetime.datetime.fromisoformat("2024-05-01 09:30"),
+                True,
+                None,
+                None,
+            ],
+            [None, None],
+            ["  padded ", "007", None, None, None, False],
+            [None, "  ", None],
+            [],
+        ],
+    )
+    reader = open_dataset(path)
+    (batch,) = reader.batches()
+    assert batch.rows == [
+        {
+            "question": "What?",
+            "n": 4,
+            "share": 0.5,
+            "day": "2024-05-01",
+            "at": "2024-05-01 09:30:00",
+            "ok": True,
+        },
+        {"question": "  padded ", "n": "007", "share": "", "day": "", "at": "", "ok": False},
+    ]
+    assert batch.lines == [3, 5], "numbers of the rows as the spreadsheet shows them"
+    assert reader.notes() == []
+
+
+def test_a_sheet_is_named_or_the_first_one_is_noted(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "b.xlsx", Empty=[], First=[["q"], ["1"]], Second=[["q"], ["2"], ["3"]])
+    assert load_dataset(f"{path}?sheet=Second") == [{"q": "2"}, {"q": "3"}]
+    reader = open_dataset(path)
+    assert reader.head(9) == [(0, {"q": "1"})]
+    (note,) = reader.notes()
+    assert "sheet 'First'" in note
+    assert "'Second'" in note
+    assert open_dataset(f"{path}?sheet=Second").fingerprint() != reader.fingerprint()
+    with pytest.raises(
+        DatasetError, match=r"no sheet 'Secnd'; there are: Empty, First, Second. Did you mean 'Second'"
+    ):
+        load_dataset(f"{path}?sheet=Secnd")
+    with pytest.raises(
+        DatasetError, match=r"unknown option 'shet'; known are encoding, sheet. Did you mean 'sheet'"
+    ):
+        load_dataset(f"{path}?shet=Second")
+
+
+def test_workbooks_that_cannot_be_read_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stray = workbook(tmp_path / "stray.xlsx", Q=[["q", None], ["1", None], ["2", "stray"]])
+    with pytest.raises(DatasetError, match=r"stray.xlsx:3: 'stray' stands in a column without a name"):
+        load_dataset(stray)
+    with pytest.raises(DatasetError, match="header names 'q' more than once"):
+        load_dataset(workbook(tmp_path / "twice.xlsx", Q=[["q", "q"], ["1", "2"]]))
+    (tmp_path / "cut.xlsx").write_bytes(stray.read_bytes()[:500])
+    with pytest.raises(DatasetError, match=r"cut.xlsx: cannot be read as a workbook"):
+        load_dataset(tmp_path / "cut.xlsx")
+    monkeypatch.setattr("benchwright.datasets._workbook.MOST_BYTES", 100)
+    with pytest.raises(DatasetError, match="unpacks to"):
+        load_dataset(stray)
+    monkeypatch.setitem(__import__("sys").modules, "python_calamine", None)
+    with pytest.raises(DatasetError, match=r"pip install 'benchwright\[excel\]'"):
+        load_dataset(stray)
+
+
+def test_a_workbook_of_questions_is_run_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [["question", "A", "B", "answer", None]] + [[f"q{n}", "x", "y", "A", None] for n in range(4)]
+    workbook(tmp_path / "quiz.xlsx", Notes=[["read me"]], Quiz=rows)
+    result = benchwright.run("quiz.xlsx", sheet="Quiz", model="demo")
+    assert result.summary.evaluated == 4
+    assert benchwright.run("quiz.xlsx?sheet=Quiz", model="demo").summary.evaluated == 4
+    again = benchwright.rescore(result.run_id)
+    assert again.summary.evaluated == 4
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-8-sig", "latin-1"])
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "csv.gz"])
+def test_a_named_encoding_is_read(tmp_path: Path, encoding: str, ending: str) -> None:
+    rows = [{"q": f"café {n} “x”" if encoding != "latin-1" else f"café {n}", "a": "ü"} for n in range(3000)]
+    if ending == "jsonl":
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    else:
+        text = "q,a\n" + "".join(f"{row['q']},{row['a']}\n" for row in rows)
+    data = text.encode(encoding)
+    path = tmp_path / f"d.{ending}"
+    path.write_bytes(gzip.compress(data) if ending.endswith("gz") else data)
+    assert load_dataset(f"{path}?encoding={encoding}") == rows
+
+
+@pytest.mark.parametrize(("encoding", "named"), [("cp1252", "cp1252"), ("utf-16", "utf-16")])
+def test_other_encodings_are_refused_with_the_cure(tmp_path: Path, encoding: str, named: str) -> None:
+    for name, text in (("d.csv", "q,a\ncafé,1\n"), ("d.jsonl", '{"q": "café"}\n')):
+        (tmp_path / name).write_bytes(text.encode(encoding))
+        with pytest.raises(DatasetError, match=f"--encoding {named}"):
+            load_dataset(tmp_path / name)
+    with pytest.raises(DatasetError, match=r"encoding is 'cp1251x', which is unknown"):
+        load_dataset(f"{tmp_path / 'd.csv'}?encoding=cp1251x")
+
+
+@pytest.mark.parametrize("separator", [";", ",", "|", "\t"])
+def test_the_first_line_may_name_the_separator(tmp_path: Path, separator: str) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(f"sep={separator}\r\nq{separator}a\r\n1{separator}2\r\n")
+    (batch,) = open_dataset(path).batches()
+    assert (batch.rows, batch.lines) == ([{"q": "1", "a": "2"}], [3])
+
+
+def test_empty_columns_at_the_end_are_passed_over_and_filled_ones_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("q,a,,\n1,2,,\n3,4\n5,6,,x\n")
+    bad: list[Any] = []
+    rows = [row for batch in open_dataset(path).batches(on_bad=bad.append) for row in batch.rows]
+    assert rows == [{"q": "1", "a": "2"}, {"q": "3", "a": "4"}]
+    assert [found.line for found in bad] == [4]
+
+
+@pytest.mark.parametrize("name", ["d.jsonl.gz", "d.json.gz", "d.csv.gz"])
+def test_a_row_that_unpacks_to_too_much_is_refused_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("BENCHWRIGHT_MAX_ROW_MB", "1")
+    long = "x" * 3_000_000
+    text = {
+        "d.jsonl.gz": '{"q": "1"}\n{"q": "' + long + '"}\n',
+        "d.json.gz": '[{"q": "1"},\n{"q": "' + long + '"}]',
+        "d.csv.gz": f'q\n"{long}"\n',
+    }[name]
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(DatasetError, match=rf"{name}:2: a row of more than 1 MB.*BENCHWRIGHT_MAX_ROW_MB="):
+        load_dataset(path)
+    monkeypatch.setenv("BENCHWRIGHT_MAX_ROW_MB", "8")
+    assert load_dataset(path)[-1] == {"q": long}
+    monkeypatch.setenv("BENCHWRIGHT_MAX_ROW_MB", "much")
+    with pytest.raises(DatasetError, match="BENCHWRIGHT_MAX_ROW_MB is 'much'"):
+        load_dataset(path)
+
+
+def test_an_exported_workbook_holds_the_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\n=1+1\x07 <b>&,2\nlong,3\n", encoding="utf-8")
+    benchwright.run("q.csv", model="demo")
+    from benchwright.cli import main
+
+    assert main(["export", "last", "-o", "out.xlsx"]) == 0
+    assert zipfile.ZipFile(tmp_path / "out.xlsx").testzip() is None
+    rows = load_dataset(tmp_path / "out.xlsx")
+    assert [row["gold"] for row in rows] == ["2", "3"]
+    assert "=1+1 <b>&" in str(rows[0]["origin_prompt"]), "text stays text, and is no formula"
+    assert rows[0]["success"] is True
+    assert main(["export", "last", "-o", "out.docx"]) == 2
