@@ -216,7 +216,7 @@ def main(words: list[str]) -> None:
         PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         COLUMNS=WIDTH,
         TZ="UTC",
-        MY_KEY="a-key-for-the-demo-server",
+        MY_KEY="sk-demo-4f81c2a97b",
     )
     for page in pages:
         run_page(page, write="--write" in words)

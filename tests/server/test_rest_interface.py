@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from benchwright.server import ServerAddress, ServerSettings, openapi_document, serving
+from benchwright.server._routes import ROUTES
 from benchwright.store import Workspace
 from waiting import PATIENCE_S
 
@@ -65,7 +66,7 @@ def code_of(answer: tuple[int, Any]) -> tuple[int, str]:
 
 
 def test_a_run_from_begin_to_end(client: Client) -> None:
-    status, health = client("GET", "/health", token=None)
+    status, health = client("GET", "/health")
     assert (status, health["service"], health["pid"]) == (200, "benchwright", os.getpid())
     _, created = client("POST", "/runs", {"workflow_name": "wf", "input": '{"a":null}'})
     run = created["run_id"]
@@ -88,16 +89,16 @@ def test_a_run_from_begin_to_end(client: Client) -> None:
     assert client("POST", f"/runs/{run}/output", {"output": "[1]"}) == (200, {})
     assert client("POST", f"/runs/{run}/complete") == (200, {})
     assert client("POST", f"/runs/{run}/complete") == (200, {})  # said twice
-    _, told = client("GET", f"/runs/{run}", token=None)
+    _, told = client("GET", f"/runs/{run}")
     assert (told["status"], told["input"], told["output"]) == ("completed", '{"a":null}', "[1]")
     assert told["started_at"].endswith("Z")
-    _, steps = client("GET", f"/runs/{run}/steps", token=None)
+    _, steps = client("GET", f"/runs/{run}/steps")
     assert [(s["step_key"], s["status"], s["input"]) for s in steps["steps"]] == [
         ("s", "completed", '{"x":1}')
     ]
-    _, metrics = client("GET", f"/runs/{run}/metrics", token=None)
+    _, metrics = client("GET", f"/runs/{run}/metrics")
     assert metrics["metrics"][0]["step_id"] == steps["steps"][0]["id"]
-    _, events = client("GET", f"/runs/{run}/events", token=None)
+    _, events = client("GET", f"/runs/{run}/events")
     assert "note" in [event["type"] for event in events["events"]]
     assert code_of(client("POST", f"/runs/{run}/output", {"output": "2"})) == (409, "run_closed")
 
@@ -106,7 +107,7 @@ def test_pages_go_on_where_the_last_ended(client: Client) -> None:
     runs = [client("POST", "/runs", {"workflow_name": f"w{k}"})[1]["run_id"] for k in range(5)]
     seen, after = [], ""
     while True:
-        _, page = client("GET", f"/runs?limit=2{after}", token=None)
+        _, page = client("GET", f"/runs?limit=2{after}")
         seen += [run["id"] for run in page["runs"]]
         if page["next"] is None:
             break
@@ -153,18 +154,27 @@ def test_refusals_have_one_shape(
     assert code_of(client(method, path, body)) == expected
 
 
-def test_writers_need_the_token_and_readers_do_not(client: Client) -> None:
-    body = {"workflow_name": "w"}
-    assert code_of(client("POST", "/runs", body, token=None)) == (401, "unauthorized")
-    assert code_of(client("POST", "/runs", body, token="wrong")) == (401, "unauthorized")
-    assert client("GET", "/runs", token=None)[0] == 200
+EVERY_ROUTE = [(route.method, route.path.replace("{run_id}", "1")) for route in ROUTES] + [
+    ("GET", "/openapi.json")
+]
 
 
-def test_a_private_server_asks_readers_too(tmp_path: Path) -> None:
-    with serving(Workspace(tmp_path), ServerSettings(port=0, private=True)) as (address, _):
+@pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
+def test_every_route_needs_the_token(client: Client, method: str, path: str) -> None:
+    body = None if method == "GET" else {}
+    assert code_of(client(method, path, body, token=None)) == (401, "unauthorized")
+    assert code_of(client(method, path, body, token="wrong")) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
+def test_open_reads_open_records_and_nothing_else(tmp_path: Path, method: str, path: str) -> None:
+    with serving(Workspace(tmp_path), ServerSettings(port=0, open_reads=True)) as (address, _):
         client = Client(address)
-        assert code_of(client("GET", "/runs", token=None)) == (401, "unauthorized")
-        assert client("GET", "/runs")[0] == 200
+        client("POST", "/runs", {"workflow_name": "w"})
+        if method == "GET":
+            assert client("GET", path, token=None)[0] == 200
+        else:  # hub datasets too: they are read with the owner's own token
+            assert code_of(client(method, path, {}, token=None)) == (401, "unauthorized")
 
 
 @pytest.mark.parametrize(
@@ -268,7 +278,7 @@ def test_the_description_names_every_route() -> None:
                  "/runs/{run_id}/events"):  # fmt: skip
         assert path in document["paths"]
     assert document["paths"]["/runs"]["post"]["security"] == [{"token": []}]
-    assert "security" not in document["paths"]["/runs"]["get"]
+    assert document["paths"]["/runs"]["get"]["security"] == [{"token": []}]
 
 
 def test_the_clients_of_workflows_speak_it(client: Client) -> None:

@@ -12,6 +12,7 @@ from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
 from benchwright.cli._suite_flags import add_suite_flags, asked_suite, check_target
 from benchwright.cli._suites import check_pairs, search_names
+from benchwright.cli._workspace import name_configuration
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -42,6 +43,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     load("sdk")
     from benchwright.cli import _code
 
+    name_configuration(output)
     program = _code.asked_code(arguments)
     if program is not None:
         return _code.check_program(program, output)

@@ -13,6 +13,7 @@ from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
 from benchwright.cli._suite_flags import add_suite_flags, asked_suite, check_target, suite_options
 from benchwright.cli._suites import check_pairs, run_pairs, search_names
+from benchwright.cli._workspace import name_configuration
 from benchwright.core import UsageError
 
 
@@ -53,6 +54,8 @@ def _execute(arguments: Namespace, output: Output) -> int:
         return search_names(arguments, output)
     load("sdk")
     from benchwright.cli import _code
+
+    name_configuration(output)
 
     program = _code.asked_code(arguments)
     if program is not None:

@@ -26,9 +26,12 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--port", type=value_of(_PORT), default=8765, metavar="N", help=_PORT.meaning)
     parser.add_argument("--addr", metavar="IP:PORT", help="both in one")
     parser.add_argument(
-        "--token-name", metavar="VARIABLE", help="environment variable with the token of writers"
+        "--token-name", metavar="VARIABLE", help="environment variable with the token of callers"
     )
-    parser.add_argument("--private", action="store_true", help="ask readers for the token too")
+    parser.add_argument(
+        "--open-reads", action="store_true", help="let every user of this machine read runs without the token"
+    )
+    parser.add_argument("--private", action="store_true", help="the default: no route without the token")
     parser.add_argument("--max-body-mb", type=value_of(_BODY), default=64.0, metavar="X", help=_BODY.meaning)
     add_workspace(parser)
     parser.example("benchwright serve --port 8765")
@@ -49,12 +52,16 @@ def execute(arguments: Namespace, output: Output) -> int:
 
     explicit = None if arguments.workspace is None else Path(arguments.workspace)
     workspace = find_workspace(Path.cwd(), explicit)
+    if arguments.open_reads and arguments.private:
+        from benchwright.core import UsageError
+
+        raise UsageError("--open-reads and --private contradict each other; give one of them")
     host, port = _address(arguments)
     settings = ServerSettings(
         host=host,
         port=port,
         token=_token(arguments.token_name),
-        private=arguments.private,
+        open_reads=arguments.open_reads,
         max_body=int(arguments.max_body_mb * 1024 * 1024),
     )
 
@@ -63,7 +70,7 @@ def execute(arguments: Namespace, output: Output) -> int:
             output.json({"url": address.url, "token": address.token, "workspace": str(workspace.root)})
             return
         output.line(f"serving {workspace.root} at {address.url} (Ctrl-C stops it)")
-        output.line(f"token for writers: {address.token}")
+        output.line(f"token: {address.token}")
         output.line(f"description: {address.url}/openapi.json")
 
     serve(workspace, settings, on_ready=ready)

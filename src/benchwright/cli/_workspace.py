@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from benchwright.cli._output import Output
     from benchwright.store import Store, Workspace
 
 
@@ -34,3 +35,13 @@ def existing_store(arguments: Namespace) -> Iterator[Store | None]:
         yield store
     finally:
         store.close()
+
+
+def name_configuration(output: Output) -> None:
+    """Say which configuration is in force where it is not the current folder's: it may be overlooked there."""
+    from benchwright.config import find_config
+
+    here = Path.cwd()
+    config = find_config(here)
+    if config is not None and config.path.parent != here.resolve():
+        output.note(f"configuration: {config.path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from benchwright.core import (
     TooDeepError,
     check_depth,
     own_ancestors,
+    refuse_foreign,
     suggest,
 )
 
@@ -43,7 +45,8 @@ class ConfigFile:
 def find_config(start: Path) -> ConfigFile | None:
     """The configuration file of the nearest folder, from `start` upwards, that has one.
 
-    Folders that everybody may write to, such as /tmp, end the search.
+    Folders that everybody may write to, such as /tmp, end the search. A file that another user owns or can write to
+    is refused: it says where keys are sent and which code is run.
     """
     for folder in own_ancestors(start):
         found = [folder / name for name in CONFIG_NAMES if (folder / name).is_file()]
@@ -51,7 +54,13 @@ def find_config(start: Path) -> ConfigFile | None:
             names = " and ".join(path.name for path in found)
             raise ConfigError(f"{folder} has both {names}; keep one of them")
         if found:
-            return read_config(found[0])
+            refuse_foreign(found[0], "configuration", start)
+            config = read_config(found[0])
+            for entry in config.benchmarks.values():  # code that it names is as good as the file itself
+                code = Path(re.sub(r"(?<=\.py):\w+$", "", entry.file))
+                if code.suffix == ".py" and code.is_file():
+                    refuse_foreign(code, "benchmark", start)
+            return config
     return None
 
 

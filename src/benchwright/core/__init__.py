@@ -23,7 +23,7 @@ from benchwright.core._errors import (
 )
 from benchwright.core._exact import exact_json
 from benchwright.core._exit_codes import WORST_FIRST, worst_exit_code
-from benchwright.core._folders import own_ancestors
+from benchwright.core._folders import make_private, own_ancestors, refuse_foreign
 from benchwright.core._hashing import canonical_json, content_hash, encode_json
 from benchwright.core._json import (
     MAX_DEPTH,
@@ -139,12 +139,14 @@ __all__ = [
     "load_json",
     "loading_code",
     "lower_is_better",
+    "make_private",
     "normalise_name",
     "own_ancestors",
     "printable",
     "printable_json",
     "public_url",
     "redact",
+    "refuse_foreign",
     "refuse_while_loading",
     "remember_secret",
     "reply_from_json",

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchwright.core import make_private
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -17,7 +19,10 @@ def replacing(path: Path) -> Iterator[Path]:
     # The process id: two processes that write the same file must not share the half-written one.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        # Prompts and replies are nobody else's business, whatever the folder is like.
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT, 0o600))
         yield temporary
+        make_private(temporary)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

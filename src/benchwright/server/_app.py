@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as Mounted
 
-from benchwright.core import JsonObject, exact_json, load_json
+from benchwright.core import JsonObject, exact_json, load_json, shown
 from benchwright.sdk import stable_stringify
 from benchwright.server._guard import MAX_BODY_BYTES, Guard
 from benchwright.server._handlers import Call
@@ -30,14 +31,14 @@ _LOG = logging.getLogger("benchwright.server")
 
 
 def build_app(
-    state: ServerState, *, token: str, private: bool = False, max_body: int = MAX_BODY_BYTES
+    state: ServerState, *, token: str, open_reads: bool = False, max_body: int = MAX_BODY_BYTES
 ) -> Guard:
     """The ASGI application of one workspace.
 
     Args:
         state: What it serves.
-        token: What writers must show.
-        private: Whether readers must show it too.
+        token: What callers must show.
+        open_reads: Whether runs may be read without it.
         max_body: Largest body in bytes.
     """
     document = orjson.dumps(openapi_document())
@@ -52,7 +53,7 @@ def build_app(
     )
     # Where a path ends in "/", a redirect would lose the token of careless clients.
     app.router.redirect_slashes = False
-    return Guard(app, token=token, private=private, needs_token=_writes, max_body=max_body)
+    return Guard(app, token=token, needs_token=_needs_token if open_reads else _always, max_body=max_body)
 
 
 def _by_path(mounted: list[Mounted]) -> list[Mounted]:
@@ -160,9 +161,14 @@ def _problems(error: ValidationError) -> str:
     return "; ".join(found)
 
 
-def _writes(method: str, path: str) -> bool:
-    """Whether a request needs the token: those that change the record. What is no route changes nothing."""
-    return any(route.writes and route.method == method and _matches(route, path) for route in ROUTES)
+def _always(method: str, path: str) -> bool:
+    """Every request needs the token."""
+    return True
+
+
+def _needs_token(method: str, path: str) -> bool:
+    """Whether a request needs the token where runs may be read without: all that do more than to read records."""
+    return method not in ("GET", "HEAD")
 
 
 def _matches(route: Route, path: str) -> bool:
@@ -189,5 +195,6 @@ async def _not_routed(request: Request, error: Exception) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    _LOG.error("%s %s", request.method, request.url.path, exc_info=error)
+    trace = "".join(traceback.format_exception(error))
+    _LOG.error("%s", shown(f"{request.method} {request.url.path}\n{trace}"))
     return _refused(refusal_of(error))

@@ -1,4 +1,4 @@
-"""Who may ask: only this machine, no web page of another origin, and writers only with the token.
+"""Who may ask: only this machine, no web page of another origin, and callers only with the token.
 
 Plain ASGI around the application, so that nothing is parsed of a request that is turned away.
 """
@@ -33,13 +33,11 @@ class Guard:
         app: Callable[[Scope, Receive, Send], Awaitable[None]],
         *,
         token: str,
-        private: bool,
         needs_token: Callable[[str, str], bool],
         max_body: int = MAX_BODY_BYTES,
     ) -> None:
         self._app = app
         self._token = token.encode()
-        self._private = private
         self._needs_token = needs_token
         self._max_body = max_body
 
@@ -87,7 +85,7 @@ class Guard:
             raise Refusal(403, "forbidden_origin", "other web pages may not use this server")
 
     def _check_token(self, scope: Scope, headers: dict[str, str]) -> None:
-        if not self._private and not self._needs_token(scope["method"], scope["path"]):
+        if not self._needs_token(scope["method"], scope["path"]):
             return
         kind, _, given = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token):

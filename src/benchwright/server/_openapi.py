@@ -64,17 +64,14 @@ def _operation(route: Route) -> dict[str, Any]:
             "required": not route.body_optional,
             "content": {"application/json": {"schema": _ref(route.body)}},
         }
-    if route.writes:
-        operation["security"] = [{"token": []}]
+    operation["security"] = [{"token": []}]
     return operation
 
 
 def _responses(route: Route) -> dict[str, Any]:
-    statuses = {403, 422, *route.refusals}
+    statuses = {401, 403, 422, *route.refusals}
     if route.body is not None:
         statuses |= {400, 413, 415}
-    if route.writes:
-        statuses.add(401)
     told: dict[str, Any] = {"200": _response(200, route.answer)}
     told.update({str(status): _response(status, ErrorBody) for status in sorted(statuses)})
     return told

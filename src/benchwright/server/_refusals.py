@@ -11,6 +11,7 @@ from benchwright.core import (
     NotFoundError,
     RunOwnedError,
     UsageError,
+    redact,
 )
 from benchwright.datasets import HubError
 from benchwright.store import RecordRefusedError, StoreError
@@ -36,7 +37,7 @@ class Refusal(Exception):
         return {
             "error": {
                 "code": self.code,
-                "message": self.message,
+                "message": redact(self.message),
                 "hint": self.hint,
                 "retryable": self.retryable,
             }

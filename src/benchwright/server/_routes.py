@@ -63,8 +63,6 @@ class Route:
     """Whether it may be left out."""
     query: tuple[Query, ...] = ()
     """Query parameters."""
-    writes: bool = False
-    """Whether it changes the record, and so needs the token."""
     refusals: tuple[int, ...] = ()
     """Statuses beside 400, 401, 403, 413 and 422."""
 
@@ -77,24 +75,24 @@ class Route:
 _RUN = "/runs/{run_id}"
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", h.health, m.Health),
-    Route("POST", "/runs", h.create_run, m.RunCreated, m.CreateRun, writes=True, refusals=(503,)),
+    Route("POST", "/runs", h.create_run, m.RunCreated, m.CreateRun, refusals=(503,)),
     Route("GET", "/runs", h.list_runs, m.RunPage, query=(_AFTER, _LIMIT, _KIND, _NAME)),
     Route("GET", _RUN, h.get_run, m.RunTold, refusals=(404,)),
-    Route("POST", f"{_RUN}/resume", h.resume_run, m.Empty, m.ResumeRun, writes=True, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/complete", h.complete_run, m.Empty, m.CompleteRun, body_optional=True, writes=True,
+    Route("POST", f"{_RUN}/resume", h.resume_run, m.Empty, m.ResumeRun, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/complete", h.complete_run, m.Empty, m.CompleteRun, body_optional=True,
           refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/fail", h.fail_run, m.Empty, m.FailRun, writes=True, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/output", h.set_output, m.Empty, m.RunOutput, writes=True, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/heartbeat", h.heartbeat, m.Empty, m.Empty, body_optional=True, writes=True,
+    Route("POST", f"{_RUN}/fail", h.fail_run, m.Empty, m.FailRun, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/output", h.set_output, m.Empty, m.RunOutput, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/heartbeat", h.heartbeat, m.Empty, m.Empty, body_optional=True,
           refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/metrics", h.add_metric, m.Empty, m.Metric, writes=True, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/metrics", h.add_metric, m.Empty, m.Metric, refusals=(404, 409, 503)),
     Route("GET", f"{_RUN}/metrics", h.list_metrics, m.MetricPage, query=(_AFTER, _LIMIT, _NAME), refusals=(404,)),
-    Route("POST", f"{_RUN}/events", h.add_event, m.Empty, m.NewEvent, writes=True, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/events", h.add_event, m.Empty, m.NewEvent, refusals=(404, 409, 503)),
     Route("GET", f"{_RUN}/events", h.list_events, m.EventPage, query=(_AFTER, _LIMIT), refusals=(404,)),
     Route("GET", f"{_RUN}/steps", h.list_steps, m.StepPage, query=(_AFTER, _LIMIT, _STATUS), refusals=(404,)),
-    Route("POST", "/steps/begin", h.begin_step, m.Decision, m.BeginStep, writes=True, refusals=(404, 409, 503)),
-    Route("POST", "/steps/complete", h.complete_step, m.Empty, m.CompleteStep, writes=True, refusals=(404, 409, 503)),
-    Route("POST", "/steps/fail", h.fail_step, m.Empty, m.FailStep, writes=True, refusals=(404, 409, 503)),
+    Route("POST", "/steps/begin", h.begin_step, m.Decision, m.BeginStep, refusals=(404, 409, 503)),
+    Route("POST", "/steps/complete", h.complete_step, m.Empty, m.CompleteStep, refusals=(404, 409, 503)),
+    Route("POST", "/steps/fail", h.fail_step, m.Empty, m.FailStep, refusals=(404, 409, 503)),
     *(
         Route("POST", f"/{noun}/init", h.init_dataset, m.DatasetTold, m.DatasetInit, refusals=(404, 502, 504))
         for noun in ("dataset", "datasets")

@@ -29,7 +29,7 @@ _LOOPBACK = ("127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server listens, and what writers must show."""
+    """Where a server listens, and what callers must show."""
 
     url: str
     """Base URL."""
@@ -46,9 +46,9 @@ class ServerSettings:
     port: int = 8765
     """Port; 0: any free one."""
     token: str | None = None
-    """What writers must show; None: BENCHWRIGHT_TOKEN, else a random one."""
-    private: bool = False
-    """Whether readers must show it too."""
+    """What callers must show; None: BENCHWRIGHT_TOKEN, else a random one."""
+    open_reads: bool = False
+    """Whether runs may be read without it. Data of a hub never are: they are read with the owner's own token."""
     max_body: int = MAX_BODY_BYTES
     """Largest body in bytes."""
 
@@ -131,7 +131,7 @@ def _listening(workspace: Workspace, settings: ServerSettings) -> Iterator[_List
     try:
         state.store.interrupt_dead_workflows()
         token = settings.token or os.environ.get("BENCHWRIGHT_TOKEN") or secrets.token_urlsafe(24)
-        app = build_app(state, token=token, private=settings.private, max_body=settings.max_body)
+        app = build_app(state, token=token, open_reads=settings.open_reads, max_body=settings.max_body)
         config = uvicorn.Config(
             app,
             log_level="warning",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
-from benchwright.core import BenchwrightError
+from benchwright.core import BenchwrightError, make_private
 from benchwright.store._schema import MIGRATIONS, show_as_newest
 from benchwright.store._workspace import Workspace
 
@@ -90,6 +92,14 @@ def _kind_of(error: Exception) -> str:
     )
 
 
+def _keep_private(path: Path) -> None:
+    """Only the owner may read the records. SQLite gives its log the rights of the database."""
+    with suppress(OSError):  # SQLite itself says why it cannot
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    for ending in ("", "-wal", "-shm"):
+        make_private(path.with_name(path.name + ending))
+
+
 def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open (and create or migrate) the database.
 
@@ -105,6 +115,7 @@ def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
                 f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
             )
         else:
+            _keep_private(path)
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA busy_timeout = 10000")
         if read_only:

@@ -7,7 +7,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.core import NotFoundError, UsageError, own_ancestors
+from benchwright.core import NotFoundError, UsageError, make_private, own_ancestors, refuse_foreign
 
 STATE_FOLDER = ".benchwright"
 _ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
@@ -87,7 +87,8 @@ class Workspace:
     def create(self) -> None:
         """Make the state folder; it ignores itself in git."""
         try:
-            self.state.mkdir(parents=True, exist_ok=True)
+            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.state)  # prompts, replies and rows are nobody else's
             ignore = self.state / ".gitignore"
             if not ignore.exists():
                 ignore.write_text("*\n", encoding="utf-8")
@@ -105,8 +106,10 @@ def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
     if explicit is not None:
         return Workspace(explicit.expanduser().resolve())
     for folder in own_ancestors(start):
-        if any((folder / name).exists() for name in _ANCHORS):
-            return Workspace(folder)
+        for name in _ANCHORS:
+            if (folder / name).exists():
+                refuse_foreign(folder / name, "workspace", start)
+                return Workspace(folder)
     return Workspace(start.resolve())
 
 

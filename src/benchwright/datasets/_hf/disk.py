@@ -65,7 +65,7 @@ def set_aside(path: Path, quarantine: Path, why: str) -> Path:
 def locked(path: Path) -> Iterator[None]:
     """Alone among all processes and threads that lock the same path. The system lets go when a process dies."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
