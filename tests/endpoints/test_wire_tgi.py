@@ -139,7 +139,7 @@ async def test_running_out_of_tokens_is_a_length() -> None:
 @pytest.mark.parametrize(
     ("status", "error_type", "kind", "attempts"),
     [
-        (422, "validation", "rejected", 1),
+        (422, "validation", "prompt_too_long", 1),
         (424, "generation", "server_error", 2),
         (429, "overloaded", "rate_limited", 2),
     ],

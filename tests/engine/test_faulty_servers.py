@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import benchwright
-from benchwright import RunResult, benchmark, scorer
-from benchwright.core import reply_to_json
+from benchwright import RunResult, benchmark, judge_score, scorer
+from benchwright.core import BenchwrightError, reply_to_json
 from benchwright.scorers import exact_match
 
 names = count()
@@ -218,3 +219,155 @@ def test_reply_nested_too_deep_costs_its_sample_only(tmp_path: Path, status: int
         healthy.set()
         again = benchwright.resume(result.run_id, target=target, workspace=tmp_path, retry_failed=True)
     assert again.summary.outcomes["scored"] == 4
+
+
+def openai_error(message: str, code: Any = None, **more: Any) -> bytes:
+    return json.dumps({"error": {"message": message, "code": code, **more}}).encode()
+
+
+TOO_LONG = {
+    "OpenAI": (400, openai_error(
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. "
+        "Please reduce the length of the messages.", "context_length_exceeded")),
+    "OpenAI by its code": (400, openai_error("Your input is too long.", "context_length_exceeded")),
+    "vLLM": (400, openai_error(
+        "This model's maximum context length is 2048 tokens. However, you requested 3100 tokens (3000 in the "
+        "messages, 100 in the completion). Please reduce the length of the messages or completion.", 400)),
+    "vLLM, newer": (400, openai_error(
+        "The decoder prompt (length 5000) is longer than the maximum model length of 2048. Make sure that "
+        "`max_model_len` is no smaller than the number of text tokens.", 400)),
+    "llama.cpp": (400, openai_error(
+        "the request exceeds the available context size, try increasing it", 400,
+        type="exceed_context_size_error", n_prompt_tokens=5000, n_ctx=4096)),
+    "llama-cpp-python": (400, openai_error(
+        "This model's maximum context length is 512 tokens, however you requested 619 tokens (603 in your prompt; "
+        "16 for the completion). Please reduce your prompt; or completion length.", "context_length_exceeded")),
+    "TGI": (422, json.dumps({
+        "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 3000 `inputs` "
+        "tokens and 100 `max_new_tokens`", "error_type": "validation"}).encode()),
+    "TGI, inputs alone": (422, json.dumps({
+        "error": "Input validation error: `inputs` must have less than 1024 tokens. Given: 3000",
+        "error_type": "validation"}).encode()),
+    "inside a 200": (200, openai_error("prompt is too long: 205000 tokens > 200000 maximum", 400)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wording", TOO_LONG)
+def test_prompt_that_is_too_long_is_a_reason_of_its_own(tmp_path: Path, wording: str) -> None:
+    def refuse_some(handler: Handler, text: str, number: int) -> bool:
+        if text in ("q1", "q2"):
+            handler.answer(TOO_LONG[wording][1], TOO_LONG[wording][0])
+        elif text == "q3":
+            handler.answer(openai_error("no such thing"), 400)
+        return text in ("q1", "q2", "q3")
+
+    with serving(refuse_some) as server:
+        result = evaluate(server, tmp_path, rows=6)
+        assert sum(server.seen.values()) == 6  # none is tried again
+    assert result.summary.reasons == {"prompt_too_long": 2, "rejected": 1}
+    assert result.summary.outcomes["request_failed"] == 3
+    assert any("2 of 6 prompts were longer than the model's context" in note for note in result.summary.notes)
+    assert "fewer examples" in result.first_failure
+    written = yaml.safe_load((result.folder / "results.yml").read_text())
+    (task,) = written["results"]["tasks"].values()
+    assert task["reasons"] == {"prompt_too_long": 2, "rejected": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "cure"),
+    [
+        ("maximum context length is 2048 tokens. However, you requested 4126 tokens (30 in the messages, 4096 in "
+         "the completion)", "lower --max-tokens"),
+        ("'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 2048 "
+         "tokens and your request has 30 input tokens", "--max-tokens"),
+    ],
+)  # fmt: skip
+def test_prompt_that_fits_is_not_called_too_long(tmp_path: Path, words: str, cure: str) -> None:
+    def refuse(handler: Handler, text: str, number: int) -> bool:
+        handler.answer(openai_error(words, 400), 400)
+        return True
+
+    with serving(refuse) as server:
+        result = evaluate(server, tmp_path)
+    assert result.summary.reasons == {"rejected": 4}
+    assert cure in result.first_failure
+
+
+def test_replies_that_reached_max_tokens_are_counted(tmp_path: Path) -> None:
+    def cut(handler: Handler, text: str, number: int) -> bool:
+        if text in ("q0", "q2"):
+            choice = {"message": {"content": text}, "finish_reason": "length"}
+            handler.answer(json.dumps({"choices": [choice]}).encode())
+        return text in ("q0", "q2")
+
+    with serving(cut) as server:
+        target = echo_of(5)
+        result = evaluate(server, tmp_path, target=target)
+        again = evaluate(server, tmp_path, target=target)  # from the cache
+    for found in (result, again):
+        assert found.summary.cut == 2
+        assert "2 of 5 replies reached max_tokens, so that their ends may be missing; raise --max-tokens" in (
+            found.summary.notes
+        )
+    assert again.requests_sent == 0
+
+
+def test_the_commonest_failure_is_named(tmp_path: Path) -> None:
+    def fail(handler: Handler, text: str, number: int) -> bool:
+        message = "the disk is odd" if text == "q0" else f"model number {len(text)} is not loaded"
+        handler.answer(openai_error(message), 400)
+        return True
+
+    with serving(fail) as server:
+        result = evaluate(server, tmp_path, rows=6, parallelism=1)
+    assert result.exit_code == 1
+    assert "is not loaded" in result.first_failure
+    assert result.first_failure.endswith("(5 of 6 failures)")
+
+
+def test_advice_for_a_judge_names_the_judges_settings(tmp_path: Path) -> None:
+    def refuse_the_judge(handler: Handler, text: str, number: int) -> bool:
+        if "GRADE" in text or "grade" in text:
+            handler.answer(openai_error("who are you?"), 401)
+            return True
+        return False
+
+    with serving(refuse_the_judge) as server:
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+
+        @benchmark(
+            name=f"judged {next(names)}",
+            dataset=[{"question": f"q{n}", "target": "x"} for n in range(3)],
+            prompt="{question}",
+            judge={"url": url, "model_id": "judge", "max_retries": 0},
+        )
+        @scorer
+        def judged(sample: Any) -> Any:
+            return judge_score(sample, template="binary_qa")
+
+        result = evaluate(server, tmp_path, target=judged)
+    assert result.summary.outcomes["scorer_failed"] == 3
+    assert "with the judge's api_key" in result.first_failure
+    assert "--api-key-name" not in result.first_failure
+
+
+def test_a_server_that_is_down_is_not_blamed_for_its_log_probabilities(tmp_path: Path) -> None:
+    with serving(lambda handler, text, number: False) as server:
+        port = server.server_port  # closed again below
+
+    @benchmark(
+        name=f"ranked {next(names)}",
+        dataset=[{"question": "q", "choices": ["a", "b"], "target": "a"}],
+        prompt="{question}",
+        endpoint_type="completions_logprob",
+        choices_field="choices",
+    )
+    @scorer
+    def ranked(sample: Any) -> dict[str, Any]:
+        return exact_match(sample)
+
+    with pytest.raises(BenchwrightError, match="Is the server running") as caught:
+        benchwright.run(
+            ranked, model_url=f"http://127.0.0.1:{port}", model_id="m", workspace=tmp_path, max_retries=0
+        )
+    assert "logprobs" not in str(caught.value)

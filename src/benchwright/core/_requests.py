@@ -32,10 +32,11 @@ ReplyStatus: TypeAlias = Literal["answered", "empty", "truncated", "refused", "f
 """What kind of reply this is, before any scorer has seen it."""
 
 FailureKind: TypeAlias = Literal[
-    "timeout", "connection", "rate_limited", "server_error", "rejected", "bad_reply", "broken_stream",
-    "budget",
+    "timeout", "connection", "rate_limited", "server_error", "rejected", "prompt_too_long", "bad_reply",
+    "broken_stream", "budget",
 ]  # fmt: skip
-"""Why a request failed. `rejected` is permanent (400/401/403/404/422 and their kin) and never retried;
+"""Why a request failed. `rejected` is permanent (400/401/403/404/422 and their kin) and never retried, and so is
+`prompt_too_long`, one of these that says that the prompt exceeds the model's context;
 `bad_reply` is a 200 that is not the JSON of the route (HTML, missing choices)."""
 
 

@@ -73,6 +73,11 @@ class RunSummary:
     unscored: str = ""
     """Why the run was meant to give no scores: data without answers, inference only. Empty: it was meant to."""
 
+    reasons: dict[str, int] = field(default_factory=dict)
+    """Why requests failed, with the number of samples that each reason cost, the commonest first."""
+    cut: int = 0
+    """Replies that reached `max_tokens`: their ends may be missing."""
+
     derived: dict[str, float] = field(default_factory=dict)
     """Figures that only all samples together give, such as `macro_f1`, where the benchmark has some."""
     lower_is_better: list[str] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from time import monotonic
 
 from benchwright.core import (
@@ -16,9 +17,16 @@ from benchwright.core import (
     redact,
 )
 from benchwright.endpoints._captured import capture
-from benchwright.endpoints._messages import is_html, words_of_body, words_of_json
+from benchwright.endpoints._messages import Names, is_html, words_of_body, words_of_json
 from benchwright.endpoints._replies import BadReply, Timing, read_reply, served_as
-from benchwright.endpoints._retry import Again, Trouble, again_of_status, kind_of_status, retry_after_s
+from benchwright.endpoints._retry import (
+    Again,
+    Trouble,
+    again_of_status,
+    kind_of_status,
+    retry_after_s,
+    too_long,
+)
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._sse import EventTooLargeError, SseReader
 from benchwright.endpoints._transport import Headers, HttpStream, Transport, TransportFailure
@@ -40,12 +48,14 @@ class Attempter:
         wire: Wire,
         headers: Mapping[str, str],
         settings: EndpointSettings,
+        names: Names,
     ) -> None:
         self._transport = transport
         self._wire = wire
         self._native = wire.native
         self._headers = headers
         self._settings = settings
+        self._names = names
 
     async def attempt(
         self, request: ModelRequest, urls: RouteUrls, timeout_s: float, timing: Timing
@@ -175,6 +185,8 @@ class Attempter:
         if bad.error:  # the same fault whether it has a status of its own or not, streamed or not
             status = bad.code if bad.code is not None and 400 <= bad.code < 600 else 500
             kind, again = kind_of_status(status), again_of_status(status)
+            kind, cure = self._of_length(kind, status, bad.message)
+            bad = replace(bad, message=bad.message + cure)
         return Trouble(
             RequestFailure(kind, redact(bad.message), 200),
             again,
@@ -199,7 +211,8 @@ class Attempter:
         kind = kind_of_status(status)
         if status == 429 and "insufficient_quota" in body.decode("utf-8", "replace"):
             kind, again = "rejected", "never"  # no pause will fill an empty account
-        message = f"{status} from {url}: {words}{self._cure(status, headers)}"
+        kind, cure = self._of_length(kind, status, body[:4000].decode("utf-8", "replace"))
+        message = f"{status} from {url}: {words}{cure or self._cure(status, headers)}"
         return Trouble(
             RequestFailure(kind, redact(message), status),
             again,
@@ -209,16 +222,32 @@ class Attempter:
             latency_s=monotonic() - sent_at,
         )
 
+    def _of_length(self, kind: FailureKind, status: int, words: str) -> tuple[FailureKind, str]:
+        """The kind of a refusal, and the cure if the request is longer than the model's context."""
+        which = too_long(status, words)
+        if which == "prompt":
+            return "prompt_too_long", (
+                ". The prompt does not fit into the model's context: shorten the rows, show fewer examples, or serve "
+                "the model with a longer context"
+            )
+        if which == "reply":
+            return (
+                kind,
+                f". Prompt and longest reply together exceed the model's context: lower {self._names.length}",
+            )
+        return kind, ""
+
     def _cure(self, status: int, headers: Headers) -> str:
+        names = self._names
         if status in (401, 403):
             if self._settings.api_key_name is None:
-                return ". No key was sent: name its environment variable with --api-key-name"
+                return f". No key was sent: name its environment variable with {names.key}"
             return f". Check the key in the environment variable {self._settings.api_key_name}"
         if status == 404:
             speaks = "" if self._native else f", and that the server speaks {self._settings.api} (--api)"
-            return f". Check --model-url and --model-id{speaks}"
+            return f". Check {names.url} and {names.model}{speaks}"
         if 300 <= status < 400:
-            return f". It redirects to {headers.get('location')}; give that as --model-url"
+            return f". It redirects to {headers.get('location')}; give that as {names.url}"
         return ""
 
 

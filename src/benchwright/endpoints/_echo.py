@@ -211,9 +211,13 @@ async def _ask(endpoint: Endpoint, body: dict[str, object]) -> ModelReply:
 
 def _usable(reply: ModelReply, what: str) -> ModelReply:
     if reply.failure is not None:
-        raise EchoRefusedError(
-            f"the server could not be checked for {what}: {reply.failure.message}. {CURE_OTHER_SERVER}"
+        # A server that is down, or wants another key, says nothing about its log-probabilities.
+        at_fault = reply.failure.kind in ("rejected", "bad_reply") and reply.failure.http_status not in (
+            401,
+            403,
         )
+        cure = f". {CURE_OTHER_SERVER}" if at_fault else ""
+        raise EchoRefusedError(f"the server could not be checked for {what}: {reply.failure.message}{cure}")
     return reply
 
 

@@ -19,6 +19,7 @@ from benchwright.core import ModelReply, ModelRequest, RequestFailure, is_secret
 from benchwright.endpoints._attempts import Attempter
 from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._limiter import Limiter
+from benchwright.endpoints._messages import Names
 from benchwright.endpoints._replies import Timing
 from benchwright.endpoints._retry import Tries, Trouble, pause_s
 from benchwright.endpoints._secrets import read_api_key
@@ -42,6 +43,7 @@ class HttpEndpoint:
         rng: random.Random | None = None,
         gate: SendGate | None = None,
         limiter: Limiter | None = None,
+        names: Names | None = None,
     ) -> None:
         key = read_api_key(settings.api_key_name) if settings.api_key_name else None
         address = settings.address
@@ -54,7 +56,9 @@ class HttpEndpoint:
         self._allowance = Allowance(gate)
         remember_headers(settings)
         wire = self._wire = wire_of(settings.api)
-        self._attempter = Attempter(transport, wire, request_headers(settings, key), settings)
+        self._attempter = Attempter(
+            transport, wire, request_headers(settings, key), settings, names or Names()
+        )
         model = settings.model_id
         self._urls = wire.urls(address, model)
         # Set as long as "/v1" is a guess: where to ask if the server does not know it.
@@ -214,7 +218,7 @@ class HttpEndpoint:
         if failure.kind == "timeout" and timing.attempts > 1:
             note += ". Raise the request timeout, or lower the parallelism"
         failure = replace(failure, message=failure.message + note)
-        if self.first_failure is None and failure.kind in ("rejected", "bad_reply"):
+        if self.first_failure is None and failure.kind in ("rejected", "prompt_too_long", "bad_reply"):
             self.first_failure = failure
         return ModelReply(
             status="failed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from benchwright.core import encode_json, load_json
 
@@ -13,6 +13,25 @@ _LONGEST = 300
 
 Clean: TypeAlias = Callable[[str], str]
 """Takes secrets out of a text; applied before it is cut, which would leave a part of one."""
+
+
+class Names(NamedTuple):
+    """What users call the settings of an endpoint, for cures."""
+
+    key: str = "--api-key-name"
+    """The name of the key's environment variable."""
+    url: str = "--model-url"
+    """The address."""
+    model: str = "--model-id"
+    """The model."""
+    length: str = "--max-tokens"
+    """The longest reply."""
+
+
+JUDGE_NAMES = Names(
+    "the judge's api_key", "the judge's url", "the judge's model_id", "the judge's max_tokens"
+)
+"""Of a judge, which flags do not describe."""
 
 
 def words_of_body(body: bytes, clean: Clean = str) -> str:

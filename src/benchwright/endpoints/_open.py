@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from benchwright.core import remember_secret, url_owner
 from benchwright.endpoints._endpoint import OpenEndpoint
+from benchwright.endpoints._messages import JUDGE_NAMES, Names
 from benchwright.endpoints._proxies import is_loopback, proxy_for
 from benchwright.endpoints._secrets import read_api_key
 from benchwright.endpoints._settings import EndpointSettings
@@ -24,11 +25,13 @@ def open_endpoint(
     *,
     gate: SendGate | None = None,
     limiter: Limiter | None = None,
+    judge: bool = False,
 ) -> OpenEndpoint:
     """Open an endpoint. Nothing is sent and no connection made before the first request.
 
     `gate` is asked before every attempt beyond the first of a request, whose caller has reserved that one.
     `limiter` hands out places that several endpoints share; None: this one has `parallelism` of its own.
+    `judge` says whose settings cures have to name.
     Raises `ConfigError` when the variable that should hold the API key is unset.
     """
     if not isinstance(settings, EndpointSettings):
@@ -37,14 +40,15 @@ def open_endpoint(
         return DemoEndpoint(settings, gate=gate, limiter=limiter)
     from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`
 
+    names = JUDGE_NAMES if judge else Names()
     if settings.api_key_name:
-        read_api_key(settings.api_key_name)  # before a transport holds resources
+        read_api_key(settings.api_key_name, names.key)  # before a transport holds resources
     proxy = proxy_of(settings)
     if proxy is not None and (owner := url_owner(proxy)) is not None:
         for password in (owner, unquote(owner), *owner.split(":", 1)[1:], *unquote(owner).split(":", 1)[1:]):
             remember_secret(password, "the proxy's URL")
     transport = _transport(settings, proxy)
-    return HttpEndpoint(settings, transport, gate=gate, limiter=limiter)
+    return HttpEndpoint(settings, transport, gate=gate, limiter=limiter, names=names)
 
 
 def proxy_of(settings: EndpointSettings) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
@@ -82,6 +83,31 @@ def kind_of_status(status: int) -> FailureKind:
     if status >= 500 or status in _TRANSIENT:
         return "server_error"
     return "rejected"
+
+
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|(?:context|model) length|context (?:size|window)"
+    r"|prompt is too long|too long to fit|`inputs` (?:tokens \+|must have)|input token count",
+    re.IGNORECASE,
+)
+"""How servers say that a prompt does not fit: OpenAI, vLLM, SGLang, llama.cpp, llama-cpp-python, TGI, and others."""
+_LENGTH_TOO_LARGE = re.compile(r"max_(?:completion_|new_|output_)?tokens\W.{0,60}\btoo large", re.IGNORECASE)
+_LIMIT = re.compile(r"(?:context length is|must be <=) ?(\d+)")
+_PROMPT_TOKENS = re.compile(r"(\d+) (?:in (?:the|your) (?:messages|prompt)|`inputs`)")
+
+
+def too_long(status: int, words: str) -> Literal["prompt", "reply", None]:
+    """Whether a refusal says that the request exceeds the model's context, and by whose fault: a prompt that fits
+    alone leaves no room for the longest reply.
+
+    >>> too_long(400, "maximum context length is 512 tokens. However, you requested 4126 (30 in the messages, 4096")
+    'reply'
+    """
+    if status not in (400, 413, 422) or not _TOO_LONG.search(words) or _LENGTH_TOO_LARGE.search(words):
+        return None  # or a setting is refused, which has its own cure
+    limit, prompt = _LIMIT.search(words), _PROMPT_TOKENS.search(words)
+    fits = limit is not None and prompt is not None and int(prompt[1]) < int(limit[1])
+    return "reply" if fits else "prompt"
 
 
 def again_of_status(status: int) -> Again:

@@ -150,6 +150,13 @@ def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, start
     reply = answer.reply
     if reply is None or reply.text is not answer.response:
         record["r"] = answer.response
+    if reply is not None:
+        if (
+            reply.finish_reason == "length" and reply.echoed is None
+        ):  # an echo is asked for no more than a token
+            record["cut"] = True
+        if reply.failure is not None:
+            record["k"] = reply.failure.kind
     if answer.usage is not None:
         record["u"] = answer.usage
     if answer.extra:
@@ -167,8 +174,8 @@ def _count_failure(machinery: Machinery, item: WorkItem, scored: Scored) -> None
     progress.failed += 1
     repeat = f"/{item.repeat}" if item.repeat else ""
     progress.recent_failures.append(f"row {item.index}{repeat}: {scored.error or scored.outcome.value}")
-    if not progress.first_failure and scored.error:
-        progress.first_failure = scored.error
+    if scored.error:
+        progress.count_failure(scored.error)
     limit = machinery.max_failures
     if limit is not None and progress.failed - progress.recorded_failed > limit:
         failed = progress.failed - progress.recorded_failed

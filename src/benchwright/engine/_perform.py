@@ -65,7 +65,7 @@ class Performed:
     reason: str
     """The same in plain words."""
     first_failure: str
-    """The first failure of this start, in plain words."""
+    """The commonest failure of this start, in plain words."""
     requests_sent: int
     """Requests this start sent, retries included."""
     retries: int
@@ -143,7 +143,7 @@ async def perform(
         if ours:  # the ledger counts replies; what was cut off was sent too
             sent = max(sent, endpoint.requests_sent - probes + machinery.judges.requests_sent)
     # A failure of the model or of the scorer says more, so it goes first.
-    progress.first_failure = progress.first_failure or unread
+    failure = progress.commonest_failure or unread
     progress.phase = "summing up"
     if watcher is not None:
         watcher.show(progress)
@@ -166,7 +166,7 @@ async def perform(
             *([stop.reason] if stop.cause in ("budget", "hopeless", "failures") else []),
         ],
     )
-    _record_end(store, run, summary, stop, progress)
+    _record_end(store, run, summary, stop, failure)
     progress.phase = "done"
     if watcher is not None:
         watcher.show(progress)
@@ -174,7 +174,7 @@ async def perform(
         summary=summary,
         cause=stop.cause,
         reason=stop.reason,
-        first_failure=progress.first_failure,
+        first_failure=failure,
         requests_sent=sent,
         retries=ledger.retries,
         from_cache=ledger.cached,
@@ -380,12 +380,10 @@ async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writ
     return prepared.unreadable_reasons[0]
 
 
-def _record_end(store: Store, run: RunRecord, summary: RunSummary, stop: Stop, progress: Progress) -> None:
+def _record_end(store: Store, run: RunRecord, summary: RunSummary, stop: Stop, failure: str) -> None:
     nothing_usable = summary.evaluated > 0 and summary.failed == summary.evaluated
     if nothing_usable:
-        store.finish_run(
-            run.id, "failed", summary=summary.to_json(), error=progress.first_failure or stop.reason
-        )
+        store.finish_run(run.id, "failed", summary=summary.to_json(), error=failure or stop.reason)
     elif summary.partial:
         store.finish_run(run.id, "interrupted", summary=summary.to_json(), error=stop.reason or None)
     else:

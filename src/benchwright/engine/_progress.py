@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from typing import Literal, Protocol, TypeAlias
@@ -10,12 +11,30 @@ Phase: TypeAlias = Literal["checking", "few-shot", "probing", "warming up", "ask
 """What the run is doing."""
 
 
+_NUMBERS = re.compile(r"\d+")
+_TOLD_APART = 200
+"""Characters by which reasons are told apart."""
+_MOST_REASONS = 1000
+
+
 class Progress:
     """Live counters of one run."""
 
     __slots__ = (
-        "cached", "done", "failed", "first_failure", "in_flight", "limit", "name", "phase", "recent_failures",
-        "recorded", "recorded_failed", "started", "stopping", "total",
+        "_failures",
+        "cached",
+        "done",
+        "failed",
+        "in_flight",
+        "limit",
+        "name",
+        "phase",
+        "recent_failures",
+        "recorded",
+        "recorded_failed",
+        "started",
+        "stopping",
+        "total",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -37,13 +56,28 @@ class Progress:
         """Samples being worked on."""
         self.limit = 0
         """Requests the endpoint is trusted with at the moment."""
-        self.first_failure = ""
-        """The first failure in plain words."""
+        self._failures: dict[str, tuple[int, str]] = {}
         self.recent_failures: deque[str] = deque(maxlen=200)
         """The latest failures, each as `row 12: why`, for watchers that show every one and take them from here."""
         self.stopping = ""
         """Why the run takes on no more samples, once it does."""
         self.started = time.monotonic()
+
+    def count_failure(self, error: str) -> None:
+        """A sample of this start has failed. Messages that differ in numbers only are one reason."""
+        reason = _NUMBERS.sub("0", error[:_TOLD_APART])
+        if reason in self._failures or len(self._failures) < _MOST_REASONS:
+            count, first = self._failures.get(reason, (0, error))
+            self._failures[reason] = count + 1, first
+
+    @property
+    def commonest_failure(self) -> str:
+        """The commonest failure in plain words, the earliest of equals, and its share if there are others."""
+        if not self._failures:
+            return ""
+        count, error = max(self._failures.values(), key=lambda reason: reason[0])
+        total = sum(count for count, _ in self._failures.values())
+        return error if count == total else f"{error} ({count} of {total} failures)"
 
     def rate_per_s(self) -> float:
         """Samples per second of this start."""

@@ -79,7 +79,9 @@ class JudgeCalls:
     def _calls(self, config: JudgeConfig) -> Calls:
         if config not in self._open:
             settings = judge_settings(config, self._parallelism)
-            endpoint = open_endpoint(settings, gate=self._gate, limiter=self._group.limiter(settings))
+            endpoint = open_endpoint(
+                settings, gate=self._gate, limiter=self._group.limiter(settings), judge=True
+            )
             self._open[config] = (
                 endpoint,
                 Calls(self._ledger, endpoint, settings.fingerprint(), self._findings),

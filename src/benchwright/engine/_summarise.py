@@ -52,7 +52,8 @@ def summarise(
     tally = RepeatTally() if repeats > 1 else None
     derived = None if spec.derive is None else spec.derive()
     counts: Counter[str] = Counter()
-    prompt_tokens = completion_tokens = counted = redacted = 0
+    prompt_tokens = completion_tokens = counted = redacted = cut = 0
+    reasons: Counter[str] = Counter()
     recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
         counts.update(map(itemgetter("o"), records))
@@ -69,6 +70,8 @@ def summarise(
                 else:
                     tally.add(index, given)
         redacted += sum(["redacted" in record for record in records])
+        reasons.update(record["k"] for record in records if "k" in record)
+        cut += sum("cut" in record for record in records)
         usages = [usage for record in records if (usage := record.get("u")) is not None]
         if usages:
             counted += len(usages)
@@ -89,6 +92,7 @@ def summarise(
         notes += spec.remarks(metrics)
     if derived is not None:
         notes += derived.remarks()
+    notes += _reply_notes(cut, evaluated, reasons)
     changes = change_notes(manifest or {}, evaluated)
     notes += changes
     partial = evaluated < rows * repeats
@@ -123,6 +127,8 @@ def summarise(
         headline=spec.headline,
         over_repeats={} if tally is None else _over_repeats(tally, spec.headline, repeats, pass_k or repeats),
         unscored=spec.unscored,
+        reasons=dict(reasons.most_common()),
+        cut=cut,
         derived={} if derived is None else derived.figures(),
         lower_is_better=[name for name in metrics if lower_is_better(name, spec.lower_is_better)],
     )
@@ -134,6 +140,21 @@ def _redacted_note(samples: int) -> str:
         f"{held} held a value of the environment, which is stored and shown as {REDACTED}: scored as it came, but it "
         "cannot be scored again"
     )
+
+
+def _reply_notes(cut: int, evaluated: int, reasons: Counter[str]) -> list[str]:
+    """What happened to replies that a reader of the numbers must know."""
+    notes = []
+    if cut:
+        notes.append(
+            f"{cut:,} of {evaluated:,} replies reached max_tokens, so that their ends may be missing; "
+            "raise --max-tokens"
+        )
+    if too_long := reasons["prompt_too_long"]:
+        notes.append(
+            f"{too_long:,} of {evaluated:,} prompts were longer than the model's context and got no reply"
+        )
+    return notes
 
 
 def _in_blocks(

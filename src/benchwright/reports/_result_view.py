@@ -41,7 +41,7 @@ class ResultView:
     stopped_because: str = ""
     """Why it stopped early."""
     first_failure: str = ""
-    """The first failure in plain words."""
+    """The commonest failure in plain words."""
     requests_sent: int | None = None
     """Requests of the last start; None: not known any more."""
     retries: int = 0
@@ -139,10 +139,13 @@ def _remarks(view: ResultView) -> Table:
         for outcome in OUTCOMES
     )
     grid.add_row("outcomes", counts)
+    if summary.reasons:
+        told = " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items())
+        grid.add_row("reasons", Text(told, "yellow"))
     for note in _warnings(view):
         grid.add_row("note", Text(printable(note), "yellow"))
     if view.first_failure:
-        grid.add_row("first failure", Text(printable(view.first_failure), "red"))
+        grid.add_row("failure", Text(printable(view.first_failure), "red"))
     if view.seconds is not None:
         grid.add_row("time", _speed(view))
     if told := tokens(summary):

@@ -20,7 +20,7 @@ def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
     """The content of `results.yml`.
 
     `results.tasks.<name>` holds `metrics.pass@1.scores.<metric>` with `value` and `stats`, with repeats also
-    `metrics.avg@n`, `pass@k`, `cons@k`, `maj@n` and `agree@n`, then `outcomes` (all eight), `samples`, `comparable`, `partial` and `notes`. Unset values are left out.
+    `metrics.avg@n`, `pass@k`, `cons@k`, `maj@n` and `agree@n`, then `outcomes` (all eight), `reasons`, `samples`, `comparable`, `partial` and `notes`. Unset values are left out.
     """
     task: JsonObject = {
         "metrics": {
@@ -29,6 +29,7 @@ def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
         },
         "dataset": _dataset(run),
         "outcomes": dict(summary.outcomes),
+        "reasons": dict(summary.reasons) or None,
         "samples": {
             "rows": summary.rows,
             "repeats": summary.repeats,
@@ -37,6 +38,7 @@ def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
             "prompt_tokens": summary.prompt_tokens,
             "completion_tokens": summary.completion_tokens,
             "partly_counted": None if summary.partly_counted is None else dict(summary.partly_counted),
+            "cut": summary.cut or None,
         },
         "comparable": summary.comparable,
         "partial": summary.partial,

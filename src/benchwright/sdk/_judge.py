@@ -28,7 +28,7 @@ def _ask_once(call: JudgeCall) -> str:
 
 
 async def _ask(call: JudgeCall) -> ModelReply:
-    endpoint = open_endpoint(judge_settings(call.config, parallelism=1))
+    endpoint = open_endpoint(judge_settings(call.config, parallelism=1), judge=True)
     try:
         return await AdaptedEndpoint(endpoint).send(judge_request(call))
     finally:

@@ -34,7 +34,7 @@ class RunResult:
     stopped_because: str
     """Why the run stopped early; empty when it did not."""
     first_failure: str
-    """The first failure in plain words; empty when there was none."""
+    """The commonest failure in plain words, the earliest of equals; empty when there was none."""
     requests_sent: int
     """Requests of this start, retries included."""
     retries: int
