@@ -14,6 +14,7 @@ import pytest
 
 from benchwright.core import BenchmarkError, BenchwrightError, ConfigError, NotFoundError, UsageError
 from benchwright.sdk import RunOptions, SuiteOptions, check_suite, load_suite, resume, run, run_suite
+from benchwright.sdk._suite.result import failed_pair
 from benchwright.store import Store, Workspace
 
 BENCH = """
@@ -559,3 +560,10 @@ def test_a_key_that_is_missing_for_one_model_is_told_before_anything_is_sent(
         run_suite(suite_file(folder, f"models: [{models}]\ndatasets: [a.jsonl]"))
     assert server.asked == []
     assert runs_of(folder) == []
+
+
+def test_a_pair_that_never_began_did_not_fail() -> None:
+    pair = failed_pair("local", "qa", 3, None)
+    assert pair.not_begun
+    assert (pair.to_json()["status"], pair.exit_code) == ("not begun", 130)
+    assert failed_pair("local", "qa", 3, UsageError("no")).to_json()["status"] == "failed"

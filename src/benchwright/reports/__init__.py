@@ -3,6 +3,7 @@
 from benchwright.core import printable
 from benchwright.reports._adopt import run_of_folder, steps_of_folder
 from benchwright.reports._compare.compare import compare_runs
+from benchwright.reports._compare.elsewhere import SamplesOf, as_filed, folder_run, is_run_folder
 from benchwright.reports._compare.values import Comparison, MetricComparison
 from benchwright.reports._compare.view import comparison_view
 from benchwright.reports._export import export_samples, exported_lines
@@ -58,6 +59,7 @@ __all__ = [
     "MetricComparison",
     "ResultView",
     "SampleView",
+    "SamplesOf",
     "SideBySide",
     "SideBySideTable",
     "SideRun",
@@ -65,6 +67,7 @@ __all__ = [
     "WorkRuns",
     "WorkTask",
     "all_points",
+    "as_filed",
     "code_result",
     "compare_runs",
     "comparison_view",
@@ -77,7 +80,9 @@ __all__ = [
     "find_samples",
     "find_step",
     "find_work_folder",
+    "folder_run",
     "headline_of",
+    "is_run_folder",
     "is_share",
     "is_unparsed",
     "is_wrong",

@@ -44,6 +44,8 @@ def results_document(run: RunRecord, summary: RunSummary) -> JsonObject:
         "partial": summary.partial,
         "notes": list(summary.notes),
         "derived": dict(summary.derived) or None,
+        "headline": summary.headline,
+        "lower_is_better": list(summary.lower_is_better) or None,
     }
     return {
         "command": command_of(run),

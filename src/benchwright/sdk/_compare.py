@@ -10,8 +10,8 @@ from pathlib import Path
 from benchwright.core import NotFoundError
 from benchwright.endpoints import EndpointSettings
 from benchwright.engine import RunSettings
-from benchwright.reports import Comparison, compare_runs
-from benchwright.store import Store, existing_workspace
+from benchwright.reports import Comparison, SamplesOf, as_filed, compare_runs, folder_run, is_run_folder
+from benchwright.store import RunRecord, Store, Workspace, existing_workspace
 
 
 def compare(
@@ -28,17 +28,21 @@ def compare(
 ) -> Comparison:
     """Compare two runs by number, name, folder or `last`; `compare_runs` explains the options.
 
-    NotFoundError for a run that is not there, UsageError for runs that cannot be compared.
+    A folder may also be one that holds the files of a run from elsewhere. NotFoundError for a run that is not there,
+    UsageError for runs that cannot be compared.
     """
+    from contextlib import closing, nullcontext
+
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
-    if not place.database.exists():
-        raise NotFoundError(f"there are no runs in {place.root} yet. Start one with: benchwright run TARGET")
-    store = Store(place, read_only=not os.access(place.state, os.W_OK))
-    try:
+    store = Store(place, read_only=not os.access(place.state, os.W_OK)) if place.database.exists() else None
+    with nullcontext() if store is None else closing(store):
+        runs = [_find(store, str(wanted), -number, place) for number, wanted in enumerate((a, b))]
+        folders = {run.id: run.folder for run in runs if run.id <= 0}
+        if folders:
+            runs = [run if run.id <= 0 else as_filed(run) for run in runs]
         return compare_runs(
             store,
-            store.find_run(str(a)),
-            store.find_run(str(b)),
+            *runs,
             metric=metric,
             tolerance=tolerance,
             times=times,
@@ -46,9 +50,24 @@ def compare(
             listed=listed,
             lower=lower_is_better,
             harmless=_harmless(),
+            samples=SamplesOf(store, folders) if folders else None,
         )
-    finally:
-        store.close()
+
+
+def _find(store: Store | None, wanted: str, number: int, place: Workspace) -> RunRecord:
+    """A run of the workspace, or of a folder that it does not know; the latter under `number`, 0 or less."""
+    folder = Path(wanted).expanduser()
+    try:
+        if store is not None:
+            return store.find_run(wanted)
+    except NotFoundError:
+        if not is_run_folder(folder):
+            raise
+    if is_run_folder(folder):
+        return folder_run(folder.resolve(), number)
+    raise NotFoundError(
+        f"there are no runs in {place.root} yet, and {wanted} is no folder of a run. Start one with: benchwright run TARGET"
+    )
 
 
 def _harmless() -> set[str]:

@@ -18,7 +18,7 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.reports._compare.asked import asked_differently
-from benchwright.reports._compare.pairing import Half, Pair, pairs_of
+from benchwright.reports._compare.pairing import Half, Pair, Scored, pairs_of
 from benchwright.reports._compare.values import (
     ChangedSample,
     Comparison,
@@ -29,6 +29,7 @@ from benchwright.reports._compare.values import (
     StepPair,
     adjusted,
     direction_of,
+    title_of,
 )
 from benchwright.reports._compare.workflows import compare_workflows
 from benchwright.reports._settings import endpoint_of, model_of
@@ -70,7 +71,7 @@ class _Tally:
 
 
 def compare_runs(
-    store: Store,
+    store: Store | None,
     a: RunRecord,
     b: RunRecord,
     *,
@@ -81,11 +82,12 @@ def compare_runs(
     listed: int | None = LISTED,
     lower: Collection[str] = (),
     harmless: Collection[str] = (),
+    samples: Scored | None = None,
 ) -> Comparison:
     """Compare two runs of one workspace: two benchmark runs by their samples, two workflow runs by their steps.
 
     Args:
-        store: The workspace.
+        store: The workspace; None where both runs are from elsewhere.
         a: The first run, the one to compare with.
         b: The second.
         metric: Only this metric; None: all.
@@ -95,6 +97,7 @@ def compare_runs(
         listed: Most changed samples and steps to list; None: all of them.
         lower: Metrics of which less is better, besides those that a run declares or whose names say so.
         harmless: Settings of a run, and of its model, that change no result. All others are compared.
+        samples: Where the samples are; None: in the store.
 
     UsageError for a run compared with itself and for runs that cannot be compared; NotFoundError for a metric
     that neither has.
@@ -107,13 +110,14 @@ def compare_runs(
             f"run {workflow.id} is a workflow and run {other.id} a benchmark: they have nothing in common to compare"
         )
     if a.kind == "workflow":
+        assert store is not None  # folders are of benchmarks
         return compare_workflows(
             store, a, b, metric=metric, tolerance=tolerance, times=times, listed=listed, lower=lower
         )
     reasons = list(_disagreements(a, b))
     if reasons and not force:
         raise UsageError(
-            f"runs {a.id} and {b.id} cannot be compared: they {' and '.join(reasons)}. "
+            f"{title_of(a)} and {title_of(b)} cannot be compared: they {' and '.join(reasons)}. "
             "Compare them all the same, by the rows they share, with --force"
         )
     summaries = {run.id: _summary(run) for run in (a, b)}
@@ -121,7 +125,9 @@ def compare_runs(
     less = {*lower, *first.lower_is_better, *second.lower_is_better}
     headline = _headline(first, second, metric)
     down = headline is not None and lower_is_better(headline, less)
-    seen = _look(pairs_of(store, a.id, b.id), tolerance, listed, headline, worse=1 if down else -1)
+    where: Scored | None = store if samples is None else samples
+    assert where is not None
+    seen = _look(pairs_of(where, a.id, b.id), tolerance, listed, headline, worse=1 if down else -1)
     metrics = _metrics(first, second, seen, metric, tolerance, less)
     counted = [found for found in metrics if times or not found.noise]
     return Comparison(
@@ -309,17 +315,17 @@ def _part(run: RunRecord, part: str, what: str) -> JsonValue:
 
 def _doubts(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[str]:
     if a.name != b.name:
-        yield f"run {a.id} is of {a.name}, run {b.id} of {b.name}"
+        yield f"{title_of(a)} is of {a.name}, {title_of(b)} of {b.name}"
     if (first.rows, first.repeats) != (second.rows, second.repeats):
         yield (
-            f"run {a.id} covers {_size(first)}, run {b.id} {_size(second)}: the values of the runs are of other "
+            f"{title_of(a)} covers {_size(first)}, {title_of(b)} {_size(second)}: the values of the runs are of other "
             "samples; the difference is of those in both"
         )
     for run, summary in ((a, first), (b, second)):
         if summary.partial:
-            yield f"run {run.id} is partial: {summary.evaluated} samples"
+            yield f"{title_of(run)} is partial: {summary.evaluated} samples"
         elif not summary.comparable:
-            yield f"run {run.id} is not comparable: {summary.failed} of {summary.evaluated} samples failed"
+            yield f"{title_of(run)} is not comparable: {summary.failed} of {summary.evaluated} samples failed"
 
 
 def _size(summary: RunSummary) -> str:
@@ -341,6 +347,7 @@ def _side(run: RunRecord, summary: RunSummary) -> Side:
         failed=summary.failed,
         outcomes=dict(summary.outcomes),
         comparable=summary.comparable,
+        title=title_of(run),
     )
 
 

@@ -40,8 +40,8 @@ def _table(comparison: Comparison, *, narrow: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("metric", overflow="fold")
     headings = (
-        f"run {comparison.run_a.id}",
-        f"run {comparison.run_b.id}",
+        printable(comparison.run_a.title),
+        printable(comparison.run_b.title),
         f"difference{break_}(95 %)",
         "won/lost\ntied" if narrow else "won/lost/tied",
         "p",

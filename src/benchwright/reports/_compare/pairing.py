@@ -7,11 +7,17 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from benchwright.store import Store
+
+class Scored(Protocol):
+    """Where the samples of runs are: the store, or the files of a run from elsewhere."""
+
+    def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """Row, repeat, hash of the row and record of every sample, in their order."""
+        ...
 
 
 class Half(NamedTuple):
@@ -36,7 +42,7 @@ class Pair(NamedTuple):
     """In the second."""
 
 
-def pairs_of(store: Store, a: int, b: int) -> Iterator[Pair]:
+def pairs_of(store: Scored, a: int, b: int) -> Iterator[Pair]:
     """Rows of equal content are the same row; among copies, the first of one run is the first of the other, and so on.
 
     As long as both runs have the same rows in the same order, one of each is held at a time; from the first that
@@ -58,13 +64,13 @@ def pairs_of(store: Store, a: int, b: int) -> Iterator[Pair]:
             yield from _repeats(row, ())
 
 
-def _rows(store: Store, run_id: int) -> Iterator[list[Half]]:
+def _rows(store: Scored, run_id: int) -> Iterator[list[Half]]:
     """A run's samples in row order, the repeats of a row together."""
     for _, halves in groupby(_halves(store, run_id), key=attrgetter("row")):
         yield list(halves)
 
 
-def _halves(store: Store, run_id: int) -> Iterator[Half]:
+def _halves(store: Scored, run_id: int) -> Iterator[Half]:
     for index, repeat, row_hash, output in store.scored(run_id):
         record = orjson.loads(output)
         yield Half(index, repeat, row_hash or str(record.get("e")).encode(), record)

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from benchwright.core import JsonObject, JsonValue, encode_json, json_differences
 from benchwright.stats import PairedResult
+from benchwright.store import RunRecord
 
 Direction: TypeAlias = Literal["up", "down", "same", "mixed"]
 """Where a metric went from the first run to the second."""
@@ -42,6 +43,8 @@ class Side:
     """Samples without a score."""
     outcomes: dict[str, int] | None = None
     """Samples per outcome, all eight named; None for workflows."""
+    title: str = ""
+    """What tables call the run: `run 3`, or its folder where it is not of this workspace."""
     comparable: bool = True
     """Whether the run's numbers may be compared: it is complete, and not too many samples failed."""
 
@@ -218,6 +221,11 @@ class Comparison:
             ],
             "metrics": metrics,
         }
+
+
+def title_of(run: RunRecord) -> str:
+    """What messages call a run: its number, or its folder where it is not of this workspace."""
+    return f"run {run.id}" if run.id > 0 else f"{run.folder.parent.name}/{run.folder.name}"
 
 
 def adjusted(metrics: Iterable[MetricComparison]) -> list[MetricComparison]:

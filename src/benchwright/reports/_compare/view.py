@@ -24,7 +24,7 @@ def comparison_view(comparison: Comparison) -> Group:
 
     a, b = comparison.run_a, comparison.run_b
     title = Text.assemble(
-        "run ", (str(a.id), "bold"), " → run ", (str(b.id), "bold"), ": ", _verdict(comparison)
+        (printable(a.title), "bold"), " → ", (printable(b.title), "bold"), ": ", _verdict(comparison)
     )
     parts: list[RenderableType] = [Text(), title]
     parts += [Text(f"warning: {printable(text)}", "yellow") for text in comparison.warnings]
@@ -35,14 +35,15 @@ def comparison_view(comparison: Comparison) -> Group:
         parts.append(MetricTable(comparison))
     shared = f"{plural(comparison.both, comparison.noun)} in both"
     if comparison.only_a or comparison.only_b:
-        shared += f", {comparison.only_a:,} only in run {a.id}, {comparison.only_b:,} only in run {b.id}"
+        shared += f", {comparison.only_a:,} only in {a.title}, {comparison.only_b:,} only in {b.title}"
     parts.append(Text(shared, "dim"))
     parts += [Text(sentence) for sentence in _sentences(comparison) if sentence]
     if comparison.noun == "step":
         parts += workflow_parts(comparison)
     elif comparison.changed:
         parts += [Text(), Text("changed samples, losses first", "bold"), _changed(comparison)]
-        parts.append(Text(f"look at one: benchwright show {b.id} {comparison.changed[0].step}", "dim"))
+        if b.id > 0:
+            parts.append(Text(f"look at one: benchwright show {b.id} {comparison.changed[0].step}", "dim"))
     return Group(*parts)
 
 
@@ -86,7 +87,7 @@ def _sides(comparison: Comparison) -> Table:
 
     a, b = comparison.run_a, comparison.run_b
     table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("", f"run {a.id}", f"run {b.id}"):
+    for heading in ("", printable(a.title), printable(b.title)):
         table.add_column(heading, overflow="fold")
     for label, one, other in (
         ("eval", a.workflow_name, b.workflow_name),
@@ -134,7 +135,7 @@ def _changed(comparison: Comparison) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("sample", justify="right", no_wrap=True)
-    for heading in (f"run {comparison.run_a.id}", f"run {comparison.run_b.id}"):
+    for heading in (printable(comparison.run_a.title), printable(comparison.run_b.title)):
         table.add_column(heading, overflow="fold")
     for change in comparison.changed:
         told = (_told(change.run_a, change.metric), _told(change.run_b, change.metric))

@@ -15,6 +15,7 @@ from benchwright.reports._compare.values import (
     adjusted,
     direction_of,
     field_differences,
+    title_of,
 )
 from benchwright.reports._workflow_steps import StepView, step_views
 from benchwright.stats import compare_pairs
@@ -156,6 +157,7 @@ def _side(run: RunRecord) -> Side:
         model if isinstance(model, str) else "",
         duration,
         comparable=run.status == "completed",
+        title=title_of(run),
     )
 
 
