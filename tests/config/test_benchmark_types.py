@@ -210,9 +210,9 @@ def test_the_environment_of_a_provider_is_not_looked_at_before(
     assert resolve_provider(found.models["o"]).base_url == "http://localhost:1/v1"
 
 
-def test_a_random_model_is_the_demo_model_and_says_so(tmp_path: Path) -> None:
+def test_a_random_model_answers_by_chance_and_says_so(tmp_path: Path) -> None:
     found = config(tmp_path, '[models.r]\ntype = "random"\nseed = 4\n')
     assert found.models["r"].type == "demo"
-    assert found.models["r"].demo == {"seed": 4}
-    assert "demo model" in found.models["r"].notes[0]
+    assert found.models["r"].demo == {"seed": 4, "by_chance": True, "model_id": "random"}
+    assert "at random" in found.models["r"].notes[0]
     assert provider_model("random_label").type == "demo"

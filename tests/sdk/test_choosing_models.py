@@ -87,7 +87,7 @@ def test_an_unset_key_leaves_no_run_behind(folder: Path, monkeypatch: pytest.Mon
 def test_what_cannot_be_meant_is_refused_with_the_cure(
     folder: Path, options: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises((UsageError, ConfigError), match=words):
         benchwright.run(write(folder), **options)
 
 

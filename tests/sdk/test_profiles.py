@@ -203,6 +203,23 @@ def test_first_model_of_the_server_is_taken(lists: Any, profile: str, path: str,
     assert model_id_of(model=profile, model_url=url) == "first"
 
 
+def test_an_address_alone_finds_the_only_model(lists: Any) -> None:
+    url, handler = lists
+    handler.answers["/v1/models"] = (200, {"data": [{"id": "org/only"}]})
+    assert model_id_of(model_url=url) == "org/only"
+    assert model_id_of(model_url=f"{url}/v1/chat/completions") == "org/only"
+
+
+def test_an_address_alone_does_not_choose_among_several(lists: Any) -> None:
+    url, handler = lists
+    handler.answers["/v1/models"] = (200, {"data": [{"id": f"m{n}"} for n in range(25)]})
+    with pytest.raises(UsageError) as caught:
+        model_id_of(model_url=url)
+    assert "the server has 25 models: m0, m1, " in str(caught.value)
+    assert "and 5 more" in str(caught.value)
+    assert "--model-id m0" in str(caught.value)
+
+
 def test_key_is_sent_with_the_question_which_model(lists: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     url, handler = lists
     monkeypatch.setenv("LIST_KEY", "sk-very-secret-key")

@@ -220,6 +220,8 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
         )
     if demo:
         character = {s.name: checked.pop(s.name) for s in _CHARACTER if s.name in checked}
+        if by_chance:
+            character |= {"by_chance": True, "model_id": "random"}
         checked["demo"] = character
     if "ca_file" in checked:
         if checked.get("verify") is False:

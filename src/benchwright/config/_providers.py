@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from benchwright.config._model import ModelConfig
 
 RANDOM = ("random", "random_label")
-"""Models that answer by chance elsewhere; here the demo model stands in for them."""
+"""Models that answer by chance."""
 
-RANDOM_NOTE = "the demo model answers, the same for the same seed and prompt"
-"""What must be said where a file asks for a random model."""
+RANDOM_NOTE = "answers at random, the same for the same seed, prompt and repeat"
+"""What must be said where a random model is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         continuation_likelihood,
     )
     from benchwright.endpoints._limiter import Limiter
-    from benchwright.endpoints._model_list import first_model
+    from benchwright.endpoints._model_list import listed_models
     from benchwright.endpoints._reasoning import SplitText, split_reasoning
     from benchwright.endpoints._refused_settings import AdaptedEndpoint, RequestAdapter, setting_advice
     from benchwright.endpoints._scripted import Script, ScriptedAnswer, ScriptedEndpoint
@@ -63,8 +63,8 @@ __all__ = [
     "captured_bodies",
     "continuation_likelihood",
     "demo_server",
-    "first_model",
     "learn_echo",
+    "listed_models",
     "model_in_url",
     "open_endpoint",
     "serve_demo",
@@ -93,8 +93,8 @@ _LAZY = {
     "captured_bodies": "_captured",
     "continuation_likelihood": "_likelihood",
     "demo_server": "_demo.server",
-    "first_model": "_model_list",
     "learn_echo": "_echo",
+    "listed_models": "_model_list",
     "serve_demo": "_demo.server",
     "setting_advice": "_refused_settings",
     "split_reasoning": "_reasoning",

@@ -13,8 +13,8 @@ _TIMEOUT_S = 5.0
 _CURE = "Name it: --model-id NAME"
 
 
-async def first_model(settings: EndpointSettings) -> str:
-    """The first model that the server lists. The settings' own model id is not looked at.
+async def listed_models(settings: EndpointSettings) -> list[str]:
+    """The models that the server lists, at least one. The settings' own model id is not looked at.
 
     Raises ConfigError with the server's words when it cannot be asked or lists none.
     """
@@ -39,11 +39,11 @@ async def first_model(settings: EndpointSettings) -> str:
                     f"{redact(str(failure))}. {_CURE}"
                 ) from None
             if reply.status == 200:
-                name = _first_name(reply.body)
-                if name is not None and redact(name) != name:
+                names = _names(reply.body)
+                if any(redact(name) != name for name in names):
                     raise ConfigError(f"the server lists a model whose name is a secret of yours. {_CURE}")
-                if name is not None:
-                    return name
+                if names:
+                    return names
                 words = "lists no models"
             else:
                 words = f"says {reply.status}: {words_of_body(reply.body, redact)}"
@@ -63,15 +63,15 @@ def _urls(settings: EndpointSettings) -> list[str]:
     return [*urls, address.url_of("/info")] if settings.api == "tgi" else urls
 
 
-def _first_name(body: bytes) -> str | None:
+def _names(body: bytes) -> list[str]:
     """Out of OpenAI's list, or out of what TGI says about itself."""
     try:
         data = load_json(body)
     except ValueError:
-        return None
+        return []
     if not isinstance(data, dict):
-        return None
+        return []
     listed = data.get("data")
     entries = listed if isinstance(listed, list) else [{"id": data.get("model_id")}]
     names = (entry.get("id") for entry in entries if isinstance(entry, dict))
-    return next((name for name in names if isinstance(name, str) and name), None)
+    return list(dict.fromkeys(name for name in names if isinstance(name, str) and name))

@@ -107,7 +107,12 @@ def command_of(run: RunRecord) -> str:
             words += ["--target", f"{run.target}:{run.name}" if run.target.endswith(".py") else run.target]
         generation = {}
     elif is_demo(run):
-        flags = {"model": "demo", "demo_skill": _table(settings.get("model")).get("skill")}
+        demo = _table(settings.get("model"))
+        flags = (
+            {"model": "random"}
+            if demo.get("by_chance")
+            else {"model": "demo", "demo_skill": demo.get("skill")}
+        )
     elif "url" in _table(settings.get("model")):
         endpoint = endpoint_of(run)
         flags = {"model_url": endpoint.get("url"), "model_id": endpoint.get("model_id")}

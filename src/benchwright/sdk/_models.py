@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,6 +35,8 @@ from benchwright.sdk._options import RunOptions
 UNNAMED = "?"
 """Stands for a model that only its server could name, where the server was not asked."""
 
+_LISTED = 20
+"""Most names of models in a message."""
 DEFAULT_PARALLELISM = 16
 """Samples in flight when nobody says otherwise: polite to a small server, enough for a laptop."""
 
@@ -100,9 +103,7 @@ def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: 
         return _demo(options, None)
     if name == "demo":
         raise UsageError("the demo model runs in this process and has no address; leave --model out")
-    if options.model_id is None and options.api is None:
-        raise UsageError("--model-url also needs --model-id, the name the server knows the model by")
-    model = ModelConfig(name=options.model_id or "?", base_url=address, model=options.model_id)
+    model = ModelConfig(name=options.model_id or UNNAMED, base_url=address, model=options.model_id)
     return _http(options, model, ask_server)
 
 
@@ -181,7 +182,8 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     if model_type is not None:
         endpoint.type_for(model_type)  # what the wire format cannot do is refused here
     if model_id is None:
-        endpoint = _with_model(endpoint, ask_server, model.name)
+        described = model.name == UNNAMED and options.api is None  # by its address alone
+        endpoint = _with_model(endpoint, ask_server, model, first=not described)
     generation = _generation(options, endpoint.model_id, model)
     if api == "responses" and generation.stop:
         raise UsageError("the responses route knows no stop texts; leave --stop out, or use --api openai")
@@ -209,8 +211,11 @@ def _headers(model: Mapping[str, str], given: Mapping[str, str]) -> dict[str, st
     return {**{name: value for name, value in model.items() if name.lower() not in won}, **given}
 
 
-def _with_model(endpoint: EndpointSettings, ask_server: bool, written: str) -> EndpointSettings:
-    """The endpoint with the model that the server has. Asked once; the run keeps the answer.
+def _with_model(
+    endpoint: EndpointSettings, ask_server: bool, model: ModelConfig, *, first: bool
+) -> EndpointSettings:
+    """The endpoint with the model that the server has; of several, the `first` or none. Asked once; the run keeps the
+    answer.
 
     Formats whose requests name no model do without: a server that cannot tell is called what the user called it.
     """
@@ -218,27 +223,35 @@ def _with_model(endpoint: EndpointSettings, ask_server: bool, written: str) -> E
         raise UsageError("Triton has the model's name in its URLs: give it with --model-id NAME")
     if not ask_server:
         return endpoint
-    from benchwright.endpoints import first_model
+    from benchwright.endpoints import listed_models
 
     asked = replace(endpoint, headers=resolve_headers(endpoint.headers))
     try:
-        name: str = in_event_loop(first_model(asked))
+        names: list[str] = in_event_loop(listed_models(asked))
     except ConfigError:
         if endpoint.api not in ("tgi", "mindie"):
             raise
-        name = written
-    return replace(endpoint, model_id=name)
+        names = [model.name]
+    if len(names) > 1 and not first:
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        raise UsageError(
+            f"the server has {len(names)} models: {', '.join(names[:_LISTED])}{more}. Choose one: "
+            f"--model-id {shlex.quote(names[0])}"
+        )
+    return replace(endpoint, model_id=names[0])
 
 
 def _demo(options: RunOptions, model: ModelConfig | None) -> ChosenModel:
     parallelism = options.parallelism or DEFAULT_PARALLELISM
     values: dict[str, Any] = dict(model.demo) if model is not None else {}
     if options.demo_skill is not None:
+        if values.get("by_chance"):
+            raise UsageError("--demo-skill is for the demo model; a random model has none")
         values["skill"] = options.demo_skill
     if options.max_retries is not None:
         values["max_retries"] = options.max_retries
     endpoint = DemoSettings(**{**values, "parallelism": parallelism})
-    generation = _generation(options, "demo", model)
+    generation = _generation(options, endpoint.model_id, model)
     notes, system = (model.notes, model.system) if model is not None else ((), None)
     return ChosenModel(endpoint, generation, options.model_type, parallelism, None, notes, system)
 

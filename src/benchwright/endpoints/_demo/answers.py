@@ -8,12 +8,12 @@ from typing import NamedTuple
 from benchwright.endpoints._demo.arithmetic import calculate
 from benchwright.endpoints._demo.chance import Chance, limit_of
 from benchwright.endpoints._demo.facts import recall
-from benchwright.endpoints._demo.guesses import chatter, guess, is_open_task
+from benchwright.endpoints._demo.guesses import WORDS, chatter, guess, is_open_task
 from benchwright.endpoints._demo.numbers import Worked, show_number
 from benchwright.endpoints._demo.options import choose, find_options
 from benchwright.endpoints._demo.phrases import combine
 from benchwright.endpoints._demo.prompts import Question, is_judge_prompt, last_question
-from benchwright.endpoints._demo.solved import Solved
+from benchwright.endpoints._demo.solved import Kind, Solved
 from benchwright.endpoints._demo.text_tasks import rewrite
 from benchwright.endpoints._demo.word_problems import solve_word_problem
 from benchwright.endpoints._demo.yes_no import decide, is_yes_no
@@ -21,6 +21,7 @@ from benchwright.endpoints._demo.yes_no import decide, is_yes_no
 _REASONED = re.compile(
     r"\bstep[- ]by[- ]step\b|\bthink (?:first|aloud|carefully)\b|\bshow your (?:work|reasoning)\b"
 )
+_MAYBE = re.compile(r"(?i)\bmaybe\b")
 _MASK = 0xFFFFFFFF
 _MAX_READ_CHARS = 20_000
 """Of a longer prompt only the end is read: the last question stands there."""
@@ -44,11 +45,12 @@ class Answer(NamedTuple):
 class Answerer:
     """Answers prompts with a given skill and seed. Pure: the same question always gets the same answer."""
 
-    __slots__ = ("_chance", "_limit")
+    __slots__ = ("_by_chance", "_chance", "_limit")
 
-    def __init__(self, skill: float, seed: int) -> None:
+    def __init__(self, skill: float, seed: int, by_chance: bool = False) -> None:
         self._chance = Chance(seed)
-        self._limit = limit_of(skill)
+        self._by_chance = by_chance
+        self._limit = 0 if by_chance else limit_of(skill)
 
     def answer(self, prompt: str, system: str = "", variation: str = "") -> Answer:
         """The answer to a prompt.
@@ -60,6 +62,10 @@ class Answerer:
         question = last_question(prompt[-_MAX_READ_CHARS:])
         if is_judge_prompt(prompt):  # all of it is the question: what is judged stands in its middle
             question = question._replace(block=prompt)
+        if self._by_chance:
+            bits = self._chance.bits(f"{variation}\n{prompt}")
+            said, kind = drawn(question, bits)
+            return Answer(_worded(said, Solved(kind, said), question, system), said, (), False)
         bits = self._chance.bits(question.block)
         if variation:
             anew = self._chance.bits(f"{variation}\n{question.block}")
@@ -117,6 +123,26 @@ def solve(question: Question, bits: int) -> Solved:
                 options, lambda stem: _solve_plain(Question(stem, stem, stem.lower(), False), bits), bits
             )
     return _solve_plain(question, bits)
+
+
+def drawn(question: Question, bits: int) -> tuple[str, Kind]:
+    """An answer by chance of the kind that a question wants: any of its options, labels or grades alike, else a number
+    below 100 or a word."""
+    solved = solve(question, bits)
+    options = None if solved.kind == "grade" else find_options(question.block)
+    if options is not None:
+        candidates: tuple[str, ...] = options.labels
+    elif solved.kind == "grade":
+        candidates = tuple(dict.fromkeys((solved.right, *solved.others)))
+    elif is_yes_no(question.block, question.lowered):
+        candidates = tuple(dict.fromkeys((solved.right, *solved.others)))
+        if _MAYBE.search(question.full):
+            candidates += ("maybe",)
+    elif solved.kind == "number":
+        return str(bits % 100), "number"
+    else:
+        return WORDS[bits & 63], "guess"
+    return candidates[bits % len(candidates)], solved.kind
 
 
 def _solve_plain(question: Question, bits: int) -> Solved:

@@ -50,13 +50,15 @@ class DemoModel:
 
     def __init__(self, settings: DemoSettings | None = None) -> None:
         self.settings = settings or DemoSettings()
-        self._answerer = Answerer(self.settings.skill, self.settings.seed)
+        self._answerer = Answerer(self.settings.skill, self.settings.seed, self.settings.by_chance)
 
     def complete(self, route: Route, body: JsonObject, repeat: int = 0) -> DemoCompletion:
         """Answers a request body. Raises `DemoRefusalError` when a field is missing or of the wrong kind."""
         if not isinstance(body.get("model"), str):
             raise DemoRefusalError("'model' must name a model", "model")
         variation = read_variation(body, repeat)
+        if self.settings.by_chance:  # each repeat is another throw, whatever the temperature
+            variation = f"{repeat}/{body.get('seed')}"
         stops = read_stops(body) if "stop" in body else []
         count = read_count(body, "n", 1) if "n" in body else 1
         if route == "chat":

@@ -82,6 +82,8 @@ class DemoSettings:
     """Probability, 0 to 1, that one attempt fails."""
     seed: int = 0
     """Which questions it gets wrong; another seed is another model of the same skill."""
+    by_chance: bool = False
+    """Whether it answers at random, whatever it could solve: the model `random`. The skill then has no effect."""
     faults: FaultMix = field(default_factory=FaultMix)
     """What the failures are."""
     model_id: str = "demo"
@@ -113,7 +115,8 @@ class DemoSettings:
         >>> DemoSettings().fingerprint()
         'demo://demo?skill=0.7&seed=0&version=1'
         """
-        return f"demo://{self.model_id}?skill={self.skill:g}&seed={self.seed}&version={DEMO_VERSION}"
+        skill = "by_chance" if self.by_chance else f"skill={self.skill:g}"
+        return f"demo://{self.model_id}?{skill}&seed={self.seed}&version={DEMO_VERSION}"
 
 
 assert {f.name for f in fields(FaultMix)} == set(get_args(FaultKind))
