@@ -71,6 +71,11 @@ def test_classes_stand_for_profiles(written: object, profile: str) -> None:
     )  # fmt: skip
 
 
+def test_what_is_switched_off_or_left_open_is_not_worth_a_word() -> None:
+    model = read_model_entry(WHERE, {**TEMPLATE, "model": "", "rpm_verbose": False, "verbose": False})
+    assert (model.model, model.notes) == (None, ())
+
+
 def test_what_has_no_effect_is_said() -> None:
     model = read_model_entry(
         WHERE,
@@ -79,12 +84,20 @@ def test_what_has_no_effect_is_said() -> None:
             "path": "/weights/tokenizer",
             "trust_remote_code": True,
             "verbose": True,
+            "rpm_verbose": True,
             "pred_postprocessor": {"type": print},
             "meta_template": {"round": []},
         },
     )
     told = {note.partition(" ")[0] for note in model.notes}
-    assert told == {"path", "trust_remote_code", "verbose", "pred_postprocessor", "meta_template"}
+    assert told == {
+        "path",
+        "trust_remote_code",
+        "verbose",
+        "rpm_verbose",
+        "pred_postprocessor",
+        "meta_template",
+    }
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchwright.config import Suite
 from benchwright.core import BenchmarkError, BenchwrightError, ConfigError, NotFoundError, UsageError
 from benchwright.sdk import RunOptions, SuiteOptions, check_suite, load_suite, resume, run, run_suite
 from benchwright.sdk._suite.result import failed_pair
@@ -481,6 +482,23 @@ def test_going_on_with_what_was_only_asked_scores_it(folder: Path, server: Serve
     assert result["local", "a"]["normalised_exact"] == 1.0
     assert len(server.asked) == 10
     assert ended == ["a", "b"], "each pair is reported once"
+
+
+def test_rules_of_one_type_go_to_the_pairs_that_take_them(folder: Path, server: Server) -> None:
+    (folder / "m.csv").write_text("question,A,B,answer\n1+1=,1,2,B\n", encoding="utf-8")
+    suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl, m.csv]\nwork_dir: out")
+    run_suite("s.yaml")
+    asked = len(server.asked)
+    result = run_suite(Suite(path=folder), mode="eval", reuse="", work_dir="out", mcq_fallback="aisbench")
+    names = {pair.dataset: pair.result.summary.metrics.keys() for pair in result if pair.result is not None}
+    assert ("accuracy" in names["m"], "normalised_exact" in names["a"]) == (True, True)
+    (scored,) = [run for run in runs_of(folder) if run.settings["questions"]["mcq_fallback"] == "aisbench"]
+    assert scored.benchmark == "m"
+    assert len(server.asked) == asked
+    suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl, b.jsonl]\nwork_dir: out2")
+    run_suite("s.yaml")
+    with pytest.raises(UsageError, match="--mcq-fallback: none of the datasets takes this"):
+        run_suite(Suite(path=folder), mode="eval", reuse="", work_dir="out2", mcq_fallback="aisbench")
 
 
 def test_scoring_needs_something_that_was_asked(folder: Path, server: Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
@@ -14,7 +15,9 @@ QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.gr
 """Names of the options that only files of questions understand."""
 
 _JUDGES = {"judge_url": "url", "judge_id": "model_id", "judge_key_name": "api_key"}
-_ONLY_MCQ = ("mcq_fallback", "answer_index")
+ONLY_MCQ = ("mcq_fallback", "answer_index", "infer_method")
+"""Settings that are about options."""
+
 _ONLY_QA = (
     "qa_metrics",
     "qa_pattern",
@@ -63,13 +66,30 @@ def refuse_questions(names: Iterable[str], target: str) -> None:
 
 def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:
     """The same for settings of the other type of questions."""
-    idle = _ONLY_QA if spec.family == "mcq" else _ONLY_MCQ
+    idle = _ONLY_QA if spec.family == "mcq" else tuple(name for name in ONLY_MCQ if name != "infer_method")
     flags = [flag(name) for name in names if name in idle]
     if flags:
         other = "qa" if spec.family == "mcq" else "mcq"
         raise UsageError(
             f"{', '.join(flags)}: only {other} files take this, and {spec.dataset} is {spec.family}"
         )
+
+
+def fitting(options: RunOptions, family: str) -> RunOptions:
+    """The options without those that a run of this family does not take: `mcq`, `qa`, or anything else.
+
+    For several runs at once: what is said for all goes to those that understand it.
+    """
+    idle = {"mcq": _ONLY_QA, "qa": ONLY_MCQ}.get(family, QUESTION_SETTINGS)
+    return replace(options, **dict.fromkeys(idle))
+
+
+def refuse_unheard(options: RunOptions, families: Iterable[str]) -> None:
+    """No flag does nothing: one that none of several runs takes is refused."""
+    heard = {name for family in families for name in given_questions(fitting(options, family))}
+    unheard = [flag(name) for name in given_questions(options) if name not in heard]
+    if unheard:
+        raise UsageError(f"{', '.join(unheard)}: none of the datasets takes this")
 
 
 def flag(name: str) -> str:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.benchmarks import QuestionOptions, is_question_file, load_questions
+from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, is_question_file, load_questions
 from benchwright.config import ConfigFile, Suite, SuiteDataset, SuiteModel
 from benchwright.core import BenchwrightError, ConfigError, UsageError, canonical_json
 from benchwright.endpoints import OpenEndpoint
 from benchwright.sdk._models import choose_model, scripted_model
 from benchwright.sdk._options import RunOptions, layered
-from benchwright.sdk._questions import QUESTION_SETTINGS, question_options, refuse_idle
+from benchwright.sdk._questions import ONLY_MCQ, QUESTION_SETTINGS, question_options, refuse_idle
 from benchwright.sdk._run import Plan, find_targets, run_settings
 from benchwright.sdk._targets import Target
 
@@ -157,9 +157,28 @@ def _targets(
     questions = _questions(entry, effective, options, config)
     if questions.name is None and configured is not None:
         questions = replace(questions, name=str(entry.target))
-    spec = load_questions(base, questions, cwd=entry.folder)
+    spec, questions = _loaded(base, questions, entry)
     refuse_idle(entry.run, spec)
     return [Target(spec, _written(base, cwd), base, defaults, questions.to_json())]
+
+
+def _loaded(
+    base: str, questions: QuestionOptions, entry: SuiteDataset
+) -> tuple[BenchmarkSpec, QuestionOptions]:
+    """The benchmark of a file. What is said for all datasets about options goes only to those that have some."""
+    try:
+        return load_questions(base, questions, cwd=entry.folder), questions
+    except UsageError:
+        usual = QuestionOptions()
+        own = {*entry.run, *(entry.questions or {})}
+        common = {name: getattr(usual, name) for name in ONLY_MCQ if name not in own}
+        without = replace(questions, **common)
+        if without == questions:
+            raise
+        spec = load_questions(base, without, cwd=entry.folder)
+        if spec.family != "qa":
+            raise
+        return spec, without
 
 
 def _questions(

@@ -12,13 +12,14 @@ from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import RunSettings, Watcher
 from benchwright.sdk._jobs import Ended, Job, leave, perform_jobs
 from benchwright.sdk._options import RunOptions
+from benchwright.sdk._questions import fitting, refuse_unheard
 from benchwright.sdk._rescore import rescore_plan
 from benchwright.sdk._resume import claimed, forget_failures
 from benchwright.sdk._run import queue_plans
 from benchwright.sdk._suite.options import SuiteOptions
 from benchwright.sdk._suite.result import PairResult, failed_pair
 from benchwright.sdk._suite.wanted import Wanted, asked_run, named_by, refuse_other, rescored
-from benchwright.store import Store
+from benchwright.store import RunRecord, Store
 
 Finished = Callable[[PairResult], None]
 """Told of every pair when it ends."""
@@ -63,17 +64,29 @@ def scoring_tasks(store: Store, wanted: Sequence[Wanted], options: RunOptions) -
             f"the work folder has no replies of {', '.join(missing)}; ask first: --mode infer, or --mode all"
         )
     plans = []
+    recorded = [store.run(each.run_id or 0) for each in wanted if each.plan is None]
+    if len(recorded) > 1:
+        refuse_unheard(options, map(_family, recorded))
     for each in wanted:
         source = asked_run(store, each.run_id or 0)
         if each.plan is None:
             # By the rules of the run that the folder has; the replies are those of the run that asked.
-            again = rescore_plan(store.run(each.run_id or 0), options=options, label=each.label)
+            run = store.run(each.run_id or 0)
+            own = fitting(options, _family(run)) if len(recorded) > 1 else options
+            again = rescore_plan(run, options=own, label=each.label)
             plans.append(rescored(again, source, each.label))
         else:
             plan = named_by(source, each.plan)
             refuse_other(replace(each, plan=plan), source, scoring=False)
             plans.append(rescored(plan, source, each.label))
     return [Task(each, job) for each, job in zip(wanted, queue_plans(store, plans), strict=True)]
+
+
+def _family(run: RunRecord) -> str:
+    """`mcq` or `qa` for a run of a question file; something else for others."""
+    if run.settings.get("questions") is None:
+        return ""
+    return str(run.settings.get("eval_type", "")).partition(".")[0]
 
 
 def scored_later(store: Store, each: Wanted) -> bool:
