@@ -493,7 +493,7 @@ def test_rules_of_one_type_go_to_the_pairs_that_take_them(folder: Path, server: 
     names = {pair.dataset: pair.result.summary.metrics.keys() for pair in result if pair.result is not None}
     assert ("accuracy" in names["m"], "normalised_exact" in names["a"]) == (True, True)
     (scored,) = [run for run in runs_of(folder) if run.settings["questions"]["mcq_fallback"] == "aisbench"]
-    assert scored.benchmark == "m"
+    assert scored.settings["benchmark"] == "m"
     assert len(server.asked) == asked
     suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl, b.jsonl]\nwork_dir: out2")
     run_suite("s.yaml")

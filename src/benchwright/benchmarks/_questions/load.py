@@ -184,6 +184,6 @@ def _rules(options: QuestionOptions, data_type: DataType) -> str:
     # Encoding and sheet decide the rows, whose fingerprint they are part of.
     for elsewhere in ("name", "meta_path", "fewshot_dataset", "template", "system", "encoding", "sheet"):
         deciding.pop(elsewhere)
-    if options.answer_index is None:  # so that rules of runs from before there was such a setting stay the same
+    if options.answer_index is None:  # the rules of runs from before it was a setting stay the same
         del deciding["answer_index"]
     return canonical_json(deciding).decode()
