@@ -265,3 +265,16 @@ def test_simulate_serves_the_demo_model(starter: Path, json_of: Any) -> None:
         assert server.stderr.read() == ""
     assert report["results"][0]["demo"] is False
     assert report["results"][0]["summary"]["metrics"]["correct"]["value"] == 1.0
+
+
+def test_check_shows_long_rows_without_their_middle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text(f"question,answer\nbegins {'x' * 3_000_000} ends,2\n")
+    main(["check", "q.csv"])
+    shown = capsys.readouterr().out
+    assert len(shown) < 50_000
+    assert "characters are not shown here" in shown
+    assert "begins" in shown
+    assert "ends" in shown

@@ -150,6 +150,8 @@ def test_results_are_duck_typed_and_the_format_overrides_the_name(data: Path, tm
         (SimpleNamespace(path=str(table), format="csv"), [{"a": "1"}]),
         (SimpleNamespace(path=table, format="CSV", metadata=None), [{"a": "1"}]),
         (SimpleNamespace(path=data), [{"a": 1}]),
+        (SimpleNamespace(local_path=str(data)), [{"a": 1}]),
+        (SimpleNamespace(path=None, local_path=table, format="csv"), [{"a": "1"}]),
         (data, [{"a": 1}]),
         (str(data), [{"a": 1}]),
     ]:

@@ -248,3 +248,18 @@ def test_columns_tell_whether_rows_may_have_media() -> None:
     assert names_media({"type", "path", "question"})
     assert names_media({"media"})
     assert not names_media({"type", "question"})
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.gif", "a.webp"])
+def test_a_picture_that_was_cut_is_said(tmp_path: Path, name: str) -> None:
+    whole = {
+        "a.png": b"\x89PNG\r\n\x1a\n" + b"x" * 20_000 + b"\0\0\0\0IEND\xaeB`\x82",
+        "a.jpg": b"\xff\xd8\xff" + b"x" * 20_000 + b"\xff\xd9",
+        "a.gif": b"GIF89a" + b"x" * 20_000 + b";",
+        "a.webp": b"RIFF" + (20_008).to_bytes(4, "little") + b"WEBPVP8 " + b"x" * 20_000,
+    }[name]
+    (tmp_path / name).write_bytes(whole)
+    item = MediaItem("image", name, "image", tmp_path / name)
+    assert not look_at_media(item, max_bytes=None, whole=True).cut
+    (tmp_path / name).write_bytes(whole[:-600])
+    assert look_at_media(item, max_bytes=None, whole=True).cut

@@ -22,6 +22,15 @@ _CHECKED = 65_536
 """Files whose verdict a check remembers: many rows may show the same picture."""
 
 
+def cut_media(spec: BenchmarkSpec) -> str | None:
+    """That files end before their format says they do, as after a broken download; to be asked as `media_problem`."""
+    cut = () if spec.media is None else spec.media.cut
+    if not cut:
+        return None
+    shown = ", ".join(cut[:3]) + (" …" if len(cut) > 3 else "")
+    return f"{len(cut)} media file{'s end' if len(cut) > 1 else ' ends'} too early ({shown}); copy or download again"
+
+
 def media_problem(spec: BenchmarkSpec, model_type: EndpointType | None) -> str | None:
     """Why rows with media cannot be asked so, with the cure; to be asked once the rows were looked at."""
     wanted = model_type or spec.endpoint_type
@@ -56,6 +65,8 @@ class RowMedia:
         self._verdicts: dict[tuple[str, str], tuple[str, Callable[[], str]] | None] = {}
         self.seen = False
         """Whether any row that was checked has media."""
+        self.cut: list[str] = []
+        """Files of checked rows that end too early."""
 
     def __call__(self, row: Row) -> tuple[MediaPart, ...]:
         """The parts that stand before the text. Raises MissingFieldError for a file that cannot be sent."""
@@ -112,7 +123,9 @@ class RowMedia:
                 "its http:// address, or use --media base64 or path",
             )
         else:
-            look_at_media(item, max_bytes=self._most if self._inside(item) else None)
+            found = look_at_media(item, max_bytes=self._most if self._inside(item) else None, whole=True)
+            if found.cut and item.written not in self.cut:
+                self.cut.append(item.written)
 
     def _check_address(self, item: MediaItem) -> None:
         scheme, _, rest = item.written.partition("://")

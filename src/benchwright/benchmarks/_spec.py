@@ -47,6 +47,11 @@ class Media(Protocol):
         """Whether any row that the row check looked at has some."""
         ...
 
+    @property
+    def cut(self) -> Sequence[str]:
+        """Files that the row check found to end too early."""
+        ...
+
     def names(self, row: Row) -> tuple[str, ...]:
         """The row's media in words, for whoever looks at a row without reading files."""
         ...

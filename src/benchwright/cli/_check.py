@@ -117,22 +117,42 @@ def check_view(report: CheckReport, code: int) -> Group:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, text, style in _findings(report):
-        grid.add_row(label, Text(printable(text), style))
+        grid.add_row(label, Text(printable(_short(text)), style))
     title = Text.assemble((report.key, "bold"), f" on {printable(report.dataset)}: ", VERDICTS[code])
     shown: list[RenderableType] = [Text(), title, grid]
     for sample in report.samples[:1]:
         if sample.media:
             shown += [Rule(f"media, as sent for line {sample.line}", align="left", style="dim")]
-            shown += [Text(printable("\n".join(sample.media)))]
+            shown += [Text(printable(_short("\n".join(sample.media))))]
         for message in sample.messages:
             shown += [
                 Rule(f"{message.get('role')}, as sent for line {sample.line}", align="left", style="dim")
             ]
-            shown += [Text(printable(str(message.get("content"))))]
+            shown += [Text(printable(_short(str(message.get("content")))))]
         if sample.choices:
-            shown += [Rule("choices", align="left", style="dim"), Text(printable(" | ".join(sample.choices)))]
-        shown += [Rule("target", align="left", style="dim"), Text(printable(sample.target))]
+            shown += [
+                Rule("choices", align="left", style="dim"),
+                Text(printable(_short(" | ".join(sample.choices)))),
+            ]
+        shown += [Rule("target", align="left", style="dim"), Text(printable(_short(sample.target)))]
     return Group(*shown)
+
+
+_SHOWN_CHARS = 6000
+"""How much of one text is shown; the request holds all of it."""
+
+
+def _short(text: str) -> str:
+    """A long text without its middle, and how much that is.
+
+    >>> len(_short("x" * 5_000_000)) < 7000
+    True
+    """
+    left = len(text) - _SHOWN_CHARS
+    if left <= 0:
+        return text
+    start, end = text[: _SHOWN_CHARS * 2 // 3], text[-_SHOWN_CHARS // 3 :]
+    return f"{start}\n… {left:,} characters are not shown here …\n{end}"
 
 
 def question_type(report: CheckReport) -> str:

@@ -32,7 +32,7 @@ class Fetcher(Protocol):
         """Whether this fetcher is the one for a URI."""
 
     def fetch(self, uri: str, cache_dir: Path | None = None) -> FetchResult | Any:
-        """Brings the data here. The result needs a `path`, and may have `format` and `metadata`."""
+        """Brings the data here. The result needs a `path` or `local_path`, and may have `format` and `metadata`."""
 
 
 class LocalFetcher:
@@ -115,9 +115,12 @@ def _checked(found: object, who: str, uri: str) -> FetchResult:
     if isinstance(found, str | os.PathLike):
         found = FetchResult(Path(found))
     where = getattr(found, "path", None)
+    if where is None:
+        where = getattr(found, "local_path", None)
     if not isinstance(where, str | os.PathLike):
         raise DatasetError(
-            f"{uri}: {who}.fetch gave {type(found).__name__} without a path; expected an object with .path"
+            f"{uri}: {who}.fetch gave {type(found).__name__} without a path; expected an object with .path "
+            "or .local_path"
         )
     path = Path(os.path.abspath(os.fspath(where)))
     try:

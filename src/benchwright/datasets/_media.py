@@ -9,6 +9,7 @@ import base64
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from benchwright.datasets._local import local_path, scheme_of
 from benchwright.datasets._media_formats import (
     HEAD_BYTES,
     MEDIA_KINDS,
+    TAIL_BYTES,
     MediaFormat,
     MediaKind,
+    cut_short,
     format_by_name,
     sniff_media,
     told_apart,
@@ -67,6 +70,8 @@ class MediaFile:
     """Its MIME type, as the kind that the row wants."""
     size: int
     """Bytes."""
+    cut: bool = False
+    """Whether it ends before its format says it does."""
 
 
 def media_of(row: Row, base_dir: Path) -> tuple[MediaItem, ...]:
@@ -106,10 +111,10 @@ def names_media(columns: frozenset[str] | set[str]) -> bool:
     return "media" in columns or {"type", "path"} <= columns
 
 
-def look_at_media(item: MediaItem, *, max_bytes: int | None) -> MediaFile:
+def look_at_media(item: MediaItem, *, max_bytes: int | None, whole: bool = False) -> MediaFile:
     """What is known of a local file from its size and first bytes.
 
-    `max_bytes` is the most a file may have; None for any size. Raises MediaError for one that is missing, empty,
+    `max_bytes` is the most a file may have; None for any size. `whole` also looks whether it was cut. Raises MediaError for one that is missing, empty,
     no file, unreadable, too large, of no known format, or of another kind than the row says.
     """
     assert item.path is not None
@@ -124,6 +129,7 @@ def look_at_media(item: MediaItem, *, max_bytes: int | None) -> MediaFile:
             raise MediaError(item.field, f"{shown} is empty (0 bytes); copy or download it again")
         with item.path.open("rb", buffering=0) as raw:
             head = raw.read(HEAD_BYTES)
+            tail = _tail(raw, found.st_size) if whole else b""
     except (FileNotFoundError, NotADirectoryError):
         path = item.path
         raise MediaError(item.field, lambda: _not_there(item, path)) from None
@@ -133,7 +139,8 @@ def look_at_media(item: MediaItem, *, max_bytes: int | None) -> MediaFile:
     if max_bytes is not None and found.st_size > max_bytes:
         raise MediaError(item.field, f"{shown} {too_large(found.st_size, max_bytes)}")
     format = checked_format(item, head, item.path.name)
-    return MediaFile(format, format.mimes[item.kind], found.st_size)
+    cut = whole and cut_short(format, head, tail, found.st_size)
+    return MediaFile(format, format.mimes[item.kind], found.st_size, cut)
 
 
 def checked_format(item: MediaItem, head: bytes, name: str) -> MediaFormat:
@@ -179,6 +186,11 @@ def check_data_url(item: MediaItem, *, max_bytes: int) -> tuple[MediaFormat, str
         raise MediaError(item.field, f'"{head[:60]},…" holds what is no base64') from None
     format = checked_format(item, first, f"x.{mime.rpartition('/')[2]}")
     return format, mime
+
+
+def _tail(raw: FileIO, size: int) -> bytes:
+    raw.seek(max(0, size - TAIL_BYTES))
+    return raw.read(TAIL_BYTES) or b""
 
 
 def too_large(size: int, most: int) -> str:

@@ -15,6 +15,8 @@ MEDIA_KINDS: tuple[MediaKind, ...] = get_args(MediaKind)
 
 HEAD_BYTES = 512
 """So many bytes tell a format."""
+TAIL_BYTES = 12 * 1024
+"""Where the end of a picture is looked for: something may stand behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,23 @@ def sniff_media(head: bytes) -> MediaFormat | None:
     if len(head) > 188 and head[0] == head[188] == 0x47:
         return MPEG_TS
     return _mpeg_audio(head)
+
+
+def cut_short(format: MediaFormat, head: bytes, tail: bytes, size: int) -> bool:
+    """Whether a file ends before its format says it does, as after a download that broke off.
+
+    >>> cut_short(PNG, b"\x89PNG\r\n\x1a\n", b"IDAT....", 8)
+    True
+    """
+    if format is PNG:
+        return b"IEND" not in tail
+    if format is JPEG:
+        return b"\xff\xd9" not in tail
+    if format is GIF:
+        return b";" not in tail[-16:]
+    if format is WEBP:
+        return int.from_bytes(head[4:8], "little") + 8 > size
+    return False
 
 
 def format_by_name(name: str) -> MediaFormat | None:

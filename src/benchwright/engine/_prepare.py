@@ -18,6 +18,7 @@ from benchwright.benchmarks import (
     RowScan,
     build_prompts,
     cut_conversations,
+    cut_media,
     definition_doubts,
     fewshot_problem,
     imported_modules,
@@ -223,6 +224,7 @@ def _all_notes(
         cut_conversations(spec, scan),
         reread_targets(spec, scan),
         fewshot_problem(fewshot, scan),
+        cut_media(spec),
     )
     return (*reader.notes(), *_notes(spec, settings, fewshot, problems))
 

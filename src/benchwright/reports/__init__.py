@@ -10,6 +10,7 @@ from benchwright.reports._export import export_samples, exported_lines
 from benchwright.reports._files import RUN_FILES, write_run_config, write_run_files
 from benchwright.reports._headline import headline_of, is_share
 from benchwright.reports._listing import run_table
+from benchwright.reports._parquet import sample_rows
 from benchwright.reports._result_view import ResultView, result_table, result_view
 from benchwright.reports._results import results_document
 from benchwright.reports._samples import JudgeView, SampleView, find_samples, judge_views, sample_views
@@ -102,6 +103,7 @@ __all__ = [
     "run_table",
     "sample_in_full",
     "sample_json",
+    "sample_rows",
     "sample_views",
     "side_by_side",
     "step_in_full",

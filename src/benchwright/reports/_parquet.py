@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchwright.core import Row, load_json
 from benchwright.reports._atomic import replacing
 from benchwright.reports._columns import column
 from benchwright.reports._json_lists import dump_each
@@ -22,6 +23,8 @@ _TEXT = (
     "prompt", "system", "messages", "response", "reasoning", "target", "outcome", "error", "scores",
     "finish_reason", "metadata",
 )  # fmt: skip
+_JSON = ("messages", "scores", "metadata")
+"""Text columns that hold JSON."""
 _INTEGERS = ("sample_id", "repeat", "prompt_tokens", "completion_tokens", "attempts")
 _CHOICES = ("choices", "choices_logprobs", "choices_is_greedy")
 _REPETITIVE = ["system", "outcome", "error", "finish_reason"]
@@ -54,6 +57,16 @@ def write_samples(
             written += len(arrays[0])
             group = next(groups, None)
     return written
+
+
+def sample_rows(table: Any) -> list[Row]:
+    """The rows of a `samples.parquet` that was read, with values where the file has JSON texts."""
+    rows: list[Row] = table.to_pylist()
+    for row in rows:
+        for name in _JSON:
+            if isinstance(text := row.get(name), str):
+                row[name] = load_json(text)
+    return rows
 
 
 def _groups(samples: Iterable[SampleSteps], metrics: Sequence[str]) -> Iterator[dict[str, list[Any]]]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from benchwright.core import JsonObject, MetricSummary, RunSummary, suggest
+from benchwright.core import JsonObject, MetricSummary, NotFoundError, Row, RunSummary, suggest
 from benchwright.engine import Performed, StopCause
+from benchwright.reports import sample_rows
 from benchwright.store import RunRecord
 
 
@@ -68,6 +70,38 @@ class RunResult:
         values = ", ".join(f"{name} {metric.value:.4g}" for name, metric in self.summary.metrics.items())
         counted = f"{self.summary.evaluated} samples, {self.summary.failed} failed"
         return f"run {self.run_id} {self.name} on {self.model}: {values or 'no score'} ({counted}; {self.status})"
+
+    def samples(self) -> list[Row]:
+        """What was asked, answered and scored, one row per sample and repeat, as `samples.parquet` has it; messages, scores
+        and metadata as values rather than JSON. For many samples, `arrow()` takes less memory."""
+        return sample_rows(self.arrow())
+
+    def arrow(self) -> Any:
+        """The samples as a `pyarrow.Table`, for pandas, polars or duckdb."""
+        import pyarrow.parquet as pq
+
+        path = self.folder / "samples.parquet"
+        if not path.is_file():
+            raise NotFoundError(
+                f"run {self.run_id} has no file {path}; write its samples anew: benchwright export {self.run_id}"
+            )
+        return pq.read_table(path, use_threads=False)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from html import escape
+
+        def cells(tag: str, *values: object) -> str:
+            return "<tr>" + "".join(f"<{tag}>{escape(str(value))}</{tag}>" for value in values) + "</tr>"
+
+        summary = self.summary
+        rows = [cells("th", "metric", "value", "n")]
+        rows += [cells("td", name, f"{m.value:.4f}", m.count) for name, m in summary.metrics.items()]
+        title = f"run {self.run_id}: {self.name} on {self.model}, {self.status}"
+        counted = f"{summary.evaluated} samples, {summary.failed} failed"
+        said = [counted, *summary.notes, *filter(None, (self.stopped_because, self.first_failure))]
+        notes = "".join(f"<li>{escape(note)}</li>" for note in said)
+        return f"<p><b>{escape(title)}</b></p><table>{''.join(rows)}</table><ul>{notes}</ul>"
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""

@@ -1,0 +1,46 @@
+"""What a result offers in Python: its samples as rows and as a table, and a view for notebooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import benchwright
+from benchwright.core import NotFoundError
+from benchwright.endpoints import ScriptedEndpoint
+
+
+def test_samples_as_rows_and_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\n1+1,2\n1+2,3\n")
+    result = benchwright.run("q.csv", endpoint=ScriptedEndpoint(lambda request: "2"))
+    rows = result.samples()
+    assert [(row["sample_id"], row["response"], row["target"], row["outcome"]) for row in rows] == [
+        (0, "2", "2", "scored"),
+        (1, "2", "3", "scored"),
+    ]
+    assert rows[0]["metadata"] == {"question": "1+1", "answer": "2"}
+    assert isinstance(rows[0]["scores"], dict)
+    assert result.arrow().num_rows == 2
+    assert result.arrow().column("response").to_pylist() == ["2", "2"]
+    (result.folder / "samples.parquet").unlink()
+    with pytest.raises(NotFoundError, match=f"benchwright export {result.run_id}"):
+        result.samples()
+
+
+def test_a_notebook_shows_numbers_and_no_markup_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\n1+1,2\n")
+    result = benchwright.run("q.csv", endpoint=ScriptedEndpoint(lambda request: "2"))
+    shown = result._repr_html_()
+    assert "<table>" in shown
+    assert "1.0000" in shown
+    evil = "<script>alert(1)</script>"
+    from dataclasses import replace
+
+    marked = replace(result, model=evil, first_failure=evil)._repr_html_()
+    assert "<script>" not in marked
+    assert "&lt;script&gt;" in marked
