@@ -131,6 +131,19 @@ def test_errors_are_those_of_the_real_thing(server: DemoServer, client: Any) -> 
         client.models.retrieve("another")
 
 
+def test_a_key_that_is_wrong_or_missing_is_an_authentication_error() -> None:
+    with demo_server(DemoSettings(skill=1.0), api_key="sk-right-4f81c2") as server:
+        for path in ("", "/responses"):
+            with openai.OpenAI(base_url=server.url, api_key="sk-wrong", max_retries=0) as client:
+                ask = client.responses if path else client.chat.completions
+                given = {"input": "x"} if path else {"messages": ADDING}
+                with pytest.raises(openai.AuthenticationError):
+                    ask.create(model="demo", **given)
+        with openai.OpenAI(base_url=server.url, api_key="sk-right-4f81c2", max_retries=0) as client:
+            reply = client.chat.completions.create(model="demo", messages=ADDING)
+    assert "42" in reply.choices[0].message.content
+
+
 @pytest.mark.parametrize(
     ("fault", "error"),
     [("rate_limited", "RateLimitError"), ("server_error", "InternalServerError"), ("unavailable", "InternalServerError")],

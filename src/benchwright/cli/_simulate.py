@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.config import Setting
+from benchwright.core import UsageError
 
 if TYPE_CHECKING:
     from benchwright.endpoints import DemoServer
@@ -28,6 +30,9 @@ def configure(parser: Parser) -> None:
     """Arguments of `simulate`."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=value_of(_PORT), default=8787, metavar="N", help=_PORT.meaning)
+    parser.add_argument(
+        "--api-key-name", metavar="VARIABLE", help="refuse requests (401) without the key in this variable"
+    )
     group = parser.add_argument_group("character")
     for setting in _CHARACTER:
         flag = f"--{setting.name.replace('_', '-')}"
@@ -52,6 +57,14 @@ def execute(arguments: Namespace, output: Output) -> int:
     if arguments.faults is not None:
         values["faults"] = FaultMix.parse(arguments.faults)
     settings = DemoSettings(**values)
+    key = None
+    if arguments.api_key_name is not None:
+        key = os.environ.get(arguments.api_key_name)
+        if not key:
+            variable = arguments.api_key_name
+            raise UsageError(
+                f"--api-key-name: the environment variable {variable} is not set (export {variable}=…)"
+            )
 
     def ready(server: DemoServer) -> None:
         if output.as_json:
@@ -60,5 +73,5 @@ def execute(arguments: Namespace, output: Output) -> int:
         output.line(f"demo model at {server.url} (Ctrl-C stops it)")
         output.line(f"try: benchwright run TARGET --model-url {server.url} --model-id {settings.model_id}")
 
-    serve_demo(settings, arguments.host, arguments.port, on_ready=ready)
+    serve_demo(settings, arguments.host, arguments.port, on_ready=ready, api_key=key)
     return 0

@@ -9,7 +9,7 @@ MAX_HEAD_BYTES = 64 * 1024
 """Request line and headers together."""
 
 _REASONS = {
-    200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 413: "Content Too Large",
+    200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 405: "Method Not Allowed", 413: "Content Too Large",
     429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
     501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
 }  # fmt: skip
@@ -17,6 +17,7 @@ _REQUEST_LINE = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.([01])")
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([^\r]*)")
 _ENCODING = re.compile(rb"\r\ntransfer-encoding:[ \t]*([^\r]*)")
 _CONNECTION = re.compile(rb"\r\nconnection:[ \t]*([^\r]*)")
+_AUTHORIZATION = re.compile(rb"\r\nauthorization:[ \t]*([^\r]*)", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 _MAX_CHUNK_LINE = 1024
 
@@ -44,6 +45,8 @@ class HttpRequest:
     """Whether the client will go on using the connection."""
     chunks: bool
     """Whether the client understands chunked responses (HTTP/1.1)."""
+    authorization: str = ""
+    """The header of that name."""
 
 
 class RequestReader:
@@ -109,7 +112,9 @@ class RequestReader:
         says = connection.group(1) if connection else b""
         keep = (b"close" not in says) if modern else (b"keep-alive" in says)
         path = target.partition(b"?")[0].decode("latin-1")
-        self._head = HttpRequest(method.decode(), path, b"", keep, modern)
+        given = _AUTHORIZATION.search(head)
+        authorization = "" if given is None else given.group(1).decode("latin-1").strip()
+        self._head = HttpRequest(method.decode(), path, b"", keep, modern, authorization)
         self._read_framing(fields)
         self.wants_continue = b"\r\nexpect: 100-continue" in fields
         return True

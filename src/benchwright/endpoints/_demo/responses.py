@@ -73,8 +73,9 @@ class Counters:
 class Responder:
     """Turns requests into responses for all connections of one server."""
 
-    def __init__(self, settings: DemoSettings) -> None:
+    def __init__(self, settings: DemoSettings, api_key: str | None = None) -> None:
         self.settings = settings
+        self._expected = None if api_key is None else f"Bearer {api_key}"
         self.counters = Counters()
         self._model = DemoModel(settings)
         self._faults = Faults(settings) if settings.error_rate else None
@@ -84,6 +85,11 @@ class Responder:
     def respond(self, request: HttpRequest) -> Response:
         """The response to one request."""
         self.counters.requests += 1
+        if self._expected is not None and request.authorization != self._expected:
+            missing = (
+                "no API key was sent" if not request.authorization else "the API key is not the right one"
+            )
+            return self._refuse(request, 401, missing, code="invalid_api_key")
         path = request.path.removeprefix("/v1")
         route = _ROUTES.get(path)
         served = None

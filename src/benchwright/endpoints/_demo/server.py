@@ -66,15 +66,21 @@ class DemoServer:
 
 
 async def start_demo(
-    settings: DemoSettings, host: str = "127.0.0.1", port: int = 0, *, max_body_bytes: int = MAX_BODY_BYTES
+    settings: DemoSettings,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    max_body_bytes: int = MAX_BODY_BYTES,
+    api_key: str | None = None,
 ) -> DemoServer:
-    """Starts a server in the running loop; port 0 takes a free one. Raises `UsageError` if it cannot listen."""
+    """Starts a server in the running loop; port 0 takes a free one. With an `api_key`, requests without it get a 401.
+    Raises `UsageError` if it cannot listen."""
     import asyncio
 
     from benchwright.endpoints._demo.connection import DemoConnection
     from benchwright.endpoints._demo.responses import Responder
 
-    responder = Responder(settings)
+    responder = Responder(settings, api_key)
     connections: set[DemoConnection] = set()
     try:
         server = await asyncio.get_running_loop().create_server(
@@ -94,6 +100,7 @@ def serve_demo(
     *,
     on_ready: Callable[[DemoServer], None] | None = None,
     max_body_bytes: int = MAX_BODY_BYTES,
+    api_key: str | None = None,
 ) -> None:
     """Serves until SIGINT or SIGTERM, then closes down cleanly and returns.
 
@@ -103,7 +110,7 @@ def serve_demo(
     import signal
 
     async def run() -> None:
-        server = await start_demo(settings, host, port, max_body_bytes=max_body_bytes)
+        server = await start_demo(settings, host, port, max_body_bytes=max_body_bytes, api_key=api_key)
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -123,7 +130,10 @@ def serve_demo(
 
 @contextmanager
 def demo_server(
-    settings: DemoSettings | None = None, *, max_body_bytes: int = MAX_BODY_BYTES
+    settings: DemoSettings | None = None,
+    *,
+    max_body_bytes: int = MAX_BODY_BYTES,
+    api_key: str | None = None,
 ) -> Iterator[DemoServer]:
     """A server in a thread of its own, for tests and examples.
 
@@ -139,7 +149,9 @@ def demo_server(
 
     async def run() -> None:
         try:
-            server = await start_demo(settings or DemoSettings(), max_body_bytes=max_body_bytes)
+            server = await start_demo(
+                settings or DemoSettings(), max_body_bytes=max_body_bytes, api_key=api_key
+            )
         except BaseException as error:
             ready.set_exception(error)
             return
