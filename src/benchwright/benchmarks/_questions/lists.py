@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from benchwright.benchmarks._questions.columns import LETTERS
+from benchwright.core import TooDeepError, load_json
 
 _LONGEST_TEXT = 100_000
 _TEXT_KEYS = ("text", "value", "content", "option", "choice", "texts", "choices", "options")
@@ -161,8 +160,10 @@ def _parsed(text: str) -> Any:
     if not bare or bare[0] + bare[-1] not in ("[]", "{}") or len(bare) > _LONGEST_TEXT:
         return None
     try:
-        return orjson.loads(bare)
-    except orjson.JSONDecodeError:
+        return load_json(bare)
+    except TooDeepError:
+        return None
+    except ValueError:
         from ast import literal_eval
 
         try:
