@@ -173,7 +173,7 @@ def test_a_stopped_run_goes_on(starter: Path, said: Any, json_of: Any) -> None:
 def test_a_resumed_run_writes_the_same_results(starter: Path, said: Any) -> None:
     said("run", "my_bench", "--output-dir", "out", "--no-cache")
     undisturbed = (starter / "out" / "results.yml").read_bytes()
-    said("run", "my_bench", "--output-dir", "out", "--no-cache", "--max-requests", "5")
+    said("run", "my_bench", "--output-dir", "out", "--no-cache", "--max-requests", "5", "--overwrite")
     assert (starter / "out" / "results.yml").read_bytes() != undisturbed
     said("resume", "last")
     assert (starter / "out" / "results.yml").read_bytes() == undisturbed

@@ -49,7 +49,7 @@ def short_run(tmp_path: Path) -> list[str]:
     (tmp_path / "bench.py").write_text(BENCH, encoding="utf-8")
     row = {"question": "2 + 2?", "answer": "4"}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    where = ["--workspace", str(tmp_path / "space"), "--output-dir", str(tmp_path / "out")]
+    where = ["--workspace", str(tmp_path / "space"), "--output-dir", str(tmp_path / "out"), "--overwrite"]
     return ["run", str(tmp_path / "bench.py"), *where, "--json"]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchwright.datasets import MediaError, MediaItem, check_data_url, look_at_media, media_of, names_media
-from benchwright.datasets._media_formats import sniff_media
+from benchwright.datasets._media_formats import MediaKind, sniff_media
 
 JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + b"\x00" * 40
 PNG = base64.b64decode(
@@ -75,10 +75,21 @@ def test_other_bytes_tell_nothing(head: bytes) -> None:
     assert sniff_media(head) is None
 
 
-def test_the_ending_decides_where_bytes_tell_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "odd.MP3"
-    path.write_bytes(b"\x00" * 64)
-    assert look_at_media(MediaItem("audio", "odd.MP3", "path", path), max_bytes=None).mime == "audio/mpeg"
+@pytest.mark.parametrize("name", ["odd.MP3", "key.png", "clip.mp4"])
+def test_a_name_alone_makes_no_media(tmp_path: Path, name: str) -> None:
+    """A file, or a link to one, that is something else is not sent."""
+    private = tmp_path / "id_rsa"
+    private.write_bytes(b"-----BEGIN OPENSSH PRIVATE KEY-----" + b"A" * 64)
+    (tmp_path / name).symlink_to(private)
+    kind: MediaKind = {"MP3": "audio", "png": "image", "mp4": "video"}[name.rpartition(".")[2]]  # type: ignore[assignment]
+    with pytest.raises(MediaError, match="whatever its name says"):
+        look_at_media(MediaItem(kind, name, "path", tmp_path / name), max_bytes=None)
+
+
+def test_a_drawing_is_known_by_its_element(tmp_path: Path) -> None:
+    path = tmp_path / "drawing"
+    path.write_bytes(b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>')
+    assert look_at_media(MediaItem("image", "drawing", "path", path), max_bytes=None).mime == "image/svg+xml"
 
 
 def test_bytes_win_over_the_ending(tmp_path: Path) -> None:
@@ -201,8 +212,8 @@ def test_files_that_cannot_be_used_say_why(tmp_path: Path) -> None:
         item("c.png", b"version https://git-lfs.github.com/spec/v1\noid sha256:0")
     )
     assert "is a web page" in refused(item("d.png", b"\n <!DOCTYPE html><title>403</title>"))
-    assert "neither its first bytes nor its name" in refused(item("passwd", b"root:x:0:0:root"))
-    assert "is a WAV audio, and the row says image" in refused(item("e.wav", b"unknown"))
+    assert "its first bytes tell no known format" in refused(item("passwd", b"root:x:0:0:root"))
+    assert "is a WAV audio, and the row says image" in refused(item("e.wav", b"RIFF....WAVEfmt "))
     os.mkfifo(tmp_path / "pipe.png")
     assert "is not a plain file" in refused(item("pipe.png", None))
     assert "cannot be read" in refused(MediaItem("image", "x\0y", "path", Path("x\0y")))

@@ -33,6 +33,11 @@ def configure(parser: Parser) -> None:
         metavar="FILE",
         help="where to, - for standard output (default: NAME-RUN.FORMAT here)",
     )
+    parser.add_argument(
+        "--raw",
+        action="store_true",
+        help="CSV cells as they are, also those that a spreadsheet takes for formulas",
+    )
     add_workspace(parser)
     parser.example("benchwright export last", "benchwright export 12 --format csv -o - | head")
 
@@ -53,9 +58,9 @@ def execute(arguments: Namespace, output: Output) -> int:
         if arguments.output == "-":
             if kind in ("parquet", "xlsx"):
                 raise UsageError(f"{kind} is not for standard output; name a file: -o samples.{kind}")
-            return _print(store, run, kind, output)
+            return _print(store, run, kind, output, raw=arguments.raw)
         path = Path(arguments.output or f"{run.name}-{run.id}.{kind}").expanduser()
-        count = _write(store, run, path, kind)
+        count = _write(store, run, path, kind, raw=arguments.raw)
     if output.as_json:
         output.json({"file": str(path), "format": kind, "samples": count})
     else:
@@ -80,12 +85,12 @@ def _kind_of(written: str | None) -> str:
     return ending
 
 
-def _write(store: Store, run: RunRecord, path: Path, kind: str) -> int:
+def _write(store: Store, run: RunRecord, path: Path, kind: str, *, raw: bool) -> int:
     from benchwright.core import UsageError
     from benchwright.reports import export_samples
 
     try:
-        return export_samples(store, run, path, kind)
+        return export_samples(store, run, path, kind, raw=raw)
     except ValueError as error:
         raise UsageError(
             f"{path} cannot be written: {error}; choose another format with -o FILE.parquet"
@@ -94,8 +99,8 @@ def _write(store: Store, run: RunRecord, path: Path, kind: str) -> int:
         raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
 
 
-def _print(store: Store, run: RunRecord, kind: str, output: Output) -> int:
+def _print(store: Store, run: RunRecord, kind: str, output: Output, *, raw: bool) -> int:
     from benchwright.reports import exported_lines
 
-    output.stream(exported_lines(store, run, kind))
+    output.stream(exported_lines(store, run, kind, raw=raw))
     return 0

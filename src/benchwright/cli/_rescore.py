@@ -14,6 +14,7 @@ _FLAGS = (
     "numeric_tolerance", "evaluator", "evaluator_kwargs", "judge_url", "judge_id", "judge_key_name", "judge_model",
     "parallelism", "cache", "max_requests", "max_tokens_total", "max_minutes", "failure_threshold", "workspace",
     "output_dir",
+    "overwrite",
 )  # fmt: skip
 """What may differ from the run: which rows, how they are scored, what judges may cost, where files go."""
 

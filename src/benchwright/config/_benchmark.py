@@ -26,7 +26,7 @@ _PLACE_HINT = "give this on the command line: written here, every run would use 
 _INPUT_HINT = "--input is for the command line; a program's own input stands in a table of type custom_code"
 _HINTS = {
     **dict.fromkeys(ENDPOINT_SETTINGS, _ENDPOINT_HINT),
-    **dict.fromkeys(("workspace", "output_dir"), _PLACE_HINT),
+    **dict.fromkeys(("workspace", "output_dir", "overwrite"), _PLACE_HINT),
     "input": _INPUT_HINT,
 }
 

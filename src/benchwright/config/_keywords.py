@@ -89,6 +89,7 @@ class RunKeywords(TypedDict, total=False):
     sheet: str | None
     workspace: str | PathLike[str] | None
     output_dir: str | PathLike[str] | None
+    overwrite: bool | None
 
 
 class ResumeOverrides(TypedDict, total=False):

@@ -121,5 +121,6 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("workspace", "text", "folder that holds .benchwright/ (default: found upwards from here)", group="files"),
     Setting("output_dir", "text", "write the run's files here", group="files"),
+    Setting("overwrite", "bool", "replace another run's files in the output folder", group="files"),
 )  # fmt: skip
 """Every knob, in the order of the help text."""

@@ -149,11 +149,12 @@ def checked_format(item: MediaItem, head: bytes, name: str) -> MediaFormat:
     other = told_apart(head)
     if other is not None:
         raise MediaError(item.field, f"{shown} is {other}")
-    format = sniff_media(head) or format_by_name(name)
+    # By the content: a name, or a link, may promise what the file is not.
+    format = sniff_media(head)
     if format is None:
         raise MediaError(
             item.field,
-            f"{shown} is no {item.kind}: neither its first bytes nor its name tell a known format",
+            f"{shown} is no {item.kind}: its first bytes tell no known format, whatever its name says",
         )
     if item.kind not in format.mimes:
         kinds = " or ".join(format.mimes)

@@ -1,4 +1,4 @@
-"""What a media file is, by its first bytes, and only where those say nothing by the ending of its name."""
+"""What a media file is, by its first bytes."""
 
 from __future__ import annotations
 
@@ -131,6 +131,8 @@ def sniff_media(head: bytes) -> MediaFormat | None:
         return BMP
     if len(head) > 188 and head[0] == head[188] == 0x47:
         return MPEG_TS
+    if b"<svg" in head.lower() and head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        return SVG
     return _mpeg_audio(head)
 
 

@@ -13,6 +13,7 @@ from benchwright.core import encode_json
 from benchwright.reports._atomic import replacing
 from benchwright.reports._parquet import write_samples
 from benchwright.reports._settings import endpoint_of
+from benchwright.reports._text import without_formula
 from benchwright.reports._work_folder.predictions import (
     prediction_line,
     predictions_of,
@@ -23,7 +24,7 @@ from benchwright.reports._workflows import summary_of
 from benchwright.store import RunRecord, Store
 
 
-def export_samples(store: Store, run: RunRecord, path: Path, kind: str) -> int:
+def export_samples(store: Store, run: RunRecord, path: Path, kind: str, *, raw: bool = False) -> int:
     """Write the samples of a run and return how many they are. The file is there whole or not at all."""
     if kind == "parquet":
         choices = endpoint_of(run).get("type") == "completions_logprob"
@@ -34,20 +35,21 @@ def export_samples(store: Store, run: RunRecord, path: Path, kind: str) -> int:
         return written - 1
     count = -1 if kind == "csv" else 0  # the heading is no sample
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        for line in exported_lines(store, run, kind):
+        for line in exported_lines(store, run, kind, raw=raw):
             file.write(line)
             count += 1
     return count
 
 
-def exported_lines(store: Store, run: RunRecord, kind: str) -> Iterator[str]:
-    """The samples as texts that end their lines, streamed: `jsonl`, or `csv` with a heading."""
+def exported_lines(store: Store, run: RunRecord, kind: str, *, raw: bool = False) -> Iterator[str]:
+    """The samples as texts that end their lines, streamed: `jsonl`, or `csv` with a heading. Cells of CSV that a
+    spreadsheet would take for formulas get an apostrophe, unless they are wanted `raw`."""
     if kind != "csv":
         yield from (line.decode() for line in _lines(store, run))
         return
     write = _csv_writer()
     for cells in _table(store, run):
-        yield write([_csv_cell(cell) for cell in cells])
+        yield write([_csv_cell(cell) if raw else without_formula(_csv_cell(cell)) for cell in cells])
 
 
 def _lines(store: Store, run: RunRecord) -> Iterator[bytes]:
@@ -87,13 +89,13 @@ def _csv_writer() -> Callable[[list[Any]], str]:
     import csv
 
     stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream, lineterminator="\r\n")  # so that a cell with either of them is quoted
 
     def write(cells: list[Any]) -> str:
         stream.seek(0)
         stream.truncate()
         writer.writerow(cells)
-        return stream.getvalue()
+        return stream.getvalue()[:-2] + "\n"
 
     return write
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from benchwright.core import OUTCOMES, RunSummary
+
+_FORMULA_STARTS = "=+-@\uff1d\uff0b\uff0d\uff20|%"
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
 
 
 def number(value: float) -> str:
@@ -70,3 +75,16 @@ def tokens(summary: RunSummary) -> str:
         f"{part['prompt_tokens']:,} prompt, {part['completion_tokens']:,} completion in {part['samples']:,} of "
         f"{part['of']:,} samples; the server counted none in the others, so these are no totals"
     )
+
+
+def without_formula(value: Any) -> Any:
+    """A cell of a CSV file that no spreadsheet takes for a formula: a text that begins like one gets an apostrophe.
+
+    >>> without_formula("=1+1"), without_formula("-0.5"), without_formula(-0.5), without_formula("-x")
+    ("'=1+1", '-0.5', -0.5, "'-x")
+    """
+    if not isinstance(value, str) or value.lstrip(" \t\r\n")[:1] not in _FORMULA_STARTS or not value.strip():
+        return value
+    if value[0] in "+-" and _NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"

@@ -164,6 +164,8 @@ class RunOptions:
     """Folder whose `.benchwright/` keeps the records; None: found upwards from the current folder."""
     output_dir: Path | None = None
     """Where the run's files go; None: a folder of the workspace."""
+    overwrite: bool | None = None
+    """Whether files of another run there may be replaced."""
 
     def __post_init__(self) -> None:
         _check_types(self)

@@ -30,7 +30,7 @@ from benchwright.store import RunRecord, Store, existing_workspace
 _MAY_DIFFER = {
     *("dataset", "filters", "limit", "skip_bad_rows", "failure_threshold", "pass_k", *QUESTION_SETTINGS),
     *("parallelism", "cache", "max_requests", "max_tokens_total", "max_minutes", "max_failures"),
-    *("workspace", "output_dir"),
+    *("workspace", "output_dir", "overwrite"),
 }
 """Options that `rescore` follows. Every other decides what a model is asked, which cannot be changed any more."""
 
@@ -117,7 +117,8 @@ def rescore_plan(
     with hub_commits(commits):
         spec, settings = _retargeted(source, settings, target, options)
     folder = options.output_dir
-    return Plan(spec, settings, None if folder is None else folder.expanduser().resolve(), label, commits)
+    place = None if folder is None else folder.expanduser().resolve()
+    return Plan(spec, settings, place, label, commits, bool(options.overwrite))
 
 
 def _retargeted(

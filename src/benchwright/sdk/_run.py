@@ -14,6 +14,7 @@ from benchwright.core import BenchwrightError, JsonValue, UsageError, refuse_whi
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
 from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
+from benchwright.reports import RUN_FILES
 from benchwright.sdk._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
 from benchwright.sdk._options import RunOptions
@@ -102,6 +103,8 @@ def _run_plans(
 @hub_commits()
 def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     """Read and check what every plan needs. Nothing is sent; if one cannot be run, none is left on record."""
+    for plan in plans:
+        _refuse_taken(plan)
     # On record before any data is read: reading may take long, and what is killed then can be resumed.
     queued = [_queue(store, plan) for plan in plans]
     try:
@@ -116,6 +119,18 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
         for run in queued:  # nothing was sent: a run that could not start leaves no trace
             store.delete_run(run.id)
         raise
+
+
+def _refuse_taken(plan: Plan) -> None:
+    """A folder with the files of another run would end up with those of two."""
+    if plan.folder is None or plan.overwrite:
+        return
+    there = [name for name in RUN_FILES if (plan.folder / name).exists()]
+    if there:
+        raise UsageError(
+            f"{plan.folder} holds the files of another run ({', '.join(there)}); nothing was sent. Choose another "
+            "--output-dir, or replace them with --overwrite"
+        )
 
 
 def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
@@ -217,6 +232,8 @@ class Plan:
     """What watchers call it; None: the benchmark's name."""
     commits: JsonValue = None
     """Commits of hub datasets as an earlier run found them."""
+    overwrite: bool = False
+    """Whether another run's files in that folder may be replaced."""
 
 
 def _planned(
@@ -231,6 +248,7 @@ def _planned(
         spec=target.spec,
         settings=run_settings(target, effective, model),
         folder=None if place is None else place.expanduser().resolve(),
+        overwrite=bool(effective.overwrite),
     )
 
 

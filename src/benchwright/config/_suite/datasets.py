@@ -30,6 +30,7 @@ _ELSEWHERE = {
     "demo_skill",
     "workspace",
     "output_dir",
+    "overwrite",
 }
 _SETTINGS = known_settings(s for s in RUN_SETTINGS if s.name not in _ELSEWHERE)
 _REPEATS = {"n": "repeats", "k": "pass_k"}

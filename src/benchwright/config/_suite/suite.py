@@ -25,6 +25,7 @@ _ELSEWHERE = {
     *_SERVER,
     "workspace",
     "output_dir",
+    "overwrite",
     "dataset",
 }
 _RUN = known_settings(s for s in (*RUN_SETTINGS, *SUITE_SETTINGS) if s.name not in _ELSEWHERE)

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from benchwright.core import OUTCOMES, printable
+from benchwright.reports._text import without_formula
 from benchwright.reports._work_folder.table import Cell, SummaryTable
 
 HEADINGS = ("dataset", "version", "metric", "mode")
@@ -54,17 +55,17 @@ def summary_csv(table: SummaryTable) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     more = ("n", "ci95_low", "ci95_high", "failed", "run", *OUTCOMES)
     writer.writerow(
-        [*HEADINGS, *table.models, *(f"{model} {name}" for model in table.models for name in more)]
+        map(
+            without_formula,
+            [*HEADINGS, *table.models, *(f"{model} {name}" for model in table.models for name in more)],
+        )
     )
     for line in table.lines:
         cells = [line.cells.get(model) for model in table.models]
         figures = ["" if cell is None or cell.value is None else f"{cell.value:.2f}" for cell in cells]
         writer.writerow(
             [
-                line.dataset,
-                line.version,
-                line.metric,
-                line.mode,
+                *map(without_formula, (line.dataset, line.version, line.metric, line.mode)),
                 *figures,
                 *chain.from_iterable(map(_more, cells)),
             ]

@@ -250,7 +250,8 @@ def _plan(
         folder = (folder / _folder_name(name) / _folder_name(dataset.label)).expanduser().resolve()
         settings = replace(settings, output_dir=str(folder))
     settings = replace(settings, cwd=str(dataset.folder), model_name=name)
-    return name, Plan(dataset.target.spec, settings, folder, f"{dataset.label} on {name}")
+    plan = Plan(dataset.target.spec, settings, folder, f"{dataset.label} on {name}")
+    return name, replace(plan, overwrite=bool(effective.overwrite))
 
 
 def _same(plan: tuple[str, Plan]) -> bytes:
