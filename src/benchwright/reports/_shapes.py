@@ -53,7 +53,7 @@ def results_json(run: RunRecord, events: Sequence[Event] = ()) -> JsonObject:
     `{run: as in a list, summary: {rows, repeats, evaluated, outcomes, metrics: {name: {value, count, stddev,
     stderr, sample_stderr, ci_low, ci_high, interval, min, max, with_failures, with_failures_count}}, failed,
     comparable, partial, notes, prompt_tokens, completion_tokens, partly_counted, lower_is_better} | null, command, params, endpoint,
-    manifest, events: [{kind, message, created_at}]}`. Of a workflow `input` and `output` as well, and as its summary
+    manifest, events: [{kind, message, created_at, data}]}`. Of a workflow `input` and `output` as well, and as its summary
     `{steps: {status: count}, metrics: {name: {value, count, last, min, max, unit}}}`.
     """
     return {
@@ -65,7 +65,12 @@ def results_json(run: RunRecord, events: Sequence[Event] = ()) -> JsonObject:
         "endpoint": endpoint_of(run),
         "manifest": run.manifest,
         "events": [
-            {"kind": event.kind, "message": event.message, "created_at": iso_time(event.created_at)}
+            {
+                "kind": event.kind,
+                "message": event.message,
+                "created_at": iso_time(event.created_at),
+                "data": event.data,
+            }
             for event in events
         ],
     }

@@ -27,6 +27,8 @@ class StepView:
     """As recorded."""
     metrics: dict[str, float] = field(default_factory=dict)
     """Mean of the points it emitted, by name."""
+    superseded: tuple[WorkflowStep, ...] = ()
+    """Earlier generations, oldest first: executed with another input, or without the cache."""
 
     @property
     def seconds(self) -> float | None:
@@ -50,13 +52,16 @@ def step_views(store: Store, run_id: int) -> list[StepView]:
     for point in all_points(store, run_id):
         if point.step_id is not None:
             metrics.setdefault(point.step_id, {}).setdefault(point.name, []).append(point.value)
-    newest = {step.key: step for step in _all_steps(store, run_id)}
+    generations: dict[str, list[WorkflowStep]] = {}
+    for step in _all_steps(store, run_id):
+        generations.setdefault(step.key, []).append(step)
     return [
         StepView(
-            step,
-            {name: sum(values) / len(values) for name, values in metrics.get(step.id, {}).items()},
+            newest,
+            {name: sum(values) / len(values) for name, values in metrics.get(newest.id, {}).items()},
+            tuple(earlier),
         )
-        for step in newest.values()
+        for *earlier, newest in generations.values()
     ]
 
 
@@ -88,7 +93,7 @@ def _all_steps(store: Store, run_id: int) -> Iterator[WorkflowStep]:
 
 def step_json(view: StepView) -> JsonObject:
     """A step as a sample: the fields of its output, and over them `step_key`, `status`, `input_hash`, `error`,
-    `started_at`, `finished_at`, `attempts`, `seconds`, `metrics`; an output that is no object is `output`."""
+    `started_at`, `finished_at`, `attempts`, `seconds`, `metrics`, `superseded` (earlier generations); an output that is no object is `output`."""
     step, output = view.step, view.output
     fields: JsonObject = dict(output) if isinstance(output, dict) else {"output": output}
     return {
@@ -102,6 +107,21 @@ def step_json(view: StepView) -> JsonObject:
         "attempts": step.attempt,
         "seconds": None if view.seconds is None else round(view.seconds, 6),
         "metrics": dict(view.metrics),
+        "superseded": [_superseded_json(earlier) for earlier in view.superseded],
+    }
+
+
+def _superseded_json(step: WorkflowStep) -> JsonObject:
+    return {
+        "generation": step.generation,
+        "status": step.status,
+        "attempts": step.attempt,
+        "input_hash": step.input_hash,
+        "input": _json(step.input),
+        "output": _json(step.output),
+        "error": step.error,
+        "started_at": iso_time(step.started_at),
+        "finished_at": iso_time(step.finished_at),
     }
 
 
@@ -196,6 +216,11 @@ def step_in_full(view: StepView, events: Sequence[Event]) -> Group:
     section("output", None if step.output is None else _lines(view.output))
     section("error", step.error, "red")
     section("metrics", "\n".join(f"{name}  {number(value)}" for name, value in view.metrics.items()))
+    for earlier in view.superseded:
+        name = f"superseded: generation {earlier.generation}, {earlier.status}"
+        section(f"{name}, input", None if earlier.input is None else _lines(_json(earlier.input)))
+        section(f"{name}, output", None if earlier.output is None else _lines(_json(earlier.output)))
+        section(f"{name}, error", earlier.error, "red")
     if events:
         parts += [Rule("events", align="left", style="dim"), event_table(events)]
     return Group(*parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sqlite3
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,31 @@ class Owner:
         if self.host == socket.gethostname():
             return self.started == _process_started(self.pid)
         return heartbeat is not None and time.time() - heartbeat < DEAD_AFTER_S
+
+
+_BEGAN: dict[tuple[str, int], tuple[float, float]] = {}
+
+
+def begin_run(connection: sqlite3.Connection, run_id: int, wall: float) -> None:
+    """This process starts a run, or goes on with it, at that time."""
+    _BEGAN[_database_of(connection), run_id] = wall, _steady()
+
+
+def end_of_run(connection: sqlite3.Connection, run_id: int) -> float:
+    """The time at which a run ends now. Where this process has begun it, the steady clock says how long that took: a
+    jump of the wall clock in between would make minutes into days."""
+    began = _BEGAN.pop((_database_of(connection), run_id), None)
+    return time.time() if began is None else began[0] + _steady() - began[1]
+
+
+def _database_of(connection: sqlite3.Connection) -> str:
+    return str(connection.execute("PRAGMA database_list").fetchone()[2])
+
+
+def _steady() -> float:
+    """Seconds on a clock that nobody sets; where there is one, on that which also counts while the machine sleeps."""
+    clock: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 def this_process() -> Owner:

@@ -11,7 +11,7 @@ import orjson
 
 from benchwright.core import JsonObject, NotFoundError, RunOwnedError, UsageError, encode_json, suggest
 from benchwright.store._connected import Connected
-from benchwright.store._owner import Owner, this_process
+from benchwright.store._owner import Owner, begin_run, end_of_run, this_process
 from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, StepRow, event_of
 from benchwright.store._texts import load_json, storable, storable_json, storable_message
 
@@ -45,6 +45,7 @@ class Runs(Connected):
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)
+            begin_run(connection, run_id, now)
             place = folder if folder is not None else self.workspace.run_folder(run_id, name)
             connection.execute("UPDATE runs SET folder = ? WHERE id = ?", (str(place), run_id))
             self._event(run_id, "run.started", f"started on {target}")
@@ -108,8 +109,9 @@ class Runs(Connected):
             connection.execute(
                 "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, finished_at = NULL, error = NULL"
                 " WHERE id = ?",
-                (this_process().to_text(), time.time(), run_id),
+                (this_process().to_text(), now := time.time(), run_id),
             )
+            begin_run(connection, run_id, now)
             self._event(run_id, "run.resumed", "resumed")
         return self.run(run_id)
 
@@ -144,7 +146,7 @@ class Runs(Connected):
                         status,
                         None if summary is None else storable_json(encode_json(summary)),
                         storable_message(error),
-                        time.time(),
+                        end_of_run(connection, run_id),
                         run_id,
                     ),
                 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.config import ConfigFile, read_config
-from benchwright.core import JsonObject, JsonValue, UsageError, encode_json
+from benchwright.core import BenchwrightError, JsonObject, JsonValue, UsageError, encode_json
 from benchwright.sdk._code.child import Child, PassOn
 from benchwright.sdk._code.plan import CodePlan, entry_file, executable, plan_code
 from benchwright.sdk._code.result import CodeResult
@@ -89,6 +89,8 @@ def resume_code(
         if plan.config is not None and plan.config.is_file():
             config = read_config(plan.config)
         plan, remarks = _current(run, plan, config)
+    else:
+        plan = _with_remark(run, plan)
     changed = _code_change(run, plan)
     if changed is not None:
         remarks["code_changed"] = changed
@@ -141,6 +143,31 @@ def _current(run: RunRecord, frozen: CodePlan, config: ConfigFile | None) -> tup
             "input": {"before": frozen.input, "now": plan.input},
         }
     }
+
+
+def _with_remark(run: RunRecord, frozen: CodePlan) -> CodePlan:
+    """The same plan; where the configuration has been edited since, it says that this changes nothing."""
+    if frozen.config is None:
+        return frozen
+    try:
+        now = plan_code(run.target, read_config(frozen.config), frozen.cwd, frozen.given)
+    except (BenchwrightError, OSError):
+        now = None
+    differ = [
+        what
+        for what, same in (
+            ("command", now is not None and now.command == frozen.command),
+            ("input", now is not None and now.input == frozen.input),
+        )
+        if not same
+    ]
+    if not differ:
+        return frozen
+    return replace(
+        frozen,
+        warning=f"{frozen.config.name} has another {' and '.join(differ)} now than when run {run.id} was started; the "
+        "run goes on as it was started. Take what it says now with --use-current-config",
+    )
 
 
 def _code_change(run: RunRecord, plan: CodePlan) -> JsonValue:

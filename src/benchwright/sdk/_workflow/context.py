@@ -8,8 +8,10 @@ import inspect
 import json
 import os
 import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import CoroutineType
 from typing import Any, final
 
@@ -40,12 +42,16 @@ _NOT_THE_STEPS_FAULT = (RunOwnedError, StoreError, RecordRefusedError, ApiError)
 class _Scope:
     """Where metrics are emitted: the run as a whole, or one attempt of a step."""
 
-    __slots__ = ("_counts", "attempt", "owner", "step_id")
+    __slots__ = ("_counts", "attempt", "owner", "step_id", "work")
 
-    def __init__(self, owner: WorkflowContext, step_id: int | None = None, attempt: int = 0) -> None:
+    def __init__(
+        self, owner: WorkflowContext, step_id: int | None = None, attempt: int = 0, work: str = ""
+    ) -> None:
         self.owner = owner
         self.step_id = step_id
         self.attempt = attempt
+        self.work = work
+        """Which work it is, the same in every attempt: key, generation and input of the step."""
         self._counts: dict[tuple[str, bytes], int] = {}
 
     def next_slot(self, name: str, tags: JsonObject | None) -> int:
@@ -63,7 +69,11 @@ _SCOPE: contextvars.ContextVar[_Scope | None] = contextvars.ContextVar("benchwri
 class WorkflowContext:
     """One execution of a workflow."""
 
-    def __init__(self, recorder: Recorder, workflow_name: str, client: WorkflowClient) -> None:
+    def __init__(
+        self, recorder: Recorder, workflow_name: str, client: WorkflowClient, started_at: str = ""
+    ) -> None:
+        self._started_at = started_at
+        self._calls: Counter[str] = Counter()
         self.recorder = recorder
         """Where everything is recorded."""
         self.run_id = recorder.run_id
@@ -149,6 +159,38 @@ class WorkflowContext:
             if outermost:
                 self._tasks.discard(task)
 
+    async def do(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+        """Call a function as a step: `await ctx.do(ask, row)`. A step that is recorded is not called again.
+
+        The key is made of the file and name of the function and a hash of its arguments, which must be what JSON can
+        hold: `my_eval.ask(3f2a9c1b5d07)`. A second call with equal arguments is a step of its own, `…#2`. So loops,
+        also concurrent ones, need neither closures nor keys. A function that is renamed, or called with other
+        arguments, is another step.
+        """
+        name = _name_of(function)
+        given: JsonObject = {"arguments": list(arguments), "keywords": keywords}
+        try:
+            work = hash_text(stable_stringify(given))[:12]
+        except UsageError as error:
+            raise UsageError(f"the arguments of {name} cannot be recorded: {error}") from None
+        key = f"{name}({work})"
+        self._calls[key] += 1
+        if self._calls[key] > 1:  # equal calls are interchangeable, so their order does not matter
+            key = f"{key}#{self._calls[key]}"
+        return await self.step(
+            step_key=key, execute=lambda: function(*arguments, **keywords), input_value=given
+        )
+
+    @property
+    def idempotency_token(self) -> str:
+        """Names the work of the step whose code is calling: the same in every attempt, also after a kill and a resume,
+        and different for every other step, input and run. A step is done at least once; a service that is given this
+        token can tell the second time from the first."""
+        scope = _SCOPE.get()
+        if scope is None or scope.owner is not self or scope.step_id is None:
+            raise UsageError("idempotency_token is for the code of a step: ask for it inside one")
+        return hash_text(f"{self.run_id}\n{self._started_at}\n{scope.work}")[:32]
+
     async def emit(
         self,
         metric_name: str,
@@ -200,7 +242,7 @@ class WorkflowContext:
         recorder = self.recorder
         while True:
             try:
-                text = await self._attempt(request.key, decision, execute, timeout)
+                text = await self._attempt(request, decision, execute, timeout)
                 break
             except Exception as error:
                 with suppress(*_NOT_THE_STEPS_FAULT):  # what went wrong first is what the user must see
@@ -220,10 +262,12 @@ class WorkflowContext:
         return read_back(text)
 
     async def _attempt(
-        self, key: str, decision: BeginDecision, execute: Execute, timeout: float | None
+        self, request: StepRequest, decision: BeginDecision, execute: Execute, timeout: float | None
     ) -> str:
         """One attempt; the output as canonical JSON."""
-        token = _SCOPE.set(_Scope(self, decision.step_id, decision.attempt))
+        key = request.key
+        work = f"{decision.generation}\n{request.input_hash}\n{key}"
+        token = _SCOPE.set(_Scope(self, decision.step_id, decision.attempt, work))
         try:
             value = execute()
             if type(value) is CoroutineType or inspect.isawaitable(value):  # the first is quicker, and usual
@@ -297,6 +341,19 @@ def _request(key: str, input_value: Any, cache: bool, on_input_change: InputChan
     except UsageError as error:
         raise UsageError(f"the input of step {key!r} cannot be recorded: {error}") from None
     return StepRequest(key, hash_text(text), text.encode(), on_input_change, cache)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """`file.function`: the same whether the file is run as a program or imported."""
+    plain = inspect.unwrap(function.func if isinstance(function, partial) else function)
+    name = str(getattr(plain, "__qualname__", type(plain).__qualname__)).rpartition("<locals>.")[2]
+    if name == "<lambda>":
+        raise UsageError(
+            "ctx.do() makes the key of a step out of the function's name; a lambda has none. Use def"
+        )
+    code = getattr(plain, "__code__", None)
+    place = getattr(plain, "__module__", "") if code is None else os.path.basename(code.co_filename)
+    return f"{str(place).removesuffix('.py')}.{name}"
 
 
 def _check_patience(key: str, retries: int, backoff: float, timeout: float | None) -> None:

@@ -52,7 +52,7 @@ class Execution:
         )
         session = await open_session(asked)
         try:
-            ctx = WorkflowContext(session.recorder, self.name, session.client)
+            ctx = WorkflowContext(session.recorder, self.name, session.client, session.started_at)
             if watch is not None:
                 watch(ctx, session.done is not None)
             if session.done is not None:

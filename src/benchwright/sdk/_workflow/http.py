@@ -69,8 +69,10 @@ class HttpRecorder:
         telling = asyncio.ensure_future(
             self._client.call("POST", "/steps/fail", {**body, "interrupted": True})
         )
+        telling.add_done_callback(lambda task: task.cancelled() or task.exception())  # else asyncio prints it
         with suppress(TimeoutError, ApiError):
             await asyncio.wait_for(asyncio.shield(telling), _LAST_WORD_S)
+        telling.cancel()
 
     async def emit(
         self,
@@ -112,9 +114,14 @@ class HttpRecorder:
             await self._client.call("POST", f"/runs/{self.run_id}/complete", body)
             return
         body = {"error": error or status}
-        if status == "interrupted":
-            body["interrupted"] = True
-        await self._client.call("POST", f"/runs/{self.run_id}/fail", body)
+        if status != "interrupted":
+            await self._client.call("POST", f"/runs/{self.run_id}/fail", body)
+            return
+        try:  # the user wants to leave: a server that is gone is not waited for
+            async with asyncio.timeout(_LAST_WORD_S):
+                await self._client.call("POST", f"/runs/{self.run_id}/fail", {**body, "interrupted": True})
+        except TimeoutError:
+            raise ApiError("the server did not answer", code="no_answer", retryable=True) from None
 
     async def heartbeat(self) -> None:
         """A sign of life; a server that takes none is asked once."""

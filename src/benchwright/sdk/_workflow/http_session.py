@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _CONNECT_TIMEOUT = timedelta(seconds=10)
 _TIMEOUT = timedelta(minutes=5)
-_PAUSES_S = (0.1, 0.4, 1.6)
-"""Before each further try of a request that got no answer."""
+_PAUSES_S = (0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 5.0, 8.0, 10.0)
+"""Before each further try of a request that got no answer: half a minute, in which a server can be restarted."""
 
 
 class HttpAnswer(NamedTuple):
@@ -45,7 +45,7 @@ class ReqwestSession:
     """Implements `HttpSession`. Connects on first use; loopback is never proxied."""
 
     def __init__(self) -> None:
-        self._client: Client | None = None
+        self._clients: dict[bool, Client] = {}
 
     async def request(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, again: bool
@@ -56,7 +56,7 @@ class ReqwestSession:
         pauses = list(_PAUSES_S)
         while True:
             try:
-                return await self._once(method, url, headers, body)
+                return await self._once(method, url, headers, body, again)
             except PyreqwestError as error:
                 # A refused connection carried nothing; any other trouble may have come after the server acted.
                 if not pauses or not (again or isinstance(error, ConnectError)):
@@ -69,19 +69,22 @@ class ReqwestSession:
 
     async def close(self) -> None:
         """Close connections."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        while self._clients:
+            await self._clients.popitem()[1].close()
 
     async def _once(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, again: bool
     ) -> HttpAnswer:
-        if self._client is None:
+        if again not in self._clients:
             from pyreqwest.client import ClientBuilder
 
             builder = ClientBuilder().follow_redirects(False).connect_timeout(_CONNECT_TIMEOUT).no_proxy()
-            self._client = builder.timeout(_TIMEOUT).build()
-        request = self._client.request(method, url).headers(headers)
+            if not again:
+                # A kept connection that a restarted server has closed fails as if the request had arrived. What must
+                # not be sent twice gets a connection of its own, whose refusal is certain.
+                builder = builder.pool_max_idle_per_host(0)
+            self._clients[again] = builder.timeout(_TIMEOUT).build()
+        request = self._clients[again].request(method, url).headers(headers)
         if body is not None:
             request = request.body_bytes(body)
         response = await request.build().send()

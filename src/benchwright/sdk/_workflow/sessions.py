@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, RunOwnedError, UsageError
+from benchwright.core import JsonObject, JsonValue, NotFoundError, RunOwnedError, UsageError, rfc3339
 from benchwright.sdk._workflow.canonical import stable_stringify
 from benchwright.sdk._workflow.client import BenchwrightClient, WorkflowClient
 from benchwright.sdk._workflow.client import RunRecord as ServerRun
@@ -58,6 +59,8 @@ class Session:
     """Releases everything."""
     done: bytes | None = None
     """Output of a run that is complete."""
+    started_at: str = ""
+    """When the run was first started: with its number, what tells it from all others."""
 
 
 async def open_session(asked: Asked) -> Session:
@@ -148,7 +151,8 @@ def _session(store: Store, lease: Lease, input_value: JsonValue) -> Session:
         finally:
             store.close()
 
-    return Session(recorder, client, input_value, True, close)
+    started_at = rfc3339(store.run(lease.run_id).created_at)
+    return Session(recorder, client, input_value, True, close, started_at=started_at)
 
 
 def _complete(store: Store, run: RunRecord) -> Session:
@@ -179,12 +183,18 @@ async def _on_server(asked: Asked, said: Surroundings) -> Session:
         else:
             input_value = json.loads(stable_stringify(asked.input))
             run_id = (await client.create_run(asked.name, input_value)).id
+        started_at = ""
         if done is None:
             await _take_up(client, run_id)
+            with suppress(ApiError):  # a server that does not tell of its runs
+                started_at = (await client.get_run(run_id)).started_at
     except BaseException:
         await client.close()
         raise
-    return Session(HttpRecorder(client, run_id), client, input_value, not managed, client.close, done=done)
+    return Session(
+        HttpRecorder(client, run_id), client, input_value, not managed, client.close,
+        done=done, started_at=started_at,
+    )  # fmt: skip
 
 
 async def _run_on_server(asked: Asked, client: BenchwrightClient) -> ServerRun:

@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 
 from benchwright.core import JsonObject, JsonValue, RunOwnedError, encode_json, normalise_name
-from benchwright.store._owner import this_process
+from benchwright.store._owner import begin_run, this_process
 from benchwright.store._records import RunStatus
 from benchwright.store._runs import Runs
 from benchwright.store._texts import storable, storable_input
@@ -49,6 +49,7 @@ class WorkflowRuns(Runs):
                  None if not tags else encode_json(tags)),
             )  # fmt: skip
             lease = new_lease(int(cursor.lastrowid or 0))
+            begin_run(connection, lease.run_id, now)
             folder = self.workspace.run_folder(lease.run_id, normalise_name(name) or "workflow")
             connection.execute(
                 "UPDATE runs SET folder = ?, lease = ? WHERE id = ?", (str(folder), lease.token, lease.run_id)
@@ -95,6 +96,7 @@ class WorkflowRuns(Runs):
                 event = EventRow(run_id, None, "run.resumed", said, _json(data), now)
                 put_events(connection, [event])
                 connection.execute("UPDATE runs SET starts = starts + 1 WHERE id = ?", (run_id,))
+            begin_run(connection, run_id, now)
             connection.execute(
                 "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, lease = ?, finished_at = NULL,"
                 " error = NULL WHERE id = ?",

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from benchwright.core import JsonObject, UsageError, canonical_json, encode_json
+from benchwright.store._owner import end_of_run
 from benchwright.store._texts import storable, storable_json, storable_message
 from benchwright.store._workflow.decisions import StepState
 from benchwright.store._workflow.records import MetricTotals
@@ -131,14 +132,15 @@ def supersede_points(
 
 def restore_events(connection: sqlite3.Connection, run_id: int) -> None:
     """Write the events of steps that the killed writer still had in hand; their records have it all."""
-    for kind, status, column in (
-        ("step.started", "", "started_at"),
-        ("step.completed", "AND status = 'completed'", "finished_at"),
+    for kind, status, column, wanted in (
+        ("step.started", "", "started_at", "attempt"),
+        ("step.completed", "AND status = 'completed'", "finished_at", "1"),
     ):
         connection.execute(
             f"INSERT INTO events (run_id, step_id, kind, message, created_at)"
-            f" SELECT run_id, id, ?, key, {column} FROM workflow_steps WHERE run_id = ? {status} AND id NOT IN"
-            " (SELECT step_id FROM events WHERE run_id = ? AND kind = ? AND step_id IS NOT NULL) ORDER BY id",
+            f" SELECT run_id, id, ?, key, {column} FROM workflow_steps AS step WHERE run_id = ? {status} AND"
+            # Each attempt begins once, and one of them completes.
+            f" (SELECT count(*) FROM events WHERE run_id = ? AND step_id = step.id AND kind = ?) < {wanted} ORDER BY id",
             (kind, run_id, run_id, kind),
         )
 
@@ -167,7 +169,7 @@ def close_run(
     connection: sqlite3.Connection, run_id: int, status: str, output: bytes | None, error: str | None
 ) -> None:
     """End a run: open steps, state, output, numbers, event, release of ownership."""
-    now = time.time()
+    now = end_of_run(connection, run_id)
     interrupt_steps(connection, run_id, f"the run ended ({status})", now)
     summary = {
         "steps": step_counts(connection, run_id),
