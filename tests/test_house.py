@@ -82,6 +82,20 @@ def test_front_lists_what_it_exports_in_order(room: str) -> None:
     assert list(listed) == ranked, "sort __all__ as ruff does: CONSTANTS, Classes, functions"
 
 
+def test_no_room_but_the_store_knows_its_database() -> None:
+    wrong = []
+    for path in PACKAGE.rglob("*.py"):
+        if path.relative_to(PACKAGE).parts[0] == "store":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+            if isinstance(node, ast.ImportFrom):
+                names = {str(node.module)}
+            if "sqlite3" in names or (isinstance(node, ast.Attribute) and node.attr == "database"):
+                wrong.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")  # type: ignore[attr-defined]
+    assert not wrong, f"use the protocols of benchwright.store instead: {', '.join(wrong)}"
+
+
 def test_the_version_is_the_same_wherever_it_stands() -> None:
     from importlib.metadata import version
 

@@ -11,7 +11,7 @@ import yaml
 
 import benchwright
 from benchwright import RunResult, ScriptedEndpoint
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer
@@ -61,7 +61,7 @@ def test_a_prompt_changed_on_the_way_marks_the_results_for_good(bench: Path, tmp
     assert manifest["benchmark"]["hash"] != before["hash"]
     assert manifest["benchmark"]["prompt_hash"] != before["prompt_hash"]
     assert "comparable: false" in (last.folder / "results.yml").read_text(encoding="utf-8")
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     (event,) = [event for event in store.events(first.run_id) if event.kind == "run.changed"]
     store.close()
     assert "8 samples were recorded before it" in event.message
@@ -90,7 +90,7 @@ def test_a_complete_run_stays_what_it_was(bench: Path, tmp_path: Path) -> None:
 
 def test_a_change_before_the_first_sample_mixes_nothing(bench: Path, tmp_path: Path) -> None:
     first = start(bench, tmp_path, max_requests=4)
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     store.forget_samples(first.run_id, [(index, 0) for index in range(20)])
     store.close()
     bench.write_text(BENCH.replace('"{question}"', '"Now: {question}"'), encoding="utf-8")

@@ -12,7 +12,7 @@ from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_score, s
 from benchwright.core import ConfigError
 from benchwright.endpoints import DemoSettings, FaultMix, demo_server
 from benchwright.scorers import JudgeFailedError
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 ROWS = [{"question": f"What is {n} + 1?", "answer": str(n + 1)} for n in range(12)]
 
@@ -43,7 +43,7 @@ def test_judges_grade_and_every_grade_is_recorded(tmp_path: Path) -> None:
         again = benchwright.resume(result.run_id, target=bench, workspace=tmp_path, endpoint=endpoint)
         assert server.stats()["requests"] == asked == len(ROWS)
         assert again.summary == result.summary
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     assert store.count_steps(result.run_id, "judge") == len(ROWS)
     store.close()
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import benchwright
 from benchwright import RunResult
 from benchwright.sdk import RunOptions, rescore
-from benchwright.store import Store, Workspace, call_key
+from benchwright.store import Workspace, call_key, open_store
 
 BENCHMARKS = """
 from benchwright import benchmark, judge_score, scorer
@@ -121,7 +121,7 @@ def results(result: RunResult) -> Any:
 
 
 def replies(result: RunResult, folder: Path) -> list[bytes | None]:
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     try:
         return [sample.call_output for sample in store.samples(result.run_id)]
     finally:
@@ -223,7 +223,7 @@ def test_replies_of_an_older_version_are_taken_and_resumed(dice: Dice, folder: P
     """Older versions gave copies the hash of the first."""
     write_rows(folder / "rows.jsonl", [{"question": "q", "answer": "A", "id": n} for n in range(3)])
     first = run(dice, "bench.py:plain")
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     known = store.call(first.run_id, call_key(0, 0))
     assert known is not None
     with store._transaction() as connection:

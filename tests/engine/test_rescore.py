@@ -18,7 +18,7 @@ from benchwright.core import ModelRequest, RequestFailure, UsageError
 from benchwright.endpoints import DemoServer, DemoSettings, demo_server
 from benchwright.engine import _perform
 from benchwright.sdk import RunOptions, rescore
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 HEAD = """
 from benchwright import ScorerInput, benchmark, scorer
@@ -83,7 +83,7 @@ def shout(request: ModelRequest) -> Any:
 
 
 def samples(folder: Path, run_id: int) -> list[dict[str, Any]]:
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     try:
         return [orjson.loads(output) for _, _, output in store.scores(run_id)]
     finally:
@@ -227,7 +227,7 @@ def test_what_was_asked_cannot_be_changed(bench: Path, tmp_path: Path) -> None:
         rescore(first.run_id, options=RunOptions(temperature=1.0, model="demo"))
     with pytest.raises(UsageError, match="--repeats"):
         rescore(first.run_id, options=RunOptions(repeats=2))
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     assert [run.id for run in store.runs()] == [first.run_id]
     store.close()
 
@@ -283,7 +283,7 @@ def check(sample: ScorerInput) -> dict:
     again = rescore(first.run_id)
     assert again.metrics == first.metrics
     assert (again.requests_sent, again.from_cache) == (0, 6)
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     assert store.run(again.run_id).manifest["echo"] == store.run(first.run_id).manifest["echo"]
     store.close()
 

@@ -90,9 +90,9 @@ def test_a_changed_dataset_is_refused_and_the_run_stays_as_it_was(bench: Path, t
         file.write('{"question": "new", "answer": "new"}\n')
     with pytest.raises(UsageError, match="the dataset has changed"):
         benchwright.resume(run.run_id, endpoint=ScriptedEndpoint(answer), workspace=tmp_path)
-    from benchwright.store import Store, Workspace
+    from benchwright.store import Workspace, open_store
 
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     assert store.run(run.run_id).status == "interrupted"
     store.close()
 

@@ -16,7 +16,7 @@ from benchwright import RunResult, ScorerInput, ScriptedEndpoint, benchmark, sco
 from benchwright.core import DatasetError, ModelReply, ModelRequest, RequestFailure, TokenUsage
 from benchwright.scorers import exact_match, gsm8k_answer
 from benchwright.stats import wilson_interval
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 Rows = list[dict[str, Any]]
 NUMBERS = count()  # a file may define a name once
@@ -243,7 +243,7 @@ def test_model_call_fn_asks_the_model_and_is_recorded(tmp_path: Path) -> None:
     assert result["agrees"] == 1.0
     assert len(endpoint.requests) == 6
     assert [request.body["max_tokens"] for request in endpoint.requests].count(5) == 3
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     assert store.count_steps(result.run_id, "call") == 6
     store.close()
 

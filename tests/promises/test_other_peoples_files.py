@@ -11,7 +11,7 @@ import pytest
 from benchwright.cli import main
 from benchwright.config import find_config
 from benchwright.core import ConfigError
-from benchwright.store import Store, Workspace, find_workspace
+from benchwright.store import Workspace, find_workspace, open_store
 
 OTHER = 54321
 """A user that is not us."""
@@ -143,9 +143,9 @@ def test_records_and_files_are_for_their_owner_alone(below: Path) -> None:
 
 def test_an_older_workspace_is_closed_to_others_when_its_owner_opens_it(tmp_path: Path) -> None:
     place = Workspace(tmp_path)
-    Store(place).close()
+    open_store(place).close()
     place.state.chmod(0o755)
     place.database.chmod(0o644)
-    Store(place).close()
+    open_store(place).close()
     assert stat.S_IMODE(place.state.stat().st_mode) == 0o700
     assert stat.S_IMODE(place.database.stat().st_mode) == 0o600

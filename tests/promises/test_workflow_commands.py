@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from benchwright.cli import main
-from benchwright.store import Store, Workspace
+from benchwright.store import Store, Workspace, open_store
 from waiting import PATIENCE_S
 
 KILLS = int(os.environ.get("BENCHWRIGHT_KILLS", "6"))
@@ -129,7 +129,7 @@ def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 def store_of(folder: Path) -> Store:
-    return Store(Workspace(folder))
+    return open_store(Workspace(folder))
 
 
 def recorded(folder: Path, run_id: int = 1) -> dict[str, Any]:

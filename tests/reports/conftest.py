@@ -10,12 +10,12 @@ import pytest
 from recorded_runs import MANIFEST, SETTINGS, SUMMARY, every_kind_of_sample
 
 from benchwright.core import JsonObject, RunSummary
-from benchwright.store import RunRecord, StepRow, StepWriter, Store, Workspace
+from benchwright.store import RunRecord, StepRow, Store, Workspace, open_store
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store(Workspace(tmp_path / "work"))
+    opened = open_store(Workspace(tmp_path / "work"))
     yield opened
     opened.close()
 
@@ -43,7 +43,7 @@ def record(store: Store, tmp_path: Path) -> Callable[..., RunRecord]:
         rows = every_kind_of_sample() if steps is None else list(steps)
 
         async def write() -> None:
-            writer = StepWriter(store.workspace.database, run.id)
+            writer = store.step_writer(run.id)
             size = -(-len(rows) // groups) or 1
             for start in range(0, len(rows), size):
                 await writer.append(rows[start : start + size])

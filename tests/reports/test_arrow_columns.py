@@ -96,8 +96,8 @@ import sys
 from pathlib import Path
 from benchwright.reports import write_run_files
 from benchwright.core import RunSummary
-from benchwright.store import Store, Workspace
-store = Store(Workspace(Path({str(store.workspace.root)!r})), read_only=True)
+from benchwright.store import Workspace, open_store
+store = open_store(Workspace(Path({str(store.workspace.root)!r})), read_only=True)
 write_run_files(store, store.run({run.id}), RunSummary.from_json({SUMMARY.to_json()!r}))
 print(sorted(name for name in ("pandas", "pyarrow") if name in sys.modules))
 """

@@ -9,12 +9,12 @@ import pytest
 
 from benchwright.core import NotFoundError, UsageError
 from benchwright.reports import Comparison, compare_runs
-from benchwright.store import StepRequest, Store, Workspace
+from benchwright.store import StepRequest, Store, Workspace, open_store
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return Store(Workspace(tmp_path))
+    return open_store(Workspace(tmp_path))
 
 
 def recorded(

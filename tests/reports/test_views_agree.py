@@ -20,7 +20,7 @@ from benchwright.cli import main
 from benchwright.core import OUTCOMES, ModelReply, ModelRequest, RequestFailure, RunSummary, UsageError
 from benchwright.sdk import run_suite
 from benchwright.server._tell import run_told
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 BENCH = """
 from benchwright import benchmark, scorer
@@ -82,7 +82,7 @@ def here(done: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def truth(here: Path) -> RunSummary:
     """As recorded, and as counted from the samples one by one."""
-    store = Store(Workspace(here))
+    store = open_store(Workspace(here))
     summary = RunSummary.from_json(store.run(1).summary or {})
     records = [json.loads(output) for _, _, output in store.scores(1)]
     store.close()
@@ -130,7 +130,7 @@ def test_json_of_show_list_and_rest(
         assert (listed["evaluated"], listed["failed"]) == (truth.evaluated, truth.failed)
         assert (listed["outcomes"], listed["metrics"]) == (truth.outcomes, values(truth))
         assert listed["model_name"] == "first"
-    store = Store(Workspace(here))
+    store = open_store(Workspace(here))
     assert RunSummary.from_json(run_told(store.run(1)).summary or {}) == truth
     store.close()
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchwright.cli import main
-from benchwright.store import StepRequest, Store, Workspace
+from benchwright.store import StepRequest, Workspace, open_store
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace with a complete, a failed and an open workflow run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     lease = store.create_workflow("my_eval", input_json=b'{"limit":2}')
     for number in range(2):
         begun = store.begin_step(lease, StepRequest(f"s{number}", "0" * 64, b"1"))
@@ -86,6 +86,6 @@ def test_what_is_only_for_benchmarks_says_so(place: Path, capsys: pytest.Capture
     assert "--resume 2" in said(capsys, "resume", "2", code=2)
     assert "is a workflow" in said(capsys, "rescore", "1", code=2)
     said(capsys, "show", "1", "--failed")
-    store = Store(Workspace(place))
+    store = open_store(Workspace(place))
     assert store.run(2).status == "failed", "nobody claimed it"
     store.close()

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.core import BenchwrightError, NotFoundError, UsageError
-from benchwright.store import Lease, RecordRefusedError, StepRequest, Store, Workspace
+from benchwright.store import Lease, RecordRefusedError, StepRequest, Workspace, open_store
 
 
 class Stub:
     """What the server knows, and how it misbehaves."""
 
     def __init__(self, folder: Path) -> None:
-        self.store = Store(Workspace(folder))
+        self.store = open_store(Workspace(folder))
         self.leases: dict[int, Lease] = {}
         self.seen: list[tuple[str, str, Any]] = []
         self.authorization: set[str | None] = set()

@@ -14,7 +14,7 @@ from benchwright.core import ConfigError, RequestFailure, UsageError
 from benchwright.endpoints import DemoSettings, demo_server
 from benchwright.sdk import RunOptions
 from benchwright.sdk._models import choose_model
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, judge_score, scorer
@@ -58,7 +58,7 @@ def test_a_models_cap_on_concurrency_holds(folder: Path) -> None:
             encoding="utf-8",
         )
         result = benchwright.run(write(folder), model="small")
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     assert store.run(result.run_id).settings["parallelism"] == 3
     store.close()
 
@@ -67,7 +67,7 @@ def test_an_unset_key_leaves_no_run_behind(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.delenv("UNSET_KEY", raising=False)
     with pytest.raises(ConfigError, match="UNSET_KEY"):
         benchwright.run(write(folder), model_url="http://127.0.0.1:9", model_id="m", api_key_name="UNSET_KEY")
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     assert store.runs() == []
     store.close()
 

@@ -19,7 +19,7 @@ from benchwright.core import ConfigError, UsageError
 from benchwright.endpoints import DemoServer, DemoSettings, demo_server
 from benchwright.sdk import RunOptions
 from benchwright.sdk._models import choose_model
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 ROWS = [{"question": f"What is {n} + 2?", "answer": str(n + 2)} for n in range(6)]
 
@@ -45,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def settings_of(folder: Path, run_id: int) -> dict[str, Any]:
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     try:
         return dict(store.run(run_id).settings)
     finally:

@@ -19,7 +19,7 @@ from benchwright.sdk._code.captured import KEPT_BYTES, Captured
 from benchwright.sdk._code.carry_out import frozen_plan
 from benchwright.sdk._code.plan import entry_file
 from benchwright.sdk._code.scripts import find_script
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 STARTS = "from benchwright import entrypoint, workflow\nentrypoint(workflow('a', print))\n"
 
@@ -93,7 +93,7 @@ def test_the_entry_is_the_first_argument_that_is_a_file(tmp_path: Path) -> None:
 
 
 def test_runs_that_no_command_started_cannot_be_resumed_by_one(tmp_path: Path) -> None:
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     store.create_workflow("by_rest", settings={"started_by": "rest"})
     with pytest.raises(UsageError, match="was not started by a command"):
         frozen_plan(store.run(1))

@@ -12,7 +12,7 @@ from benchwright.endpoints import ScriptedEndpoint
 from benchwright.sdk import check, list_evaluations, run, validate
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._questions import changed_questions, question_options
-from benchwright.store import Store, find_workspace
+from benchwright.store import find_workspace, open_store
 
 MCQ = "question,A,B,C,answer\n1+1=,1,2,3,B\n2+2=,3,4,5,B\n3+3=,5,6,7,B\n"
 QA = "question,answer\n1+1=,2\n2+2=,4\n"
@@ -37,7 +37,7 @@ def test_a_file_is_run_from_python() -> None:
 
 def test_the_settings_are_on_record_whole(folder: Path) -> None:
     result = run("mcq.csv", mcq_fallback="levenshtein", data_type="mcq")
-    store = Store(find_workspace(folder, None))
+    store = open_store(find_workspace(folder, None))
     try:
         record = store.run(result.run_id)
     finally:

@@ -16,7 +16,7 @@ from benchwright.config import Suite
 from benchwright.core import BenchmarkError, BenchwrightError, ConfigError, NotFoundError, UsageError
 from benchwright.sdk import RunOptions, SuiteOptions, check_suite, load_suite, resume, run, run_suite
 from benchwright.sdk._suite.result import failed_pair
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 BENCH = """
 from benchwright import benchmark, scorer
@@ -108,7 +108,7 @@ def http(server: Server, name: str = "local", **more: Any) -> str:
 
 
 def runs_of(folder: Path) -> list[Any]:
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     try:
         return store.runs()
     finally:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from benchwright import WorkflowContext, collect_async_iter, dataset, map_dataset, workflow
 from benchwright.core import DatasetError
 from benchwright.sdk import RowError
-from benchwright.store import Store, find_workspace
+from benchwright.store import find_workspace, open_store
 
 
 class Row(BaseModel):
@@ -60,7 +60,7 @@ def perform(handler: Callable[[WorkflowContext], Awaitable[Any]], **keywords: An
 
 
 def steps(run_id: int = 1) -> dict[str, str]:
-    store = Store(find_workspace(Path.cwd()))
+    store = open_store(find_workspace(Path.cwd()))
     try:
         return {step.key: step.status for step in store.page_steps(run_id, limit=100).items}
     finally:
@@ -130,7 +130,7 @@ def test_max_rows_counts_good_rows_and_asks_for_no_more() -> None:
     assert (output["read"], output["skipped"]) == (7, 2)
     assert output["reasons"][0].startswith("row 1: column id:")
     assert source.calls == [(0, 3), (3, 3), (6, 1)]
-    store = Store(find_workspace(Path.cwd()))
+    store = open_store(find_workspace(Path.cwd()))
     kinds = [event.kind for event in store.events(1)]
     store.close()
     assert "dataset.rows_skipped" in kinds
@@ -225,7 +225,7 @@ def test_a_file_is_a_source_and_its_batches_are_references(here: Path) -> None:
         return map_dataset(rows, same, max_concurrency=3)
 
     assert perform(handler) == list(range(30))
-    store = Store(find_workspace(here))
+    store = open_store(find_workspace(here))
     outputs = {step.key: step.output for step in store.page_steps(1, limit=100).items}
     store.close()
     assert json.loads(outputs["dataset-batch-8"]) == {"rows": 8}

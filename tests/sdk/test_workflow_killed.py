@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 from waiting import PATIENCE_S
 
 KILLS = int(os.environ.get("BENCHWRIGHT_KILLS", "6"))
@@ -77,7 +77,7 @@ def command(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 def results(folder: Path) -> dict[str, Any]:
     """All that must be equal: output, steps with inputs and outputs, metrics."""
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     run = store.run(1)
     steps = {s.key: (s.status, s.input, s.output, s.generation) for s in store.page_steps(1, limit=999).items}
     points = Counter(
@@ -138,7 +138,7 @@ def _lines(log: Path) -> int:
 
 
 def _has_run(folder: Path) -> bool:
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     try:
         return bool(store.runs())
     finally:

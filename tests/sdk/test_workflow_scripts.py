@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from benchwright.sdk import child_environment
-from benchwright.store import Store, Workspace
+from benchwright.store import Store, Workspace, open_store
 from waiting import PATIENCE_S
 
 SCRIPT = """
@@ -71,7 +71,7 @@ def run(script: Path, *words: str, env: dict[str, str] | None = None) -> subproc
 
 
 def store_of(script: Path) -> Store:
-    return Store(Workspace(script.parent))
+    return open_store(Workspace(script.parent))
 
 
 def test_a_plain_script_runs_its_only_workflow_in_the_workspace_above(script: Path) -> None:
@@ -297,7 +297,7 @@ def test_a_full_disk_ends_a_script_cleanly_and_it_goes_on_when_there_is_room(tmp
         assert done.stderr.startswith("error: the disk is full")
         assert "Everything recorded before is safe" in done.stderr
         assert "Traceback" not in done.stderr
-        store = Store(Workspace(disk))
+        store = open_store(Workspace(disk))
         recorded = store.workflow_step_counts(1)["completed"]
         assert recorded > 100
         store.close()

@@ -13,7 +13,7 @@ import pytest
 from benchwright import WorkflowContext, emit, step, workflow
 from benchwright.core import NotFoundError, RunOwnedError, UsageError
 from benchwright.sdk import StepTimeoutError
-from benchwright.store import InputChangedError, StepHeldError, Store, Workspace
+from benchwright.store import InputChangedError, StepHeldError, Workspace, open_store
 
 Handler = Callable[..., Awaitable[Any]]
 
@@ -23,7 +23,7 @@ class Flow:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.store = Store(Workspace(folder))
+        self.store = open_store(Workspace(folder))
 
     def run(self, handler: Handler, given: Any = None, **options: Any) -> Any:
         return asyncio.run(workflow("my_eval", handler).run(given, workspace=self.folder, **options))

@@ -15,7 +15,7 @@ import pytest
 from benchwright.core import RunOwnedError
 from benchwright.server import ServerAddress, serving
 from benchwright.server._clients import Clients
-from benchwright.store import DEAD_AFTER_S, Owner, Store, Workspace, this_process
+from benchwright.store import DEAD_AFTER_S, Owner, Workspace, open_store, this_process
 from waiting import PATIENCE_S
 
 SCRIPT = """
@@ -76,7 +76,7 @@ def test_a_killed_workflow_goes_on_and_a_live_one_is_left_alone(
     managed = script(BENCHWRIGHT_RUN_ID="1", BENCHWRIGHT_WORKFLOW_NAME="wf")
     assert managed.communicate(timeout=PATIENCE_S)[0]
     assert managed.returncode == 5
-    store = Store(Workspace(tmp_path / "workspace"))
+    store = open_store(Workspace(tmp_path / "workspace"))
     assert store.run(1).status == "running", "who is refused does not end the run of the other"
 
     first.send_signal(signal.SIGKILL)

@@ -5,33 +5,26 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
-import pytest
+from backends import sqlite_only
 
 from benchwright.store import (
     CallStep,
     SampleSteps,
     StepOutput,
     StepRow,
-    StepWriter,
     Store,
-    Workspace,
     call_key,
+    open_store,
     score_key,
 )
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(Workspace(tmp_path))
 
 
 def new_run(store: Store, *rows: StepRow) -> int:
     run = store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})
 
     async def write() -> None:
-        writer = StepWriter(store.workspace.database, run.id)
+        writer = store.step_writer(run.id)
         writer.append(rows)
         await writer.close()
 
@@ -103,6 +96,7 @@ def test_a_score_can_be_forgotten_without_its_call(store: Store) -> None:
     assert store.count_steps(run, "call") == store.count_steps(run, "score") == 0
 
 
+@sqlite_only
 def test_a_workspace_without_the_columns_is_read_and_migrated(store: Store) -> None:
     run = new_run(store, *apart(0))
     workspace = store.workspace
@@ -114,7 +108,7 @@ def test_a_workspace_without_the_columns_is_read_and_migrated(store: Store) -> N
         connection.commit()
         connection.execute("PRAGMA journal_mode = DELETE")
     for read_only in (True, False, False):
-        with closing(Store(workspace, read_only=read_only)) as reopened:
+        with closing(open_store(workspace, read_only=read_only)) as reopened:
             assert [steps.call_output for steps in reopened.samples(run)] == [b"reply 0"]
             assert reopened.reply_of(run, b"call hash 0") == b"reply 0"
             if not read_only:

@@ -14,7 +14,7 @@ import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.cli._main import main
 from benchwright.sdk import diagnose
-from benchwright.store import Store, StoreError, Workspace, find_workspace
+from benchwright.store import StoreError, Workspace, find_workspace, open_store
 
 ROWS = [{"question": f"q{n}", "answer": str(n)} for n in range(30)]
 
@@ -118,7 +118,7 @@ def test_doctor_recovers_a_damaged_database(capsys: pytest.CaptureFixture[str]) 
     assert code == 0, said
     assert "the database is damaged" in said
     assert "recovered 3 runs" in said
-    store = Store(Workspace(Path.cwd()))
+    store = open_store(Workspace(Path.cwd()))
     kept = sum(store.count_steps(n, "score") for n in (1, 2, 3))
     store.close()
     assert 0 < kept < steps
@@ -162,7 +162,7 @@ def test_a_database_deleted_under_a_run_stops_it_and_loses_nothing() -> None:
     ):
         benchwright.run(lost, endpoint=ScriptedEndpoint(answer), parallelism=1)
     assert len(asked) < 20, "it stopped"
-    recorded = Store(find_workspace(Path.cwd()))
+    recorded = open_store(find_workspace(Path.cwd()))
     assert recorded.count_steps(1, "score") >= 10
     recorded.close()
 

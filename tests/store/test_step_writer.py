@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from pathlib import Path
 
 import pytest
+from backends import sqlite_only
 
-from benchwright.store import StepRow, StepWriter, Store, StoreError, Workspace, call_key, score_key
+from benchwright.store import (
+    StepRow,
+    Store,
+    StoreError,
+    call_key,
+    score_key,
+)
 
 
 def step(key: str, output: bytes = b"{}", reusable: bool = False) -> StepRow:
     now = time.time()
     return StepRow(key, key.encode().ljust(16)[:16], b"in", output, reusable, now, now)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(Workspace(tmp_path))
 
 
 def new_run(store: Store) -> int:
@@ -29,7 +30,7 @@ def test_appended_steps_are_on_disk_when_the_future_is_done(store: Store) -> Non
     run_id = new_run(store)
 
     async def main() -> None:
-        writer = StepWriter(store.workspace.database, run_id)
+        writer = store.step_writer(run_id)
         await writer.append([step(score_key(0, 0), b'{"o":"scored"}')])
         assert list(store.scores(run_id)) == [(0, 0, b'{"o":"scored"}')]
         await writer.close()
@@ -41,7 +42,7 @@ def test_many_appends_of_one_turn_share_a_commit(store: Store) -> None:
     run_id = new_run(store)
 
     async def main() -> int:
-        writer = StepWriter(store.workspace.database, run_id)
+        writer = store.step_writer(run_id)
         await asyncio.gather(*(writer.append([step(score_key(n, 0))]) for n in range(500)))
         await writer.close()
         return writer.commits
@@ -54,7 +55,7 @@ def test_close_commits_what_nobody_awaited(store: Store) -> None:
     run_id = new_run(store)
 
     async def main() -> None:
-        writer = StepWriter(store.workspace.database, run_id)
+        writer = store.step_writer(run_id)
         writer.append([step(call_key(1, 0))])
         writer.append([step(score_key(1, 0))])
         await writer.close()
@@ -68,7 +69,7 @@ def test_a_lone_record_is_committed_without_waiting_for_others(store: Store) -> 
     run_id = new_run(store)
 
     async def main() -> None:
-        writer = StepWriter(store.workspace.database, run_id)
+        writer = store.step_writer(run_id)
         await asyncio.wait_for(writer.append([step(score_key(0, 0))]), 1)
         assert store.count_steps(run_id, "score") == 1
         await writer.close()
@@ -76,12 +77,13 @@ def test_a_lone_record_is_committed_without_waiting_for_others(store: Store) -> 
     asyncio.run(main())
 
 
+@sqlite_only
 def test_the_log_stays_bounded_while_many_records_are_written(store: Store) -> None:
     run_id = new_run(store)
     log = store.workspace.database.with_name("benchwright.db-wal")
 
     async def main() -> int:
-        writer = StepWriter(store.workspace.database, run_id)
+        writer = store.step_writer(run_id)
         largest = 0
         for start in range(0, 30_000, 500):
             await writer.append([step(score_key(n, 0), b"x" * 400) for n in range(start, start + 500)])
@@ -97,7 +99,7 @@ def test_a_step_is_recorded_once_only(store: Store) -> None:
     run_id = new_run(store)
 
     async def main() -> None:
-        writer = StepWriter(store.workspace.database, run_id)
+        writer = store.step_writer(run_id)
         await writer.append([step(score_key(0, 0), b"1")])
         with pytest.raises(StoreError, match="could not be written"):
             await writer.append([step(score_key(0, 0), b"2")])
@@ -114,7 +116,7 @@ def test_replies_are_reusable_by_other_runs_only(store: Store) -> None:
     first, second = new_run(store), new_run(store)
 
     async def main() -> None:
-        writer = StepWriter(store.workspace.database, first)
+        writer = store.step_writer(first)
         await writer.append([step(call_key(0, 0), b"reply", reusable=True), step("failed", b"x")])
         await writer.close()
 

@@ -11,14 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
+from backends import sqlite_only
 
 from benchwright.core import NotFoundError, RunOwnedError
-from benchwright.store import Store, StoreError, Workspace, find_workspace, open_database
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(Workspace(tmp_path))
+from benchwright.store import Store, StoreError, Workspace, find_workspace, open_store
+from benchwright.store._sqlite.database import open_database
 
 
 def new_run(store: Store, name: str = "b") -> int:
@@ -29,18 +26,17 @@ def new_run(store: Store, name: str = "b") -> int:
 
 CHILD = """
 import sys, time
-from pathlib import Path
-from benchwright.store import Store, Workspace
-store = Store(Workspace(Path(sys.argv[1])))
+from benchwright.store import open_store
+store = open_store(sys.argv[1])
 print(store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={}).id, flush=True)
 time.sleep(600)
 """
 
 
-def test_a_run_of_a_live_process_cannot_be_claimed_but_of_a_killed_one_can(
-    store: Store, tmp_path: Path
-) -> None:
-    child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+def test_a_run_of_a_live_process_cannot_be_claimed_but_of_a_killed_one_can(store: Store) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, store.workspace.store_url], stdout=subprocess.PIPE, text=True
+    )
     assert child.stdout is not None
     with child.stdout:
         run_id = int(child.stdout.readline())
@@ -76,6 +72,7 @@ def test_an_empty_workspace_says_how_to_start(store: Store) -> None:
         store.find_run("7")
 
 
+@sqlite_only
 def test_forgetting_a_sample_takes_all_its_steps_and_no_others(store: Store) -> None:
     run_id = new_run(store)
     connection = open_database(store.workspace.database)
@@ -91,6 +88,7 @@ def test_forgetting_a_sample_takes_all_its_steps_and_no_others(store: Store) -> 
     assert left == ["score/000000001/0001", "score/000000010/0000"]
 
 
+@sqlite_only
 def test_samples_come_with_their_calls_side_by_side(store: Store) -> None:
     run_id = new_run(store)
     connection = open_database(store.workspace.database)
@@ -114,12 +112,12 @@ def test_samples_come_with_their_calls_side_by_side(store: Store) -> None:
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
-    Store(Workspace(tmp_path)).close()
+    open_store(Workspace(tmp_path)).close()
     with sqlite3.connect(Workspace(tmp_path).database) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreError, match="newer benchwright"):
-        Store(Workspace(tmp_path))
+        open_store(Workspace(tmp_path))
 
 
 def test_a_file_that_is_no_database_is_refused_in_plain_words(tmp_path: Path) -> None:
@@ -127,7 +125,7 @@ def test_a_file_that_is_no_database_is_refused_in_plain_words(tmp_path: Path) ->
     workspace.create()
     workspace.database.write_text("not a database " * 100)
     with pytest.raises(StoreError, match=r"is damaged .*benchwright doctor"):
-        Store(workspace)
+        open_store(workspace)
 
 
 def test_the_nearest_workspace_above_is_found(tmp_path: Path) -> None:
@@ -149,17 +147,19 @@ def test_a_workspace_in_a_folder_that_everybody_writes_to_is_not_trusted(tmp_pat
     assert find_workspace(shared).root == shared
 
 
+@sqlite_only
 def test_a_read_only_workspace_can_be_looked_at(store: Store) -> None:
     run_id = new_run(store)
     store.finish_run(run_id, "failed", summary=None, error="half \ud800 a character")
     store.close()
-    looking = Store(store.workspace, read_only=True)
+    looking = open_store(store.workspace, read_only=True)
     assert looking.run(run_id).error == "half ? a character"
     with pytest.raises(sqlite3.OperationalError):
         looking.heartbeat(run_id)
     looking.close()
 
 
+@sqlite_only
 def test_heartbeat_is_recorded(store: Store) -> None:
     run_id = new_run(store)
     before = time.time()
@@ -189,7 +189,7 @@ def test_a_network_file_system_is_noticed(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_number_of_a_removed_run_is_not_given_out_again(tmp_path: Path) -> None:
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
 
     def create() -> int:
         run = store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})

@@ -9,9 +9,9 @@ import sqlite3
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
+from backends import sqlite_only
 
 from benchwright.core import NotFoundError, RunOwnedError
 from benchwright.store import (
@@ -19,7 +19,6 @@ from benchwright.store import (
     RunClosedError,
     StepRequest,
     Store,
-    WorkflowWriter,
     Workspace,
     this_process,
 )
@@ -27,16 +26,10 @@ from benchwright.store import (
 REQUEST = StepRequest("a", "0" * 64, b"1")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(Workspace(tmp_path))
-
-
 OWNER = """
 import sys, time
-from pathlib import Path
-from benchwright.store import StepRequest, Store, Workspace
-store = Store(Workspace(Path(sys.argv[1])))
+from benchwright.store import StepRequest, open_store
+store = open_store(sys.argv[1])
 lease = store.create_workflow("my_eval")
 begun = store.begin_step(lease, StepRequest("done", "0" * 64, b"1"))
 store.complete_step(lease, begun.step_id, 1, b"2")
@@ -49,8 +42,8 @@ CLAIMER = """
 import sys, time
 from pathlib import Path
 from benchwright.core import RunOwnedError
-from benchwright.store import Store, Workspace
-store = Store(Workspace(Path(sys.argv[1])))
+from benchwright.store import open_store
+store = open_store(sys.argv[1])
 time.sleep(max(0, float(sys.argv[3]) - time.time()))
 try:
     store.claim_workflow(int(sys.argv[2]))
@@ -78,8 +71,8 @@ def end(*children: subprocess.Popen[str]) -> None:
         child.stdout.close()
 
 
-def test_a_run_of_a_live_process_is_refused_and_of_a_killed_one_resumed(store: Store, tmp_path: Path) -> None:
-    child = start(OWNER, tmp_path)
+def test_a_run_of_a_live_process_is_refused_and_of_a_killed_one_resumed(store: Store) -> None:
+    child = start(OWNER, store.workspace.store_url)
     run_id = int(first_line(child).split()[0])
     with pytest.raises(RunOwnedError, match=f"process {child.pid}") as refused:
         store.claim_workflow(run_id)
@@ -99,8 +92,8 @@ def test_a_run_of_a_live_process_is_refused_and_of_a_killed_one_resumed(store: S
     assert kinds[-3:] == ["step.interrupted", "run.resumed", "step.started"]
 
 
-def test_force_takes_a_run_from_a_live_process(store: Store, tmp_path: Path) -> None:
-    child = start(OWNER, tmp_path)
+def test_force_takes_a_run_from_a_live_process(store: Store) -> None:
+    child = start(OWNER, store.workspace.store_url)
     run_id = int(first_line(child).split()[0])
     store.claim_workflow(run_id, force=True)
     assert store.events(run_id)[-1].message == "taken over by force"
@@ -108,21 +101,20 @@ def test_force_takes_a_run_from_a_live_process(store: Store, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("round_", range(3))
-def test_of_two_processes_that_resume_at_once_exactly_one_wins(
-    store: Store, tmp_path: Path, round_: int
-) -> None:
+def test_of_two_processes_that_resume_at_once_exactly_one_wins(store: Store, round_: int) -> None:
     lease = store.create_workflow("my_eval")
     store.release_workflow(lease)
     at = time.time() + 1.0
-    children = [start(CLAIMER, tmp_path, lease.run_id, at) for _ in range(3)]
+    children = [start(CLAIMER, store.workspace.store_url, lease.run_id, at) for _ in range(3)]
     told = sorted(first_line(child) for child in children)
     end(*children)
     assert told == ["mine", "refused 5", "refused 5"]
     assert [event.kind for event in store.events(lease.run_id)].count("run.resumed") == 1
 
 
-def test_processes_that_create_runs_at_once_get_one_each(tmp_path: Path) -> None:
-    children = [start(OWNER, tmp_path) for _ in range(4)]  # also makes and migrates the database at once
+def test_processes_that_create_runs_at_once_get_one_each(workspace: Workspace) -> None:
+    # Each also finds no database, and makes or migrates it.
+    children = [start(OWNER, workspace.store_url) for _ in range(4)]
     ids = {first_line(child).split()[0] for child in children}
     end(*children)
     assert len(ids) == 4
@@ -136,8 +128,8 @@ def test_within_a_process_a_run_is_held_once_and_free_when_let_go(store: Store) 
     assert store.claim_workflow(lease.run_id).token != lease.token
 
 
-def test_a_run_is_handed_over_by_its_token(store: Store, tmp_path: Path) -> None:
-    child = start(OWNER, tmp_path)
+def test_a_run_is_handed_over_by_its_token(store: Store) -> None:
+    child = start(OWNER, store.workspace.store_url)
     run_id, token = first_line(child).split()
     lease = store.claim_workflow(int(run_id), token=token)
     assert lease.token == token
@@ -186,8 +178,9 @@ def test_ending_a_run_twice_in_the_same_way_is_once(store: Store) -> None:
     assert [e.kind for e in store.events(lease.run_id)] == ["run.started", "run.completed"]
 
 
-def test_runs_of_dead_processes_are_marked_with_their_steps(store: Store, tmp_path: Path) -> None:
-    child = start(OWNER, tmp_path)
+@sqlite_only
+def test_runs_of_dead_processes_are_marked_with_their_steps(store: Store) -> None:
+    child = start(OWNER, store.workspace.store_url)
     run_id = int(first_line(child).split()[0])
     mine = store.create_workflow("alive")
     assert store.interrupt_dead_workflows() == []
@@ -207,9 +200,9 @@ def test_runs_of_dead_processes_are_marked_with_their_steps(store: Store, tmp_pa
 
 @pytest.mark.parametrize("jump_s", [-1e6, 1e6])
 def test_a_clock_that_jumps_disturbs_neither_leases_nor_order(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump_s: float
+    store: Store, monkeypatch: pytest.MonkeyPatch, jump_s: float
 ) -> None:
-    child = start(OWNER, tmp_path)
+    child = start(OWNER, store.workspace.store_url)
     run_id = int(first_line(child).split()[0])
     mine = store.create_workflow("mine")
     first = store.begin_step(mine, REQUEST)
@@ -242,7 +235,7 @@ def test_a_step_takes_the_time_of_a_clock_that_does_not_jump(
     lease = store.create_workflow("my_eval")
 
     async def main() -> int:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         begun = writer.begin(lease, REQUEST)
         real = time.time
         monkeypatch.setattr(time, "time", lambda: real() - 1e6)
@@ -255,6 +248,7 @@ def test_a_step_takes_the_time_of_a_clock_that_does_not_jump(
     assert 0 <= step.finished_at - step.started_at < 1e5, "the clock jumped back by a million seconds"
 
 
+@sqlite_only
 def test_an_owner_elsewhere_counts_as_alive_while_it_gives_signs_of_life(store: Store) -> None:
     lease = store.create_workflow("my_eval")
     elsewhere = Owner("another-host", 1, "x").to_text()
@@ -273,7 +267,7 @@ def test_heartbeats_are_kept_and_refused_to_who_lost_the_run(store: Store) -> No
     lease = store.create_workflow("my_eval")
 
     async def main() -> None:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         writer.heartbeat(lease)
         store.claim_workflow(lease.run_id, force=True)
         with pytest.raises(RunOwnedError, match=f"process {this_process().pid}"):

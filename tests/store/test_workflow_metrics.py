@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from workflow_sides import Side, side_of
 
 from benchwright.core import NotFoundError, UsageError
-from benchwright.store import MetricTotals, Store, Workspace
+from benchwright.store import MetricTotals, Store
 
 
 @pytest.fixture(params=["direct", "writer"])
-def side(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Side]:
-    store = Store(Workspace(tmp_path))
+def side(request: pytest.FixtureRequest, store: Store) -> Iterator[Side]:
     with side_of(store, request.param) as side:
         yield side
-    store.close()
 
 
 def points(side: Side) -> list[tuple[str, float]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.store import StepRequest, Store, StoreError, Workspace, call_key, score_key
+from benchwright.store import StepRequest, Store, StoreError, Workspace, call_key, open_store, score_key
 
 # The statements that the first release made its databases with. They are history: nothing here may be edited.
 SCHEMA_1 = (
@@ -116,20 +116,20 @@ def check_old_records(store: Store) -> None:
 
 
 def test_a_workspace_of_schema_1_keeps_everything(old: Workspace) -> None:
-    store = Store(old)
+    store = open_store(old)
     check_old_records(store)
     assert store.reusable(2, b"\xaa") == "call output"
     store.close()
     connection = sqlite3.connect(old.database)
     assert connection.execute("PRAGMA user_version").fetchone()[0] == 3
     connection.close()
-    again = Store(old)  # nothing is migrated twice
+    again = open_store(old)  # nothing is migrated twice
     check_old_records(again)
     again.close()
 
 
 def test_a_migrated_workspace_takes_workflows_and_benchmarks(old: Workspace) -> None:
-    store = Store(old)
+    store = open_store(old)
     lease = store.create_workflow("my_eval", input_json=b'{"n":1}')
     assert lease.run_id == 3
     begun = store.begin_step(lease, StepRequest("a", "0" * 64, b"null"))
@@ -144,7 +144,7 @@ def test_a_migrated_workspace_takes_workflows_and_benchmarks(old: Workspace) -> 
 
 def test_a_workspace_of_schema_1_that_cannot_be_written_to_is_read_all_the_same(old: Workspace) -> None:
     before = old.database.read_bytes()
-    store = Store(old, read_only=True)
+    store = open_store(old, read_only=True)
     check_old_records(store)
     with pytest.raises((sqlite3.OperationalError, StoreError)):
         store.create_workflow("x")
@@ -157,4 +157,4 @@ def test_a_newer_schema_is_refused_for_reading_too(old: Workspace) -> None:
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreError, match="newer benchwright"):
-        Store(old, read_only=True)
+        open_store(old, read_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from workflow_sides import Side, side_of
@@ -16,16 +15,13 @@ from benchwright.store import (
     StaleAttemptError,
     StepHeldError,
     Store,
-    Workspace,
 )
 
 
 @pytest.fixture(params=["direct", "writer"])
-def side(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Side]:
-    store = Store(Workspace(tmp_path))
+def side(request: pytest.FixtureRequest, store: Store) -> Iterator[Side]:
     with side_of(store, request.param) as side:
         yield side
-    store.close()
 
 
 def kinds(side: Side) -> list[str]:

@@ -13,14 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from backends import sqlite_only
 
-from benchwright.store import Lease, StepRequest, Store, StoreError, WorkflowWriter, Workspace
+from benchwright.store import Lease, StepRequest, Store, StoreError, WorkflowWriter, Workspace, open_store
 from waiting import until_in_loop
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(Workspace(tmp_path))
 
 
 def request(key: str) -> StepRequest:
@@ -37,7 +33,7 @@ def test_a_step_that_is_over_at_once_is_one_commit(store: Store) -> None:
     lease = store.create_workflow("w")
 
     async def main() -> int:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         for number in range(50):
             begun = writer.begin(lease, request(f"s{number}"))
             await writer.complete(lease, begun.step_id, 1, b"2")
@@ -56,7 +52,7 @@ def test_a_step_under_way_is_on_record_before_it_ends(store: Store) -> None:
         return step_id in {step.id for step in store.page_steps(lease.run_id).items}
 
     async def main() -> None:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         begun = writer.begin(lease, request("slow"))
         await until_in_loop(lambda: recorded(begun.step_id))
         assert store.workflow_step(begun.step_id).status == "running"
@@ -70,7 +66,7 @@ def test_steps_that_end_together_share_commits(store: Store) -> None:
     lease = store.create_workflow("w")
 
     async def main() -> int:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         await asyncio.gather(*(do(writer, lease, f"s{number}") for number in range(400)))
         await writer.close()
         return writer.commits
@@ -83,7 +79,7 @@ def test_one_caller_that_is_cancelled_does_not_disturb_the_others(store: Store) 
     lease = store.create_workflow("w")
 
     async def main() -> None:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         writer.begin(lease, request("open"))
         tasks = [asyncio.create_task(do(writer, lease, f"s{number}")) for number in range(3)]
         await asyncio.sleep(0)
@@ -101,7 +97,7 @@ def test_many_steps_in_a_row_leave_the_loop_its_turns(store: Store) -> None:
     lease = store.create_workflow("w")
 
     async def main() -> int:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         turns = 0
 
         async def other() -> None:
@@ -125,7 +121,7 @@ def test_runs_do_not_disturb_each_other(store: Store) -> None:
     first, second = store.create_workflow("a"), store.create_workflow("b")
 
     async def main() -> None:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         store.claim_workflow(first.run_id, force=True)
         done = await asyncio.gather(
             *(do(writer, lease, f"s{number}") for number in range(5) for lease in (first, second)),
@@ -141,13 +137,12 @@ def test_runs_do_not_disturb_each_other(store: Store) -> None:
 
 KILLED = """
 import asyncio, os, signal, sys
-from pathlib import Path
-from benchwright.store import StepRequest, Store, WorkflowWriter, Workspace
+from benchwright.store import StepRequest, open_store
 
 async def main():
-    store = Store(Workspace(Path(sys.argv[1])))
+    store = open_store(sys.argv[1])
     lease = store.create_workflow("w")
-    writer = WorkflowWriter(store.workspace.database)
+    writer = store.workflow_writer()
     for number in range(5):
         begun = writer.begin(lease, StepRequest(f"s{number}", "0" * 64, b"1"))
         await writer.complete(lease, begun.step_id, 1, b"2")
@@ -159,10 +154,8 @@ asyncio.run(main())
 """
 
 
-def test_events_that_a_killed_writer_still_held_are_written_by_who_resumes(
-    store: Store, tmp_path: Path
-) -> None:
-    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+def test_events_that_a_killed_writer_still_held_are_written_by_who_resumes(store: Store) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED, store.workspace.store_url], check=False)
     assert done.returncode == -signal.SIGKILL
     before = [event.kind for event in store.events(1)]
     assert "step.completed" not in before
@@ -201,11 +194,12 @@ def create_many(store: Store) -> None:
         store.create_workflow("x" * 2000)
 
 
+@sqlite_only
 def test_a_database_that_may_not_grow_says_what_is_safe(store: Store) -> None:
     lease = store.create_workflow("w")
 
     async def main() -> int:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         pages = writer._connection.execute("PRAGMA page_count").fetchone()[0]
         writer._connection.execute(f"PRAGMA max_page_count = {pages + 60}")
         recorded = await fill(store, lease, writer)
@@ -223,7 +217,7 @@ def test_a_database_that_may_not_grow_says_what_is_safe(store: Store) -> None:
 
     async def resume() -> None:
         again = store.claim_workflow(lease.run_id)
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         assert writer.begin(again, request("s0")).kind == "reuse"
         await do(writer, again, f"s{recorded}")
         writer.finish(again, "completed", output=b"1")
@@ -254,11 +248,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_loses_nothing_that_was_recorded(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"x" * 500_000)
-    store = Store(Workspace(small_disk))
+    store = open_store(Workspace(small_disk))
     lease = store.create_workflow("w")
 
     async def main() -> int:
-        writer = WorkflowWriter(store.workspace.database)
+        writer = store.workflow_writer()
         recorded = await fill(store, lease, writer)
         await writer.close()
         return recorded
@@ -270,7 +264,7 @@ def test_a_full_disk_loses_nothing_that_was_recorded(small_disk: Path) -> None:
     check_full(refused.value)
     store.close()
     ballast.unlink()
-    again = Store(Workspace(small_disk))
+    again = open_store(Workspace(small_disk))
     assert again.workflow_step_counts(lease.run_id)["completed"] == recorded
     resumed = again.claim_workflow(lease.run_id, force=True)
     again.finish_workflow(resumed, "completed", output=b"1")

@@ -20,7 +20,7 @@ class Side:
         self.lease = store.create_workflow("my_eval")
 
     async def _open(self) -> WorkflowWriter:
-        return WorkflowWriter(self.store.workspace.database)
+        return self.store.workflow_writer()
 
     def begin(
         self, key: str, given: bytes = b"1", lease: Lease | None = None, **options: object

@@ -50,14 +50,14 @@ def check_program(plan: CodePlan, output: Output) -> int:
 def run_program(plan: CodePlan, arguments: Namespace, output: Output) -> int:
     """Run it to its end."""
     from benchwright.sdk import run_code
-    from benchwright.store import Store, find_workspace
+    from benchwright.store import find_workspace, open_store
 
     tags = run_tags(arguments)
     serve = server_beside(arguments, None if arguments.quiet else output.note)
     explicit = None if arguments.workspace is None else Path(arguments.workspace)
     if plan.warning and not output.as_json:
         output.note(f"warning: {plan.warning}")
-    store = Store(find_workspace(Path.cwd(), explicit))
+    store = open_store(find_workspace(Path.cwd(), explicit))
     display = CodeDisplay(quiet=arguments.quiet, as_json=output.as_json)
     try:
         result = run_code(store, plan, tags=tags, serve=serve, timeout=arguments.timeout, watcher=display)

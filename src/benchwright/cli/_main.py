@@ -91,13 +91,12 @@ def _execute(words: list[str], output: Output) -> int:
 
 def _plain_words(error: Exception) -> BenchwrightError | None:
     """What a disk or a database does belongs to no single place, so it is put into words here."""
-    import sqlite3
     from errno import EDQUOT, ENOSPC
 
-    if isinstance(error, sqlite3.Error):
-        from benchwright.store import not_read
+    from benchwright.store import plain_store_error
 
-        return not_read(error)
+    if (plain := plain_store_error(error)) is not None:
+        return plain
     if isinstance(error, OSError) and error.filename is not None:
         from benchwright.core import BenchwrightError
 

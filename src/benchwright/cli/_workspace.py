@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,17 +23,11 @@ def named_workspace(arguments: Namespace) -> Workspace:
 @contextmanager
 def existing_store(arguments: Namespace) -> Iterator[Store | None]:
     """The workspace's store; None where there is none yet. NotFoundError for a named folder that is not there."""
-    from benchwright.store import Store
+    from benchwright.store import open_existing
 
-    workspace = named_workspace(arguments)
-    if not workspace.database.is_file():
-        yield None
-        return
-    store = Store(workspace, read_only=not os.access(workspace.state, os.W_OK))
-    try:
+    store = open_existing(named_workspace(arguments))
+    with nullcontext() if store is None else store:
         yield store
-    finally:
-        store.close()
 
 
 def name_configuration(output: Output) -> None:

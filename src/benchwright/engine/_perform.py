@@ -111,7 +111,7 @@ async def perform(
         elif endpoint is None:
             endpoint = _open(prepared.settings.endpoint, RetryGate(stop), group)
             stack.push_async_callback(endpoint.aclose)
-        writer = StepWriter(store.workspace.database, run.id)
+        writer = store.step_writer(run.id)
         stack.push_async_callback(writer.close)
         ledger = CallLedger(
             run_id=run.id, store=store, writer=writer, stop=stop, progress=progress,

@@ -11,7 +11,7 @@ from benchwright.core import NotFoundError
 from benchwright.endpoints import EndpointSettings
 from benchwright.engine import RunSettings
 from benchwright.reports import Comparison, SamplesOf, as_filed, compare_runs, folder_run, is_run_folder
-from benchwright.store import RunRecord, Store, Workspace, existing_workspace
+from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
 
 def compare(
@@ -31,11 +31,11 @@ def compare(
     A folder may also be one that holds the files of a run from elsewhere. NotFoundError for a run that is not there,
     UsageError for runs that cannot be compared.
     """
-    from contextlib import closing, nullcontext
+    from contextlib import nullcontext
 
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
-    store = Store(place, read_only=not os.access(place.state, os.W_OK)) if place.database.exists() else None
-    with nullcontext() if store is None else closing(store):
+    store = open_existing(place)
+    with nullcontext() if store is None else store:
         runs = [_find(store, str(wanted), -number, place) for number, wanted in enumerate((a, b))]
         folders = {run.id: run.folder for run in runs if run.id <= 0}
         if folders:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchwright.reports import run_of_folder, steps_of_folder
-from benchwright.store import Recovered, Store, Workspace, integrity_problems, recover_database
+from benchwright.store import Recovered, Store, Workspace, open_store, recover_store, store_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +53,19 @@ def diagnose(workspace: Workspace, *, repair: bool = True) -> Diagnosis:
 
     A damaged database is kept under another name. Folders are only read.
     """
-    problems: list[str] = []
-    recovered = None
-    if workspace.database.exists():
-        problems = integrity_problems(workspace.database)
-        if problems and repair:
-            recovered = recover_database(workspace.database)
-    if not repair and (problems or not workspace.database.exists()):
+    found = store_problems(workspace)
+    problems = found or []
+    recovered = recover_store(workspace) if problems and repair else None
+    if not repair and (problems or found is None):
         folders = tuple(workspace.run_folders().values())
         return Diagnosis(workspace.root, tuple(problems), orphans=folders)
-    if not workspace.database.exists() and not workspace.run_folders():
+    if found is None and not workspace.run_folders():
         return Diagnosis(workspace.root)
-    store = Store(workspace, read_only=not repair)
-    try:
+    with open_store(workspace, read_only=not repair) as store:
         orphans = workspace.run_folders({run.id for run in store.runs()})
         if not repair:
             return Diagnosis(workspace.root, orphans=tuple(orphans.values()))
         adopted = tuple(_adopted(store, number, folder) for number, folder in orphans.items())
-    finally:
-        store.close()
     return Diagnosis(workspace.root, tuple(problems), recovered, adopted)
 
 

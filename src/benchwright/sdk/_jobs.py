@@ -14,7 +14,7 @@ from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher,
 from benchwright.reports import write_run_config, write_run_files
 from benchwright.sdk._loops import in_event_loop
 from benchwright.sdk._result import RunResult, result_of
-from benchwright.store import RunRecord, RunStatus, Store, Workspace
+from benchwright.store import RunRecord, RunStatus, Store, Workspace, open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +124,8 @@ async def _perform(
 
 
 def _write_files(workspace: Workspace, run_id: int, summary: RunSummary) -> None:
-    store = Store(workspace)
-    try:
+    with open_store(workspace) as store:
         write_run_files(store, store.run(run_id), summary)
-    finally:
-        store.close()
 
 
 def leave(store: Store, job: Job, reason: str | None) -> None:

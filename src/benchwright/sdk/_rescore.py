@@ -25,7 +25,7 @@ from benchwright.sdk._questions import (
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import benchmark_again, refuse_adopted
 from benchwright.sdk._run import Plan, absolute_dataset, filter_pairs, find_targets, pass_k_of, queue_plans
-from benchwright.store import RunRecord, Store, existing_workspace
+from benchwright.store import RunRecord, existing_workspace, open_existing
 
 _MAY_DIFFER = {
     *("dataset", "filters", "limit", "skip_bad_rows", "failure_threshold", "pass_k", *QUESTION_SETTINGS),
@@ -59,12 +59,12 @@ def rescore(
     refuse_while_loading("rescore")
     options = one_of(options, keywords, "rescore")
     place = existing_workspace(Path.cwd(), options.workspace)
-    if not place.database.exists():  # looking for a run must not make a workspace
+    store = open_existing(place, to_write=True)
+    if store is None:
         raise NotFoundError(
             f"no run {str(run)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
             "or name it with --workspace"
         )
-    store = Store(place)
     try:
         source = store.find_run(str(run))
         refuse_adopted(source, "scored again")

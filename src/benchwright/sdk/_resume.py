@@ -34,7 +34,7 @@ from benchwright.sdk._nocode import again
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._run import NO_FILE, find_targets
-from benchwright.store import RunRecord, Store, existing_workspace
+from benchwright.store import RunRecord, Store, existing_workspace, open_existing
 
 
 def resume(
@@ -56,12 +56,12 @@ def resume(
     """
     refuse_while_loading("resume")
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
-    if not place.database.exists():  # looking for a run must not make a workspace
+    store = open_existing(place, to_write=True)
+    if store is None:
         raise NotFoundError(
             f"no run {str(wanted)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
             "or name it with --workspace"
         )
-    store = Store(place)
     try:
         job = claimed(
             store,

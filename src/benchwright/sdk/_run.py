@@ -21,7 +21,7 @@ from benchwright.sdk._options import RunOptions
 from benchwright.sdk._questions import given_questions, refuse_questions
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._targets import Target, resolve_targets
-from benchwright.store import RunRecord, Store, find_workspace
+from benchwright.store import RunRecord, Store, find_workspace, open_store
 
 NO_FILE = "None"
 """Stands for the file of a benchmark that no file defines, such as a notebook's, in the record of a run."""
@@ -77,11 +77,8 @@ def run_all(
     plans = [
         _planned(found, options, config, several=len(targets) > 1, scripted=scripted) for found in targets
     ]
-    store = Store(find_workspace(cwd, options.workspace))
-    try:
+    with open_store(find_workspace(cwd, options.workspace)) as store:
         return _run_plans(store, plans, watcher, finished, endpoint)
-    finally:
-        store.close()
 
 
 def _run_plans(

@@ -20,7 +20,7 @@ from benchwright.core import UsageError
 from benchwright.server._app import build_app
 from benchwright.server._guard import MAX_BODY_BYTES
 from benchwright.server._state import ServerState
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 _GRACE_S = 5
 """Seconds that requests under way get when the server stops."""
@@ -127,7 +127,7 @@ def _listening(workspace: Workspace, settings: ServerSettings) -> Iterator[_List
     except ImportError:
         raise UsageError("serving needs the extra `server`: pip install 'benchwright[server]'") from None
     bound = _bind(settings)
-    state = ServerState(Store(workspace))
+    state = ServerState(open_store(workspace))
     try:
         state.store.interrupt_dead_workflows()
         token = settings.token or os.environ.get("BENCHWRIGHT_TOKEN") or secrets.token_urlsafe(24)

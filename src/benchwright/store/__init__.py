@@ -1,11 +1,27 @@
 """The workspace database: runs, durable steps, metrics, events. Tables of steps carry resume, cache and replay."""
 
-from benchwright.store._database import StoreError, not_read, open_database
+from benchwright.store._backends import (
+    open_existing,
+    open_store,
+    plain_store_error,
+    recover_store,
+    store_problems,
+)
 from benchwright.store._keys import call_key, judge_key, moved_key, score_key
 from benchwright.store._owner import DEAD_AFTER_S, HEARTBEAT_S, Owner, this_process
+from benchwright.store._protocols import (
+    RunStore,
+    SampleStore,
+    StepStore,
+    StepWriter,
+    Store,
+    WorkflowStore,
+    WorkflowWriter,
+)
 from benchwright.store._records import (
     CallStep,
     Event,
+    Recovered,
     RunKind,
     RunRecord,
     RunStatus,
@@ -13,10 +29,9 @@ from benchwright.store._records import (
     StepOutput,
     StepRow,
     StepValues,
+    StoreError,
     is_redacted,
 )
-from benchwright.store._repair import Recovered, integrity_problems, recover_database
-from benchwright.store._store import Store
 from benchwright.store._workflow.decisions import StepRequest
 from benchwright.store._workflow.errors import (
     InputChangedError,
@@ -35,10 +50,7 @@ from benchwright.store._workflow.records import (
     StepStatus,
     WorkflowStep,
 )
-from benchwright.store._workflow.workflows import Workflows
-from benchwright.store._workflow.writer import WorkflowWriter
 from benchwright.store._workspace import STATE_FOLDER, Workspace, existing_workspace, find_workspace
-from benchwright.store._writer import StepWriter
 
 __all__ = [
     "DEAD_AFTER_S",
@@ -60,31 +72,35 @@ __all__ = [
     "RunKind",
     "RunRecord",
     "RunStatus",
+    "RunStore",
     "SampleSteps",
+    "SampleStore",
     "StaleAttemptError",
     "StepHeldError",
     "StepOutput",
     "StepRequest",
     "StepRow",
     "StepStatus",
+    "StepStore",
     "StepValues",
     "StepWriter",
     "Store",
     "StoreError",
     "WorkflowStep",
+    "WorkflowStore",
     "WorkflowWriter",
-    "Workflows",
     "Workspace",
     "call_key",
     "existing_workspace",
     "find_workspace",
-    "integrity_problems",
     "is_redacted",
     "judge_key",
     "moved_key",
-    "not_read",
-    "open_database",
-    "recover_database",
+    "open_existing",
+    "open_store",
+    "plain_store_error",
+    "recover_store",
     "score_key",
+    "store_problems",
     "this_process",
 ]

@@ -6,13 +6,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from benchwright.core import JsonObject, JsonValue
+from benchwright.core import BenchwrightError, JsonObject, JsonValue
 from benchwright.store._texts import load_json
 
 RunStatus: TypeAlias = Literal["queued", "running", "interrupted", "completed", "failed", "canceled"]
 """The life of a run."""
 RunKind: TypeAlias = Literal["benchmark", "workflow"]
 """What was run: a benchmark by the engine, or a workflow of the user's own."""
+
+
+class StoreError(BenchwrightError):
+    """The store cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What came of a damaged store."""
+
+    kept: Path
+    """Where the damaged file is now."""
+    rows: dict[str, int]
+    """Rows that were read and copied, by table."""
+    lost: int
+    """Places in the file where rows could not be read."""
 
 
 @dataclass(frozen=True, slots=True)

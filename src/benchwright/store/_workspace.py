@@ -10,6 +10,8 @@ from pathlib import Path
 from benchwright.core import NotFoundError, UsageError, make_private, own_ancestors, refuse_foreign
 
 STATE_FOLDER = ".benchwright"
+SQLITE_URL = "sqlite:///"
+"""How the URL of an SQLite file begins; its path follows as it is."""
 _ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
 """What makes a folder a workspace: its records, or a configuration, beside which records belong."""
 
@@ -26,6 +28,8 @@ class Workspace:
 
     root: Path
     """The folder that contains `.benchwright/`."""
+    url: str | None = None
+    """Where its records are; None: in an SQLite database in the state folder."""
 
     @property
     def state(self) -> Path:
@@ -33,9 +37,14 @@ class Workspace:
         return self.root / STATE_FOLDER
 
     @property
+    def store_url(self) -> str:
+        """What `open_store` opens."""
+        return self.url or f"{SQLITE_URL}{self.state / 'benchwright.db'}"
+
+    @property
     def database(self) -> Path:
-        """The one SQLite database."""
-        return self.state / "benchwright.db"
+        """The SQLite database, for the backend of that name."""
+        return Path(self.store_url.removeprefix(SQLITE_URL))
 
     def run_folder(self, run_id: int, name: str) -> Path:
         """Default folder of a run's files."""

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from benchwright import WorkflowContext, dataset, workflow
 from benchwright.core import DatasetError
 from benchwright.server import ServerAddress, serving
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 from waiting import PATIENCE_S
 
 ROWS = [{**row, "maybe": None, "date": "2024-01-01", "code": "001"} for row in numbered(230)]
@@ -204,7 +204,7 @@ def test_a_workflow_passes_the_hubs_notes_on_whatever_the_case_of_the_scheme(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     offline = asyncio.run(workflow("w", handler).run())
     assert any(f"main is taken to be commit {commit}" in note for note in offline["notes"])
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     told = [
         [event.message for event in store.events(run) if event.kind == "dataset.note"] for run in (1, 2, 3)
     ]

@@ -15,7 +15,7 @@ import pytest
 from hub_content import jsonl
 from hub_server import LoopbackHub
 
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 from waiting import PATIENCE_S
 
 ROWS = 60
@@ -104,7 +104,7 @@ def run(folder: Path, *words: str) -> tuple[int, str, str]:
 
 
 def steps(folder: Path, run_id: int) -> dict[str, Any]:
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     found = {step.key: (step.status, step.output) for step in store.page_steps(run_id).items}
     assert all(status == "completed" for status, _ in found.values())
     return {key: json.loads(output or b"") for key, (_, output) in found.items()}
@@ -118,7 +118,7 @@ def test_the_documented_example_runs_in_all_three_ways(folder: Path, hub: Loopba
     ):
         code, _, err = run(folder, *words)
         assert code == 0, err
-    store = Store(Workspace(folder))
+    store = open_store(Workspace(folder))
     good = ROWS - len(range(0, ROWS, 9))
     assert [record.output for record in store.runs()] == [{"rows_evaluated": good}] * 3
     for number in (1, 2, 3):
@@ -153,7 +153,7 @@ def test_a_run_killed_between_batches_goes_on_from_the_commit_it_began_with(
         if code != 5 or time.monotonic() > deadline:
             break
     assert code == 0, err
-    record = Store(Workspace(folder)).run(1)
+    record = open_store(Workspace(folder)).run(1)
     assert record.output == {"rows_evaluated": ROWS - len(range(0, ROWS, 9))}
     assert list(steps(folder, 1)) == KEYS
     shown = json.loads(run(folder, "-m", "benchwright", "show", "1", "--json")[1])

@@ -36,7 +36,7 @@ from benchwright.sdk._suite.tasks import (
     scoring_tasks,
 )
 from benchwright.sdk._suite.wanted import Wanted, wanted_pairs, with_known
-from benchwright.store import Store, Workspace, find_workspace
+from benchwright.store import Store, find_workspace, open_store
 
 
 def run_suite(
@@ -83,8 +83,8 @@ def run_suite(
         planned(all_pairs)
     folder = _reused(how)
     known = None if folder is None else read_work_tasks(folder)
-    workspace = find_workspace(cwd, options.workspace) if known is None else Workspace(known.workspace)
-    store = Store(workspace)
+    workspace = find_workspace(cwd, options.workspace if known is None else known.workspace)
+    store = open_store(workspace)
     try:
         if known is not None:
             work = _Work(store, options, how, folder, known.tasks, watcher, finished, endpoint)

@@ -26,7 +26,7 @@ from benchwright.sdk._workflow.descriptor import WorkflowDescriptor
 from benchwright.sdk._workflow.environment import parse_input, read_environment
 from benchwright.sdk._workflow.execution import Execution
 from benchwright.sdk._workflow.sessions import find_workflow_run
-from benchwright.store import Store, StoreError, find_workspace
+from benchwright.store import StoreError, find_workspace, open_store
 
 
 def entrypoint(*workflows: WorkflowDescriptor) -> None:
@@ -157,11 +157,8 @@ def _chosen(workflows: Sequence[WorkflowDescriptor], name: str | None) -> Workfl
 def _name_of(wanted: argparse.Namespace, workflows: Sequence[WorkflowDescriptor]) -> str:
     """Which workflow the run to be resumed is one of."""
     place = wanted.workspace or read_environment().workspace
-    store = Store(find_workspace(Path.cwd(), None if place is None else Path(place)))
-    try:
+    with open_store(find_workspace(Path.cwd(), None if place is None else Path(place))) as store:
         return find_workflow_run(store, wanted.resume, [workflow.name for workflow in workflows]).name
-    finally:
-        store.close()
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:

@@ -14,7 +14,7 @@ class LocalRecorder:
         self._store = store
         self._lease = lease
         self._shared = writer is not None
-        self._writer = writer or WorkflowWriter(store.workspace.database)
+        self._writer = writer or store.workflow_writer()
         self.run_id = lease.run_id
 
     async def begin(self, request: StepRequest) -> BeginDecision:

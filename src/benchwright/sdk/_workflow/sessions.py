@@ -22,7 +22,7 @@ from benchwright.sdk._workflow.http import HttpRecorder
 from benchwright.sdk._workflow.local import LocalRecorder
 from benchwright.sdk._workflow.local_client import LocalClient
 from benchwright.sdk._workflow.recorder import Recorder
-from benchwright.store import Lease, RunRecord, Store, find_workspace, this_process
+from benchwright.store import Lease, RunRecord, Store, find_workspace, open_store, this_process
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ async def open_session(asked: Asked) -> Session:
     managed = said.run_id is not None and asked.resume is None
     if asked.workspace is None and said.workspace is None and (managed or said.base_url is not None):
         return await _on_server(asked, said)
-    store = Store(find_workspace(Path.cwd(), asked.workspace or said.workspace))
+    store = open_store(find_workspace(Path.cwd(), asked.workspace or said.workspace))
     try:
         if managed and said.run_id is not None:
             return _managed(asked, said, store)

@@ -1,1 +1,1 @@
-"""Workflows in the store: runs with an input and an output, steps with attempts, metric points, events."""
+"""Workflows, whatever the database: rules, records and leases."""

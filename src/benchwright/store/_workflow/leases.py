@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import sqlite3
 
 from benchwright.core import RunOwnedError
 from benchwright.store._owner import Owner, this_process
@@ -38,13 +37,6 @@ def live_owner(owner: str | None, heartbeat: float | None, token: str | None) ->
     if process == this_process():
         return process if token is None or token in _HELD else None
     return process if process.alive(heartbeat) else None
-
-
-def check_lease(connection: sqlite3.Connection, lease: Lease) -> None:
-    """Refuse, with `RunOwnedError`, to write to a run that somebody else has taken over or ended."""
-    row = connection.execute("SELECT lease, owner, status FROM runs WHERE id = ?", (lease.run_id,)).fetchone()
-    if row is None or row[0] != lease.token:
-        raise lost_lease(lease.run_id, row and row[1], row and row[2])
 
 
 def lost_lease(run_id: int, owner: str | None, status: str | None) -> RunOwnedError:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
-from benchwright.store._database import not_written, open_database
-from benchwright.store._schema import LAST_RUN
+from benchwright.store._sqlite.database import not_written, open_database
+from benchwright.store._sqlite.schema import LAST_RUN
+from benchwright.store._workflow.leases import lost_lease
+from benchwright.store._workflow.records import Lease
 from benchwright.store._workspace import Workspace
 
 
@@ -23,6 +27,14 @@ class Connected:
         """Close the database."""
         self._connection.close()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
     def _next_run(self) -> int:
         """The number of a new run; never one whose folder exists, whatever became of its record."""
         recorded = int(self._connection.execute(LAST_RUN).fetchone()[0])
@@ -30,6 +42,13 @@ class Connected:
 
     def _transaction(self) -> Transaction:
         return Transaction(self._connection, self.workspace.database)
+
+
+def check_lease(connection: sqlite3.Connection, lease: Lease) -> None:
+    """Refuse, with `RunOwnedError`, to write to a run that somebody else has taken over or ended."""
+    row = connection.execute("SELECT lease, owner, status FROM runs WHERE id = ?", (lease.run_id,)).fetchone()
+    if row is None or row[0] != lease.token:
+        raise lost_lease(lease.run_id, row and row[1], row and row[2])
 
 
 class Transaction:

@@ -7,11 +7,12 @@ import time
 from benchwright.core import JsonValue
 from benchwright.store._owner import Owner
 from benchwright.store._records import RunStatus
-from benchwright.store._runs import Runs
+from benchwright.store._sqlite.connected import check_lease
+from benchwright.store._sqlite.runs import Runs
+from benchwright.store._sqlite.workflow.statements import EventRow, close_run, put_events, restore_events
 from benchwright.store._texts import storable_input, storable_message
-from benchwright.store._workflow.leases import check_lease, let_go, live_owner
+from benchwright.store._workflow.leases import let_go, live_owner
 from benchwright.store._workflow.records import Lease
-from benchwright.store._workflow.statements import EventRow, close_run, put_events, restore_events
 
 
 class WorkflowSupervision(Runs):

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 
 from benchwright.core import JsonObject, NotFoundError, RunOwnedError, UsageError, encode_json, suggest
-from benchwright.store._connected import Connected
 from benchwright.store._owner import Owner, begin_run, end_of_run, this_process
 from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, StepRow, event_of
+from benchwright.store._sqlite.connected import Connected
 from benchwright.store._texts import load_json, storable, storable_json, storable_message
 
 _RUN_COLUMNS = (

@@ -7,13 +7,10 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-from benchwright.core import BenchwrightError, make_private
-from benchwright.store._schema import MIGRATIONS, show_as_newest
+from benchwright.core import make_private
+from benchwright.store._records import StoreError
+from benchwright.store._sqlite.schema import MIGRATIONS, show_as_newest
 from benchwright.store._workspace import Workspace
-
-
-class StoreError(BenchwrightError):
-    """The workspace database cannot be used."""
 
 
 def not_written(database: Path, error: Exception) -> StoreError:

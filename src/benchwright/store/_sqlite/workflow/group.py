@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from benchwright.store._records import RunStatus
-from benchwright.store._workflow.open_steps import OpenStep
-from benchwright.store._workflow.records import Lease
-from benchwright.store._workflow.statements import (
+from benchwright.store._sqlite.workflow.open_steps import OpenStep
+from benchwright.store._sqlite.workflow.statements import (
     PUT_STEP,
     PUT_STEP_IF_LEASED,
     EventRow,
@@ -19,7 +18,8 @@ from benchwright.store._workflow.statements import (
     put_points,
     supersede_points,
 )
-from benchwright.store._workflow.steps import ended_message, started_message
+from benchwright.store._sqlite.workflow.steps import ended_message, started_message
+from benchwright.store._workflow.records import Lease
 
 HeldEvent: TypeAlias = tuple[Lease, "EventRow | OpenStep", bool]
 """An event as it is held: its row, or, for a step that begins or (True) ends, the step, which has all there is to

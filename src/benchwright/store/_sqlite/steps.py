@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchwright.store._connected import Connected
 from benchwright.store._keys import call_key, call_of, key_range, score_key, score_of
 from benchwright.store._records import CallStep, SampleSteps, StepOutput
+from benchwright.store._sqlite.connected import Connected
 from benchwright.store._workspace import Workspace
 
 _PLACE = "substr(key, 7, 9) + 0, substr(key, 17, 4) + 0"

@@ -16,9 +16,15 @@ import time
 from pathlib import Path
 
 from benchwright.core import BenchwrightError, JsonObject, JsonValue, encode_json
-from benchwright.store._connected import Transaction
-from benchwright.store._database import not_written, open_database
 from benchwright.store._records import RunStatus
+from benchwright.store._sqlite.connected import Transaction, check_lease
+from benchwright.store._sqlite.database import not_written, open_database
+from benchwright.store._sqlite.workflow.group import Closing, Group, HeldEvent, write_lone
+from benchwright.store._sqlite.workflow.known_steps import KnownSteps
+from benchwright.store._sqlite.workflow.open_steps import OpenStep
+from benchwright.store._sqlite.workflow.statements import EventRow, point_row, take_ids
+from benchwright.store._sqlite.workflow.steps import decision_of, end_step, input_of
+from benchwright.store._sqlite.writer import checkpoint
 from benchwright.store._texts import storable, storable_json, storable_message
 from benchwright.store._workflow.decisions import (
     StepRequest,
@@ -29,14 +35,8 @@ from benchwright.store._workflow.decisions import (
     with_inputs,
 )
 from benchwright.store._workflow.errors import InputChangedError, RunClosedError
-from benchwright.store._workflow.group import Closing, Group, HeldEvent, write_lone
-from benchwright.store._workflow.known_steps import KnownSteps
-from benchwright.store._workflow.leases import check_lease, let_go, lost_lease
-from benchwright.store._workflow.open_steps import OpenStep
+from benchwright.store._workflow.leases import let_go, lost_lease
 from benchwright.store._workflow.records import BeginDecision, Lease, StepStatus
-from benchwright.store._workflow.statements import EventRow, point_row, take_ids
-from benchwright.store._workflow.steps import decision_of, end_step, input_of
-from benchwright.store._writer import checkpoint
 
 _GATHER_TURNS = 4
 """Turns of the loop for which records wait for company while other steps are under way."""
@@ -54,7 +54,7 @@ _CHECKPOINT_HERE_PAGES = 4_000
 """Should the thread not keep up, SQLite checkpoints by itself at 16 MB of log, which is all a disk need have room for."""
 
 
-class WorkflowWriter:
+class SqliteWorkflowWriter:
     """Records steps, metrics and events of any number of workflow runs from one event loop.
 
     Whoever calls holds the run's lease. A lease that was taken away, or a disk that is full, ends all writing

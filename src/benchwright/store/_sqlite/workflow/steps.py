@@ -6,7 +6,17 @@ import sqlite3
 import time
 
 from benchwright.core import JsonObject, JsonValue, NotFoundError, encode_json
-from benchwright.store._connected import Connected
+from benchwright.store._sqlite.connected import Connected, check_lease
+from benchwright.store._sqlite.workflow.statements import (
+    PUT_STEP,
+    EventRow,
+    newest_state,
+    point_row,
+    put_events,
+    put_points,
+    supersede_points,
+    take_ids,
+)
 from benchwright.store._texts import storable, storable_json, storable_message
 from benchwright.store._workflow.decisions import (
     StepRequest,
@@ -17,18 +27,7 @@ from benchwright.store._workflow.decisions import (
     with_inputs,
 )
 from benchwright.store._workflow.errors import InputChangedError
-from benchwright.store._workflow.leases import check_lease
 from benchwright.store._workflow.records import BeginDecision, Lease, StepStatus
-from benchwright.store._workflow.statements import (
-    PUT_STEP,
-    EventRow,
-    newest_state,
-    point_row,
-    put_events,
-    put_points,
-    supersede_points,
-    take_ids,
-)
 
 
 class WorkflowSteps(Connected):

@@ -9,18 +9,19 @@ from contextlib import suppress
 from benchwright.core import JsonObject, JsonValue, RunOwnedError, encode_json, normalise_name
 from benchwright.store._owner import begin_run, this_process
 from benchwright.store._records import RunStatus
-from benchwright.store._runs import Runs
-from benchwright.store._texts import storable, storable_input
-from benchwright.store._workflow.errors import RunClosedError
-from benchwright.store._workflow.leases import check_lease, hold, let_go, live_owner, new_lease
-from benchwright.store._workflow.records import Lease
-from benchwright.store._workflow.statements import (
+from benchwright.store._sqlite.connected import check_lease
+from benchwright.store._sqlite.runs import Runs
+from benchwright.store._sqlite.workflow.statements import (
     EventRow,
     close_run,
     interrupt_steps,
     put_events,
     restore_events,
 )
+from benchwright.store._texts import storable, storable_input
+from benchwright.store._workflow.errors import RunClosedError
+from benchwright.store._workflow.leases import hold, let_go, live_owner, new_lease
+from benchwright.store._workflow.records import Lease
 
 
 class WorkflowRuns(Runs):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchwright.store._workflow.listing import WorkflowLists
-from benchwright.store._workflow.runs import WorkflowRuns
-from benchwright.store._workflow.steps import WorkflowSteps
-from benchwright.store._workflow.supervision import WorkflowSupervision
+from benchwright.store._sqlite.workflow.listing import WorkflowLists
+from benchwright.store._sqlite.workflow.runs import WorkflowRuns
+from benchwright.store._sqlite.workflow.steps import WorkflowSteps
+from benchwright.store._sqlite.workflow.supervision import WorkflowSupervision
 
 
 class Workflows(WorkflowRuns, WorkflowSteps, WorkflowSupervision, WorkflowLists):

@@ -17,10 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchwright.core import known_secrets
-from benchwright.store._database import StoreError, not_written, open_database
 from benchwright.store._keys import sample_of
-from benchwright.store._records import StepValues, marked_as_redacted
-from benchwright.store._repair import identity, rescue
+from benchwright.store._records import StepValues, StoreError, marked_as_redacted
+from benchwright.store._sqlite.database import not_written, open_database
+from benchwright.store._sqlite.repair import identity, rescue
 
 _COLUMNS = (
     "(run_id, key, input_hash, input, output, reusable, started_at, finished_at,"
@@ -42,7 +42,7 @@ _CHECKPOINT_HERE_PAGES = 16_000
 """Should the thread not keep up, SQLite checkpoints by itself at 64 MB of log, so that it stays bounded."""
 
 
-class StepWriter:
+class SqliteStepWriter:
     """Appends steps of one run from an event loop."""
 
     def __init__(self, database: Path, run_id: int) -> None:

@@ -7,24 +7,12 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.store._database import StoreError, open_database
+from benchwright.store._records import Recovered, StoreError
+from benchwright.store._sqlite.database import open_database
 
 _SIDE_FILES = ("-wal", "-shm")
-
-
-@dataclass(frozen=True, slots=True)
-class Recovered:
-    """What came of a damaged database."""
-
-    kept: Path
-    """Where the damaged file is now."""
-    rows: dict[str, int]
-    """Rows that were read and copied, by table."""
-    lost: int
-    """Places in the file where rows could not be read."""
 
 
 def integrity_problems(database: Path) -> list[str]:

@@ -1,0 +1,59 @@
+"""The SQLite backend: one database file in the workspace's state folder."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from benchwright.core import UsageError
+from benchwright.store._protocols import Store
+from benchwright.store._records import Recovered, StoreError
+from benchwright.store._sqlite.database import not_read
+from benchwright.store._sqlite.repair import integrity_problems, recover_database
+from benchwright.store._sqlite.store import SqliteStore
+from benchwright.store._workspace import SQLITE_URL, STATE_FOLDER, Workspace
+
+
+def workspace_at(url: str) -> Workspace:
+    """The workspace whose database a URL names. A file outside a state folder has its run folders next to it."""
+    written = url.removeprefix(SQLITE_URL)
+    if not written or written == url:
+        raise UsageError(
+            f"{url!r} names no file. Write it as in sqlite:///results.db or sqlite:////tmp/results.db"
+        )
+    file = Path(written).expanduser().resolve()
+    usual = Workspace(file.parent.parent)
+    if file == usual.database and file.parent.name == STATE_FOLDER:
+        return usual
+    return Workspace(file.parent, url=f"{SQLITE_URL}{file}")
+
+
+def open_store(workspace: Workspace, *, read_only: bool) -> Store:
+    """Open the database."""
+    return SqliteStore(workspace, read_only=read_only)
+
+
+def exists(workspace: Workspace) -> bool:
+    """Whether the file is there."""
+    return workspace.database.is_file()
+
+
+def writable(workspace: Workspace) -> bool:
+    """Whether SQLite may write its log next to the file."""
+    return os.access(workspace.database.parent, os.W_OK)
+
+
+def problems(workspace: Workspace) -> list[str]:
+    """What SQLite's own check finds."""
+    return integrity_problems(workspace.database)
+
+
+def recover(workspace: Workspace) -> Recovered:
+    """Copy the readable rows into a new file."""
+    return recover_database(workspace.database)
+
+
+def plain_error(error: Exception) -> StoreError | None:
+    """SQLite's exceptions in plain words."""
+    return not_read(error) if isinstance(error, sqlite3.Error) else None

@@ -1,0 +1,24 @@
+"""One fixture over backends: a test of the store that asks for `store` or `workspace` runs on each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from backends import BACKENDS
+
+from benchwright.store import Store, Workspace, open_store
+
+
+@pytest.fixture(params=BACKENDS)
+def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
+    """A workspace in `tmp_path` without records."""
+    return BACKENDS[request.param](tmp_path)
+
+
+@pytest.fixture
+def store(workspace: Workspace) -> Iterator[Store]:
+    """Its store."""
+    with open_store(workspace) as opened:
+        yield opened

@@ -1,0 +1,90 @@
+"""`open_store`: which URLs name which store, and what its protocols promise."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchwright import store as front
+from benchwright.core import UsageError
+from benchwright.store import Store, Workspace, open_existing, open_store, plain_store_error, store_problems
+
+PROTOCOLS = [front.RunStore, front.StepStore, front.SampleStore, front.WorkflowStore, front.Store,
+             front.StepWriter, front.WorkflowWriter]  # fmt: skip
+
+
+def create(store: Store) -> int:
+    return store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={}).id
+
+
+def test_the_url_of_a_workspace_opens_the_same_store(workspace: Workspace) -> None:
+    with open_store(workspace) as one:
+        number = create(one)
+    with open_store(workspace.store_url) as again:
+        assert again.run(number).name == "b"
+        assert again.workspace == workspace
+
+
+def test_a_store_may_lie_in_any_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with open_store("sqlite:///odd name?.db") as store:  # relative, and taken as it is written
+        folder = store.run(create(store)).folder
+    assert (tmp_path / "odd name?.db").is_file()
+    assert folder.is_relative_to(tmp_path)
+    with open_store(f"sqlite:///{tmp_path / 'odd name?.db'}") as again:
+        assert [run.name for run in again.runs()] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("mysql://me:hunter2@host/db", "'mysql'.*known: sqlite"),
+        ("sqlit:///x.db", "Did you mean.*sqlite"),
+        ("results.db", "'results.db' is no URL.*known: sqlite"),
+        ("sqlite:///", "names no file"),
+        ("sqlite://host/x.db", "names no file"),
+    ],
+)
+def test_an_unknown_url_is_refused_with_those_known(url: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as refused:
+        open_store(url)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_store_is_closed_after_its_block_whatever_happens(workspace: Workspace) -> None:
+    with pytest.raises(ZeroDivisionError), open_store(workspace) as store:
+        1 // 0  # noqa: B018
+    with pytest.raises(Exception, match="closed") as closed:
+        store.runs()
+    assert plain_store_error(closed.value) is not None
+    assert plain_store_error(ValueError("closed")) is None
+
+
+def test_looking_creates_nothing(workspace: Workspace) -> None:
+    assert open_existing(workspace) is None
+    assert open_existing(workspace, to_write=True) is None
+    assert store_problems(workspace) is None
+    assert list(workspace.root.iterdir()) == []
+    open_store(workspace).close()
+    found = open_existing(workspace)
+    assert found is not None
+    found.close()
+    assert store_problems(workspace) == []
+
+
+def test_protocols_name_nothing_of_a_database() -> None:
+    for protocol in PROTOCOLS:
+        for name, method in inspect.getmembers(protocol, inspect.isfunction):
+            if name.startswith("_"):
+                continue
+            told = f"{name}{inspect.signature(method)}"  # annotations are kept as they are written
+            assert not any(word in told.lower() for word in ("sqlite", "database", "connection")), name
+
+
+def test_backends_are_imported_only_when_a_store_is_opened() -> None:
+    code = "import sys, benchwright.store; sys.exit('sqlite3' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
