@@ -13,7 +13,7 @@ from benchwright import WorkflowContext, workflow
 from benchwright.core import UsageError
 from benchwright.reports import step_json, step_views
 from benchwright.sdk._workflow import http_session
-from benchwright.store import Store, Workspace
+from benchwright.store import Workspace, open_store
 
 CALLS: list[Any] = []
 TOKENS: list[str] = []
@@ -44,7 +44,7 @@ def empty() -> None:
 
 
 def steps(place: Path, run_id: int = 1) -> dict[str, Any]:
-    store = Store(Workspace(place))
+    store = open_store(Workspace(place))
     try:
         return {view.step.key: step_json(view) for view in step_views(store, run_id)}
     finally:
@@ -144,7 +144,7 @@ async def test_a_jump_of_the_clock_does_not_make_days(
         monkeypatch.setattr(time, "time", lambda: real() + 48 * 3600)
 
     await workflow("jump", handler).run(workspace=tmp_path)
-    store = Store(Workspace(tmp_path))
+    store = open_store(Workspace(tmp_path))
     run = store.run(1)
     store.close()
     assert run.finished_at is not None

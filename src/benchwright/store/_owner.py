@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sqlite3
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,20 +46,16 @@ class Owner:
 _BEGAN: dict[tuple[str, int], tuple[float, float]] = {}
 
 
-def begin_run(connection: sqlite3.Connection, run_id: int, wall: float) -> None:
-    """This process starts a run, or goes on with it, at that time."""
-    _BEGAN[_database_of(connection), run_id] = wall, _steady()
+def begin_run(store: str, run_id: int, wall: float) -> None:
+    """This process starts a run of that store, or resumes it, at that time."""
+    _BEGAN[store, run_id] = wall, _steady()
 
 
-def end_of_run(connection: sqlite3.Connection, run_id: int) -> float:
+def end_of_run(store: str, run_id: int) -> float:
     """The time at which a run ends now. Where this process has begun it, the steady clock says how long that took: a
     jump of the wall clock in between would make minutes into days."""
-    began = _BEGAN.pop((_database_of(connection), run_id), None)
+    began = _BEGAN.pop((store, run_id), None)
     return time.time() if began is None else began[0] + _steady() - began[1]
-
-
-def _database_of(connection: sqlite3.Connection) -> str:
-    return str(connection.execute("PRAGMA database_list").fetchone()[2])
 
 
 def _steady() -> float:

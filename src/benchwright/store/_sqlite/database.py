@@ -127,6 +127,11 @@ def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         raise not_read(error, path) from error
 
 
+def database_of(connection: sqlite3.Connection) -> str:
+    """The file behind a connection."""
+    return str(connection.execute("PRAGMA database_list").fetchone()[2])
+
+
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     if _version(connection, path) == len(MIGRATIONS):
         return

@@ -13,6 +13,7 @@ from benchwright.core import JsonObject, NotFoundError, RunOwnedError, UsageErro
 from benchwright.store._owner import Owner, begin_run, end_of_run, this_process
 from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, StepRow, event_of
 from benchwright.store._sqlite.connected import Connected
+from benchwright.store._sqlite.database import database_of
 from benchwright.store._texts import load_json, storable, storable_json, storable_message
 
 _RUN_COLUMNS = (
@@ -45,7 +46,7 @@ class Runs(Connected):
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)
-            begin_run(connection, run_id, now)
+            begin_run(database_of(connection), run_id, now)
             place = folder if folder is not None else self.workspace.run_folder(run_id, name)
             connection.execute("UPDATE runs SET folder = ? WHERE id = ?", (str(place), run_id))
             self._event(run_id, "run.started", f"started on {target}")
@@ -111,7 +112,7 @@ class Runs(Connected):
                 " WHERE id = ?",
                 (this_process().to_text(), now := time.time(), run_id),
             )
-            begin_run(connection, run_id, now)
+            begin_run(database_of(connection), run_id, now)
             self._event(run_id, "run.resumed", "resumed")
         return self.run(run_id)
 
@@ -146,7 +147,7 @@ class Runs(Connected):
                         status,
                         None if summary is None else storable_json(encode_json(summary)),
                         storable_message(error),
-                        end_of_run(connection, run_id),
+                        end_of_run(database_of(connection), run_id),
                         run_id,
                     ),
                 )

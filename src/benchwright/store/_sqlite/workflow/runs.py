@@ -10,6 +10,7 @@ from benchwright.core import JsonObject, JsonValue, RunOwnedError, encode_json, 
 from benchwright.store._owner import begin_run, this_process
 from benchwright.store._records import RunStatus
 from benchwright.store._sqlite.connected import check_lease
+from benchwright.store._sqlite.database import database_of
 from benchwright.store._sqlite.runs import Runs
 from benchwright.store._sqlite.workflow.statements import (
     EventRow,
@@ -50,7 +51,7 @@ class WorkflowRuns(Runs):
                  None if not tags else encode_json(tags)),
             )  # fmt: skip
             lease = new_lease(int(cursor.lastrowid or 0))
-            begin_run(connection, lease.run_id, now)
+            begin_run(database_of(connection), lease.run_id, now)
             folder = self.workspace.run_folder(lease.run_id, normalise_name(name) or "workflow")
             connection.execute(
                 "UPDATE runs SET folder = ?, lease = ? WHERE id = ?", (str(folder), lease.token, lease.run_id)
@@ -97,7 +98,7 @@ class WorkflowRuns(Runs):
                 event = EventRow(run_id, None, "run.resumed", said, _json(data), now)
                 put_events(connection, [event])
                 connection.execute("UPDATE runs SET starts = starts + 1 WHERE id = ?", (run_id,))
-            begin_run(connection, run_id, now)
+            begin_run(database_of(connection), run_id, now)
             connection.execute(
                 "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, lease = ?, finished_at = NULL,"
                 " error = NULL WHERE id = ?",

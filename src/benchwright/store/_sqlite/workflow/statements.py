@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from benchwright.core import JsonObject, UsageError, canonical_json, encode_json
 from benchwright.store._owner import end_of_run
+from benchwright.store._sqlite.database import database_of
 from benchwright.store._texts import storable, storable_json, storable_message
 from benchwright.store._workflow.decisions import StepState
 from benchwright.store._workflow.records import MetricTotals
@@ -169,7 +170,7 @@ def close_run(
     connection: sqlite3.Connection, run_id: int, status: str, output: bytes | None, error: str | None
 ) -> None:
     """End a run: open steps, state, output, numbers, event, release of ownership."""
-    now = end_of_run(connection, run_id)
+    now = end_of_run(database_of(connection), run_id)
     interrupt_steps(connection, run_id, f"the run ended ({status})", now)
     summary = {
         "steps": step_counts(connection, run_id),
