@@ -37,6 +37,7 @@ from benchwright.scorers._mcq.scorer import mcq_answers
 from benchwright.scorers._mcq.several import extract_choices, mcq_sets, set_remarks
 from benchwright.scorers._numbers import gsm8k_answer
 from benchwright.scorers._numbers_strict import gsm8k_answer_strict
+from benchwright.scorers._qa.compare import holds_answer
 from benchwright.scorers._qa.names import QA_METRICS, qa_metric_names
 from benchwright.scorers._qa.scorer import qa_answers
 from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
@@ -78,6 +79,7 @@ __all__ = [
     "gold_letters",
     "gsm8k_answer",
     "gsm8k_answer_strict",
+    "holds_answer",
     "judge_score",
     "levenshtein_similarity",
     "mcq_answers",

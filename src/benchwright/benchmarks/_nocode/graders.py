@@ -159,15 +159,14 @@ def _exact(style: GraderStyle) -> ScorerFunction:
 
 
 def _contains(style: GraderStyle) -> ScorerFunction:
-    from benchwright.scorers import ScorerInput as Input
-    from benchwright.scorers import qa_answers
+    from benchwright.scorers import holds_answer
 
-    holds, steps = qa_answers(("contains",)), style.normalize
+    steps = style.normalize
 
     def score(sample: ScorerInput) -> Scores:
         said = normalised(sample.response or "", steps)
         wanted = normalised(_golden(sample), steps)
-        found = holds(Input(said, wanted, {})).get("contains")
+        found = holds_answer(said, wanted)
         return {"accuracy": bool(found), "golden": _golden(sample)}
 
     return score

@@ -56,6 +56,18 @@ def holds(response: str, wanted: str) -> bool:
     return False
 
 
+def holds_answer(response: str, answer: object) -> bool | None:
+    """Whether an accepted answer stands in the response as whole words or a whole number; case counts.
+
+    None where there is no answer.
+
+    >>> holds_answer("It is Paris.", ["Lyon", "Paris"]), holds_answer("It is 15.", 5), holds_answer("x", None)
+    (True, False, None)
+    """
+    answers = accepted_answers(answer)
+    return any(holds(normalised(response), normalised(one)) for one in answers) if answers else None
+
+
 def number_in(text: str) -> ReadNumber | None:
     """The number that a text states, or its last one. Numbers between Chinese characters count as well.
 
