@@ -13,7 +13,7 @@ from benchwright.benchmarks._fields import resolve_choices, response_of, target_
 from benchwright.benchmarks._findings import cut_conversations, missing_answers, reread_targets
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._importing import import_file
-from benchwright.benchmarks._installed import InstalledBenchmark, installed_benchmarks
+from benchwright.benchmarks._installed import BENCHMARK_PLUGINS
 from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge_problems
 from benchwright.benchmarks._loading import load_benchmarks
 from benchwright.benchmarks._media import cut_media, media_problem
@@ -44,6 +44,7 @@ from benchwright.benchmarks._template import PlainText, Template, compile_templa
 from benchwright.benchmarks._turns import next_user_turn
 
 __all__ = [
+    "BENCHMARK_PLUGINS",
     "BUILTIN_EVALUATIONS",
     "ENDPOINT_TYPES",
     "BenchmarkSpec",
@@ -56,7 +57,6 @@ __all__ = [
     "FileReport",
     "Generation",
     "GoldCheck",
-    "InstalledBenchmark",
     "InvalidScores",
     "MissingFieldError",
     "PlainText",
@@ -89,7 +89,6 @@ __all__ = [
     "freeze_nocode",
     "import_file",
     "imported_modules",
-    "installed_benchmarks",
     "is_question_file",
     "judge_configs",
     "judge_key_names",

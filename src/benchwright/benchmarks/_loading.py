@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from benchwright.benchmarks._importing import import_dotted, import_file
-from benchwright.benchmarks._installed import find_installed, installed_names
+from benchwright.benchmarks._installed import BENCHMARK_PLUGINS
 from benchwright.benchmarks._missing import nearest
 from benchwright.benchmarks._questions.files import is_question_file
 from benchwright.benchmarks._registered import attached_to, defined_in
@@ -36,9 +36,9 @@ def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> lis
     if place.endswith(".py") or (path.exists() and not package):
         specs, where = _from_file(path, place), place
     else:
-        installed = find_installed(place) if name is None else None
+        installed = BENCHMARK_PLUGINS.find(place) if name is None else None
         if installed is not None:
-            return installed
+            return list(installed)
         module = import_dotted(place, cwd)
         if module is None:
             raise _nothing_there(target, place, cwd, names)
@@ -134,7 +134,7 @@ def _nothing_there(target: str, place: str, cwd: Path, names: Iterable[str]) -> 
     if path.suffix and "/" in place:
         near = suggest(path.name, _runnable_files(path.parent))
         return NotFoundError(f"there is no file {place}.{near} {_LISTING}")
-    known = [*names, *installed_names()]
+    known = [*names, *BENCHMARK_PLUGINS.names()]
     files = _runnable_files(cwd)
     near = suggest(place, [*known, *files, *(Path(file).stem for file in files)])
     offered = f" Names known here: {', '.join(known)}." if known else ""

@@ -30,6 +30,7 @@ from benchwright.datasets._media import (
 )
 from benchwright.datasets._meta import read_meta
 from benchwright.datasets._open import DatasetRef, load_dataset, open_dataset
+from benchwright.datasets._plugins import FORMAT_PLUGINS, SOURCE_PLUGINS, has_installed_format
 from benchwright.datasets._program import HasRows
 from benchwright.datasets._ranges import RowRange
 from benchwright.datasets._reader import DatasetReader
@@ -38,7 +39,9 @@ from benchwright.datasets._sampling import Sampling, output_lengths, sample_inde
 from benchwright.datasets._values import Batch, Filter
 
 __all__ = [
+    "FORMAT_PLUGINS",
     "MAX_TOKENS_FIELD",
+    "SOURCE_PLUGINS",
     "Batch",
     "CacheEntry",
     "CacheState",
@@ -59,6 +62,7 @@ __all__ = [
     "cache_state",
     "check_data_url",
     "clear_cache",
+    "has_installed_format",
     "hub_commits",
     "is_data_url",
     "load_dataset",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchwright.core import BenchwrightError, DatasetError, UsageError, is_hub_uri
+from benchwright.core import BenchwrightError, DatasetError, UsageError, is_hub_uri, suggest
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 from benchwright.datasets._local import check_file, local_path, scheme_of
 
@@ -61,6 +61,9 @@ class HfFetcher:
         raise DatasetError(f"{uri}: a hub dataset is not one file. Read it with open_dataset(...)")
 
 
+BUILT_IN_SCHEMES = ("file", "hf", "huggingface")
+"""Schemes of the built-in fetchers."""
+
 _fetchers: list[Fetcher] = [LocalFetcher(), HfFetcher()]
 
 
@@ -79,10 +82,9 @@ def register_fetcher(fetcher: Fetcher) -> None:
     _fetchers.insert(0, fetcher)
 
 
-def fetch(uri: str, base_dir: Path | None) -> FetchResult | HfUri:
+def fetch(uri: str, base_dir: Path | None) -> FetchResult | HfUri | None:
     """The local file behind a path or URI; the URI itself where it is the hub's, and no user's fetcher is for it.
-
-    Raises DatasetError when nobody can bring it.
+    None where no fetcher supports it.
     """
     # A path is resolved before anyone is asked, since fetchers know nothing of the benchmark's folder.
     if scheme_of(uri) in (None, "file"):
@@ -100,18 +102,27 @@ def fetch(uri: str, base_dir: Path | None) -> FetchResult | HfUri:
             if isinstance(fetcher, LocalFetcher) and path is not None:
                 check_file(path, uri)
                 return FetchResult(path, metadata={"source": "local"})
-            return _checked(fetcher.fetch(asked), with_name, uri)
+            return check_fetched(fetcher.fetch(asked), with_name, uri)
         except BenchwrightError:
             raise
         except Exception as exc:
             raise DatasetError(f"{uri}: {with_name} failed: {type(exc).__name__}: {exc}") from exc
+    return None
+
+
+def no_fetcher(uri: str, schemes: Sequence[str]) -> DatasetError:
+    """The error for a URI that nothing can read; `schemes` are those of installed sources."""
     names = ", ".join(type(fetcher).__name__ for fetcher in _fetchers)
-    raise DatasetError(
-        f"No fetcher supports {uri!r}. Registered: {names}. Give a local path, or add one with register_fetcher(...)"
+    near = suggest(scheme_of(uri) or "", [*BUILT_IN_SCHEMES, *schemes])
+    installed = f" Installed sources: {', '.join(schemes)}." if schemes else ""
+    return DatasetError(
+        f"No fetcher supports {uri!r}.{near} Registered: {names}.{installed} Give a local path, add a fetcher with "
+        "register_fetcher(...), or install a package with a source"
     )
 
 
-def _checked(found: object, who: str, uri: str) -> FetchResult:
+def check_fetched(found: object, who: str, uri: str) -> FetchResult:
+    """What a fetcher returned, checked: a file that is there."""
     if isinstance(found, str | os.PathLike):
         found = FetchResult(Path(found))
     where = getattr(found, "path", None)

@@ -14,8 +14,9 @@ from benchwright.datasets._delimited import read_csv, read_tsv
 from benchwright.datasets._json_array import read_json
 from benchwright.datasets._json_lines import read_json_lines
 from benchwright.datasets._parquet import read_parquet
+from benchwright.datasets._plugins import FORMAT_PLUGINS, installed_format
 from benchwright.datasets._stored import StoredFile
-from benchwright.datasets._values import Chunks
+from benchwright.datasets._values import Chunks, Source
 from benchwright.datasets._workbook import read_workbook
 
 Parser: TypeAlias = Callable[[StoredFile], Chunks]
@@ -52,23 +53,35 @@ class FileSource:
         return stored if encoding is sheet is None else f"sha256:{content_hash([stored, encoding, sheet])}"
 
 
+def file_source(file: StoredFile, format: str | None) -> Source:
+    """The rows of a file: by the named format, else by the ending of its name, else as JSON Lines."""
+    known = data_format(file.path.name) if format is None else _NAMES.get(_plain(format))
+    installed = installed_format(file, format) if known is None else None
+    return installed or FileSource(file, parser_for(file, format))
+
+
 def parser_for(file: StoredFile, format: str | None) -> Parser:
     """The parser of a named format, else of the file's ending, else JSON Lines.
 
     A file whose ending says nothing, as in download caches, is looked at: Parquet names itself.
     """
     if format is not None:
-        name = _NAMES.get(format.lower().lstrip("."))
+        name = _NAMES.get(_plain(format))
         if name is None:
+            known = (*_NAMES, *FORMAT_PLUGINS.names())
             raise DatasetError(
-                f"{file.name}: unknown format {format!r}; known are {', '.join(_NAMES)}."
-                + suggest(format.lower(), _NAMES)
+                f"{file.name}: unknown format {format!r}; known are {', '.join(known)}."
+                + suggest(format.lower(), known)
             )
         return PARSERS[name]
-    known = data_format(file.path.name)
-    if known is not None:
-        return PARSERS[known.name]
+    told = data_format(file.path.name)
+    if told is not None:
+        return PARSERS[told.name]
     return read_parquet if _starts_as_parquet(file.path) else read_json_lines
+
+
+def _plain(format: str) -> str:
+    return format.lower().lstrip(".")
 
 
 def _starts_as_parquet(path: Path) -> bool:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from benchwright.core import BadRow, DatasetError, Row
-from benchwright.datasets._fetchers import fetch
-from benchwright.datasets._formats import FileSource, parser_for
+from benchwright.datasets._fetchers import fetch, no_fetcher
+from benchwright.datasets._formats import file_source
 from benchwright.datasets._hf_uri import HfUri
 from benchwright.datasets._local import FileOptions, file_options, scheme_of
-from benchwright.datasets._program import HasRows, program_source
+from benchwright.datasets._plugins import SOURCE_PLUGINS, installed_source
+from benchwright.datasets._program import HasRows, ProgramSource, program_source
 from benchwright.datasets._ranges import RangedReader
 from benchwright.datasets._reader import DatasetReader, RowShape
 from benchwright.datasets._sampled import SampledReader
@@ -64,26 +65,20 @@ def open_dataset(
         return SampledReader(inner, sampling, limit)
     mapping = _checked_mapping(field_mapping)
     if not isinstance(ref, str | os.PathLike):
-        source = program_source(ref)
-        return DatasetReader(
-            source,
-            name=source.name,
-            path=None,
-            field_mapping=mapping,
-            limit=limit,
-            filters=filters,
-            metadata={},
-            shape=shape,
-        )
+        return _open_program(program_source(ref), mapping, limit, filters, shape)
     written, options = os.fspath(ref), FileOptions()
     if scheme_of(written) in (None, "file"):
         written, options = file_options(written, base_dir)
-    found = fetch(written, base_dir)
+    found = fetch(written, base_dir) or installed_source(written)
     if isinstance(found, HfUri):
         return _open_hub(written, mapping, limit, (*found.filters, *filters), shape)
+    if isinstance(found, ProgramSource):
+        return _open_program(found, mapping, limit, filters, shape)
+    if found is None:
+        raise no_fetcher(written, SOURCE_PLUGINS.names())
     file = StoredFile(found.path, written, options.encoding, options.sheet)
     return DatasetReader(
-        FileSource(file, parser_for(file, found.format)),
+        file_source(file, found.format),
         name=written,
         path=found.path,
         field_mapping=mapping,
@@ -122,6 +117,25 @@ def load_dataset(
     if listed:
         raise DatasetError.of_rows(listed, total)
     return rows
+
+
+def _open_program(
+    source: ProgramSource,
+    mapping: Mapping[str, str],
+    limit: int | None,
+    filters: Sequence[Filter],
+    shape: RowShape | None,
+) -> DatasetReader:
+    return DatasetReader(
+        source,
+        name=source.name,
+        path=None,
+        field_mapping=mapping,
+        limit=limit,
+        filters=filters,
+        metadata={},
+        shape=shape,
+    )
 
 
 def _open_hub(

@@ -8,8 +8,6 @@ which reads a choice by a declared cascade of rules, and `qa_answers`, which mea
 ways at once. Nothing here touches disk or network: a judge is asked through a function that the run supplies.
 """
 
-from collections.abc import Mapping
-
 from benchwright.scorers._bleu_rouge import bleu, corpus_bleu, rouge
 from benchwright.scorers._choices import (
     mcq_ranked,
@@ -22,7 +20,7 @@ from benchwright.scorers._combine import all_of, any_of
 from benchwright.scorers._input import Scorer, ScorerInput, Scores
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import Ask, JudgeCall, JudgeConfig, JudgeFailedError
-from benchwright.scorers._judge_templates import JudgeTemplateError
+from benchwright.scorers._judge_templates import TEMPLATE_PLUGINS, JudgeTemplate, JudgeTemplateError
 from benchwright.scorers._letters import mcq_letter_extract
 from benchwright.scorers._letters_strict import mcq_letter_strict
 from benchwright.scorers._mcq.cascade import extract_choice
@@ -35,6 +33,7 @@ from benchwright.scorers._mcq.rule import ChoiceRule
 from benchwright.scorers._mcq.rules import CHOICE_RULES, NO_ANSWER_REASONS
 from benchwright.scorers._mcq.scorer import mcq_answers
 from benchwright.scorers._mcq.several import extract_choices, mcq_sets, set_remarks
+from benchwright.scorers._named import BUILTIN_SCORERS, SCORER_PLUGINS, find_scorer
 from benchwright.scorers._numbers import gsm8k_answer
 from benchwright.scorers._numbers_strict import gsm8k_answer_strict
 from benchwright.scorers._qa.compare import holds_answer
@@ -51,12 +50,15 @@ __all__ = [
     "CHOICE_RULES",
     "NO_ANSWER_REASONS",
     "QA_METRICS",
+    "SCORER_PLUGINS",
+    "TEMPLATE_PLUGINS",
     "Ask",
     "ChoiceRule",
     "Extraction",
     "JudgeCall",
     "JudgeConfig",
     "JudgeFailedError",
+    "JudgeTemplate",
     "JudgeTemplateError",
     "Scorer",
     "ScorerInput",
@@ -75,6 +77,7 @@ __all__ = [
     "extract_choice",
     "extract_choices",
     "f1_token",
+    "find_scorer",
     "gold_letter",
     "gold_letters",
     "gsm8k_answer",
@@ -101,28 +104,3 @@ __all__ = [
     "rouge",
     "set_remarks",
 ]
-
-BUILTIN_SCORERS: Mapping[str, Scorer] = {
-    scorer.__name__: scorer
-    for scorer in (
-        exact_match,
-        contains,
-        f1_token,
-        regex_match,
-        bleu,
-        rouge,
-        retrieval_metrics,
-        multiple_choice_acc,
-        mcq_letter_extract,
-        gsm8k_answer,
-        boolean_yesno,
-        chrf,
-        multiple_choice_acc_verbatim,
-        mcq_letter_strict,
-        gsm8k_answer_strict,
-        boolean_yesno_strict,
-        chrf_sacre,
-        retrieval_metrics_dedup,
-    )
-}
-"""Every scorer of one sample by name: the twelve documented ones, then the stricter variants."""

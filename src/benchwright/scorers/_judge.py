@@ -17,7 +17,7 @@ from benchwright.scorers._judge_grades import (
     stated_grade,
     stated_words,
 )
-from benchwright.scorers._judge_templates import TEMPLATES, JudgeTemplate, render
+from benchwright.scorers._judge_templates import JudgeTemplate, named_template, render
 
 _SHOWN_CHARS = 200
 _GRADE_CHARS = 40
@@ -59,11 +59,11 @@ def judge_score(
         ConfigError: there are no usable settings under `judge_key`.
         JudgeTemplateError: the template needs a value that is not there. Also a KeyError.
     """
-    built_in = _built_in(template)
+    named = named_template(template)
     config = _config(sample, judge_key)
-    prompt = render(built_in.text if built_in else template, _values(sample, criteria, template_kwargs))
-    mapping = _mapping(score_mapping, built_in)
-    spellings = _spellings(mapping, built_in)
+    prompt = render(named.text if named else template, _values(sample, criteria, template_kwargs))
+    mapping = _mapping(score_mapping, named)
+    spellings = _spellings(mapping, named)
     pattern = _compiled(grade_pattern)
 
     reply = _ask(sample, JudgeCall(config, _body(config, prompt, response_format)))
@@ -75,25 +75,14 @@ def judge_score(
             grade = (
                 pattern_grade(reply, pattern)
                 if pattern
-                else stated_grade(reply, spellings, closed=built_in is not None)
+                else stated_grade(reply, spellings, closed=named is not None)
             )
         if grade is None:
             grade = json_grade(reply, whole=False)
     own_reading = pattern is not None or judge_output_parser is not None
     if grade is None:
         raise _no_grade(reply, {} if own_reading else mapping)
-    return _scores(grade, mapping, spellings, reply, closed=built_in is not None and not own_reading)
-
-
-def _built_in(template: str) -> JudgeTemplate | None:
-    found = TEMPLATES.get(template)
-    if found is None and template.isidentifier():
-        # A lone word is a misspelt name, not a question.
-        raise UsageError(
-            f"unknown judge template {template!r}.{suggest(template, TEMPLATES)} Built in: {', '.join(TEMPLATES)}; "
-            "or pass the text of your own template"
-        )
-    return found
+    return _scores(grade, mapping, spellings, reply, closed=named is not None and not own_reading)
 
 
 def _config(sample: ScorerInput, key: str) -> JudgeConfig:
@@ -129,9 +118,9 @@ def _body(config: JudgeConfig, prompt: str, response_format: JsonObject | None) 
     return body
 
 
-def _mapping(given: Mapping[str, float] | None, built_in: JudgeTemplate | None) -> dict[str, float]:
+def _mapping(given: Mapping[str, float] | None, named: JudgeTemplate | None) -> dict[str, float]:
     if given is None:
-        return dict(built_in.scores) if built_in else {}
+        return dict(named.scores) if named else {}
     return {str(grade): float(score) for grade, score in given.items()}  # 1 and "1" are the same grade
 
 
@@ -142,11 +131,11 @@ def _compiled(pattern: str | None) -> re.Pattern[str] | None:
         raise UsageError(f"grade_pattern {pattern!r} is not a valid regular expression: {error}") from None
 
 
-def _spellings(mapping: Mapping[str, float], built_in: JudgeTemplate | None) -> dict[str, str]:
+def _spellings(mapping: Mapping[str, float], named: JudgeTemplate | None) -> dict[str, str]:
     """Upper-case spelling → grade, for the grades that have a score."""
     spellings = {" ".join(grade.upper().split()): grade for grade in mapping}
-    if built_in:
-        for word, grade in built_in.words.items():
+    if named:
+        for word, grade in named.words.items():
             if grade in mapping:
                 spellings.setdefault(word, grade)
     spellings.pop("", None)

@@ -8,11 +8,12 @@ they are and never read as templates.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any
 
-from benchwright.core import BenchwrightError, suggest
+from benchwright.core import BenchwrightError, UsageError, suggest
+from benchwright.plugins import Registry
 
 _CLOSING = """
 Think it through first, in a few sentences. Then finish with one line and nothing after it:
@@ -33,8 +34,8 @@ class JudgeTemplate:
     """What is asked, with placeholders."""
     scores: Mapping[str, float]
     """Grade → score."""
-    words: Mapping[str, str]
-    """Other spellings → grade: judges asked for `C` do write `Correct`."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Other spellings → grade, in upper case: judges asked for `C` do write `Correct`."""
 
 
 def _question(intro: str, material: str, rubric: str, grades: str) -> str:
@@ -93,6 +94,36 @@ TEMPLATES: Mapping[str, JudgeTemplate] = {
     ),
 }
 """The built-in questions by name."""
+
+
+def _check(value: object) -> JudgeTemplate:
+    if not isinstance(value, JudgeTemplate):
+        raise TypeError(f"is {type(value).__name__}, not a JudgeTemplate")
+    if not value.scores:
+        raise ValueError("has no scores")
+    return value
+
+
+TEMPLATE_PLUGINS: Registry[JudgeTemplate] = Registry("judge_templates", _check, built_in=lambda: TEMPLATES)
+"""Questions of installed packages by name."""
+
+
+def named_template(template: str) -> JudgeTemplate | None:
+    """The built-in or installed question with this name; None where `template` is itself the text of a question.
+
+    A lone word is a name. UsageError if nothing has that name.
+    """
+    found = TEMPLATES.get(template)
+    if found is not None or not template.isidentifier():
+        return found
+    found = TEMPLATE_PLUGINS.find(template)
+    if found is None:
+        known = (*TEMPLATES, *TEMPLATE_PLUGINS.names())
+        raise UsageError(
+            f"unknown judge template {template!r}.{suggest(template, known)} Known: {', '.join(known)}; "
+            "or pass the text of your own template"
+        )
+    return found
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:

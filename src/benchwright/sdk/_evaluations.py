@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from benchwright.benchmarks import (
+    BENCHMARK_PLUGINS,
     BUILTIN_EVALUATIONS,
-    installed_benchmarks,
     is_question_file,
     load_benchmarks,
 )
@@ -42,12 +42,9 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
     cwd = cwd or Path.cwd()
     config = find_config(cwd)
     found = _configured(config) if config is not None else []
-    for installed in installed_benchmarks():
-        found.append(
-            Evaluation(
-                installed.name, "installed", installed.package, installed.description, installed.problem
-            )
-        )
+    for plugin in BENCHMARK_PLUGINS.installed():
+        names = ", ".join(spec.name for spec in plugin.value or ())
+        found.append(Evaluation(plugin.entry.name, "installed", plugin.entry.package, names, plugin.problem))
     for path in sorted(cwd.glob("*.py")):
         if _mentions_benchmarks(path):
             found += _of_file(path.name, cwd)
@@ -57,7 +54,7 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
     for path in sorted(cwd.iterdir()):
         if is_question_file(path.name) and path.is_file() and (columns := _columns_of(path)):
             found.append(Evaluation(path.name, "file", path.name, f"questions ({', '.join(columns)})"))
-    taken = {evaluation.name for evaluation in found}
+    taken = {evaluation.name for evaluation in found if evaluation.kind != "installed"}
     for name, known in BUILTIN_EVALUATIONS.items():
         if name not in taken:
             found.append(Evaluation(name, "builtin", "benchwright", f"{known.description} ({known.dataset})"))

@@ -10,7 +10,6 @@ from typing import Any
 from benchwright.benchmarks import (
     BUILTIN_EVALUATIONS,
     BenchmarkSpec,
-    installed_benchmarks,
     is_question_file,
     load_benchmarks,
     load_nocode,
@@ -44,8 +43,8 @@ class Target:
 def resolve_targets(
     target: str, config: ConfigFile | None, cwd: Path, options: RunOptions | None = None
 ) -> list[Target]:
-    """All benchmarks that `target` names. A name of the configuration comes before an installed one, and that
-    before a built-in one.
+    """All benchmarks that `target` names. A name of the configuration comes before a built-in one, and that
+    before an installed one.
 
     A file of questions becomes a benchmark here, as `options` and the configuration say.
     """
@@ -67,10 +66,8 @@ def resolve_targets(
         if entry.model is not None:
             own["model"] = entry.model
         base, folder = entry.file, config.path.parent
-    elif target in BUILTIN_EVALUATIONS and target not in {known.name for known in installed_benchmarks()}:
-        found = built_in_by_name(target, cwd, options, config)
-        if found is not None:
-            return [_described(target, found[0], layered(defaults, found[1]), options)]
+    elif (found := built_in_by_name(target, cwd, options, config)) is not None:
+        return [_described(target, found[0], layered(defaults, found[1]), options)]
     refuse_input(options, target)
     defaults = layered(defaults, own)
     given = [*own, *given_questions(options)]

@@ -60,13 +60,17 @@ def grader_scorer(style: GraderStyle, question: Callable[[Row], str], cwd: Path)
             return _judge(style, question)
         case "python":
             return _python(load_function(style.function or "", cwd), style.function or "")
+        case "scorer":
+            from benchwright.scorers import find_scorer
+
+            return find_scorer(style.scorer or "")
 
 
 def headline_of(style: GraderStyle | None) -> str | None:
-    """The metric that stands for a run; None: whatever a function of the user's gives."""
+    """The metric that stands for a run; None: whatever a function or a scorer gives."""
     if style is None:
         return "accuracy"
-    if style.type == "python":
+    if style.type in ("python", "scorer"):
         return None
     if style.type == "levenshtein" and style.threshold is None:
         return "similarity"

@@ -6,17 +6,21 @@ import re
 from pathlib import PurePath
 
 from benchwright.core import data_format, split_data_name
+from benchwright.datasets import has_installed_format
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def is_question_file(target: str) -> bool:
-    """Whether a target is data rather than code: a known data suffix, packed or not, or a URI.
+    """Whether a target is data rather than code: a known data suffix, packed or not, that of an installed
+    format, or a URI.
 
     >>> is_question_file("test_mcq.csv"), is_question_file("qa.jsonl.gz"), is_question_file("bench.py:name")
     (True, True, False)
     """
-    return _SCHEME.match(target) is not None or data_format(target) is not None
+    return (
+        _SCHEME.match(target) is not None or data_format(target) is not None or has_installed_format(target)
+    )
 
 
 def has_fixed_columns(path: str) -> bool:

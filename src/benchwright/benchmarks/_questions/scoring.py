@@ -35,7 +35,7 @@ class Scoring:
 
 def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
     """The scorer that the options ask for, else the type's own. UsageError for settings that fit no scorer."""
-    from benchwright.scorers import BUILTIN_SCORERS, QA_METRICS
+    from benchwright.scorers import BUILTIN_SCORERS, QA_METRICS, SCORER_PLUGINS
 
     name = options.evaluator
     if name is None and options.evaluator_kwargs:
@@ -49,8 +49,10 @@ def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) 
     elif name == "mcq":
         _refuse_others(name, options.evaluator_kwargs, ("fallback",))
         chosen = _mcq(str(options.evaluator_kwargs.get("fallback", options.mcq_fallback)))
+    elif (installed := SCORER_PLUGINS.find(name)) is not None:
+        chosen = Scoring(scorer=installed, headline=None, config=dict(options.evaluator_kwargs))
     else:
-        known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS)
+        known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS, *SCORER_PLUGINS.names())
         raise UsageError(f"evaluator {name!r} is not known.{suggest(name, known)} Known: {', '.join(known)}")
     if data_type != "qa" and columns.only is not None:
         chosen = replace(chosen, scorer=_seeing_only(chosen.scorer, columns.only))

@@ -11,9 +11,11 @@ from benchwright.config._tables import read_values
 from benchwright.core import ConfigError, JsonObject, JsonValue, suggest
 
 GraderType: TypeAlias = Literal[
-    "exact_match", "contains", "regex", "numeric", "levenshtein", "llm_judge", "python", "leading_label"
-]
-"""How a free reply is compared with the right answer; `leading_label` looks for a label at its beginning."""
+    "exact_match", "contains", "regex", "numeric", "levenshtein", "llm_judge", "python", "leading_label",
+    "scorer",
+]  # fmt: skip
+"""How a free reply is compared with the right answer; `leading_label` looks for a label at its beginning, `scorer`
+is a built-in or installed scorer by name."""
 
 GRADERS: tuple[GraderType, ...] = get_args(GraderType)
 """All of them, in the order in which messages list them."""
@@ -35,6 +37,7 @@ _ONLY: dict[str, tuple[str, ...]] = {
     "pattern": ("regex",),
     "threshold": ("levenshtein",),
     "function": ("python",),
+    "scorer": ("scorer",),
     "judge": ("llm_judge",),
     "judge_model": ("llm_judge",),
     "judge_template": ("llm_judge",),
@@ -50,6 +53,7 @@ _GRADER = (
     Setting("pattern", "text", "regular expression; without it the column holds one per row"),
     Setting("threshold", "number", "likeness from which a reply is right", least=0, most=1),
     Setting("function", "text", "file.py:name or package.module:name"),
+    Setting("scorer", "text", "a built-in or installed scorer by name"),
     Setting("judge", "table", "the judge: url, model_id, api_key_name, …"),
     Setting("judge_model", "text", "the judge by its name in [models.*]"),
     Setting("judge_template", "text", "how the judge is asked"),
@@ -106,6 +110,8 @@ class GraderStyle:
     """Likeness from which a reply counts as right; None: likeness alone is reported."""
     function: str | None = None
     """`file.py:name` with an absolute path, or `package.module:name`."""
+    scorer: str | None = None
+    """Name of the scorer of type `scorer`."""
     judge: JsonObject = field(default_factory=dict)
     """Settings of the judge."""
     judge_model: str | None = None
@@ -174,6 +180,8 @@ def _grader(where: str, values: dict[str, object]) -> GraderStyle:
         )
     if known == "python" and "function" not in checked:
         raise ConfigError(f'{where} has no function. Add, for example: function = "graders.py:grade"')
+    if known == "scorer" and "scorer" not in checked:
+        raise ConfigError(f'{where} has no scorer. Add its name, for example: scorer = "f1_token"')
     if known == "llm_judge" and ("judge" in checked) == ("judge_model" in checked):
         raise ConfigError(
             f'{where}: llm_judge needs one judge: judge_model = "NAME" of a [models.NAME] table, or '

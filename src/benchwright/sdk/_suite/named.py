@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from benchwright.benchmarks import import_file, installed_benchmarks, is_question_file
+from benchwright.benchmarks import BENCHMARK_PLUGINS, import_file, is_question_file
 from benchwright.config import (
     SUITE_SUFFIXES,
     ConfigFile,
@@ -111,10 +111,8 @@ def _origin(kind: Kind, name: str, folder: Path | None, config: ConfigFile | Non
     if is_question_file(name) or place.endswith(".py"):
         path = cwd / Path(place).expanduser()
         return str(path) if path.is_file() else name if "://" in name else ""
-    for installed in installed_benchmarks():
-        if installed.name == name:
-            return f"package {installed.package}"
-    return ""
+    entry = BENCHMARK_PLUGINS.entry(name)
+    return "" if entry is None else f"package {entry.package}"
 
 
 def _models(name: str, folder: Path | None, cwd: Path) -> list[SuiteModel]:

@@ -1,0 +1,139 @@
+"""Looking up installed plugins by name: lazy, checked, and never in place of a built-in name.
+
+No package metadata is read before the first look-up of a name that is not built in, and only the plugin with that
+name is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from benchwright.core import BenchwrightError, UsageError, normalise_name
+from benchwright.plugins._discovery import BrokenPlugin, PluginEntry, find_plugins, load_plugin
+from benchwright.plugins._points import extension_point
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledPlugin(Generic[T]):
+    """One entry of an installed package, loaded and checked."""
+
+    kind: str
+    """Its kind, as in `EXTENSION_POINTS`."""
+    entry: PluginEntry
+    """Where it comes from."""
+    value: T | None = None
+    """What it offers; None when it cannot be used."""
+    problem: str | None = None
+    """Why it cannot be used."""
+
+
+class Registry(Generic[T]):
+    """The installed plugins of one kind, for the room that uses them."""
+
+    def __init__(
+        self,
+        kind: str,
+        check: Callable[[object], T],
+        *,
+        built_in: Callable[[], Iterable[str]] = tuple,
+        error: type[BenchwrightError] = UsageError,
+    ) -> None:
+        """`check` returns the usable form of an entry and raises TypeError or ValueError for anything else.
+        `built_in` lists the names that no plugin can have. `error` is raised for plugins that cannot be used."""
+        self.point = extension_point(kind)
+        self._check = check
+        self._built_in = built_in
+        self._error = error
+        self._found: dict[tuple[str, tuple[str, ...]], T] = {}
+
+    def names(self) -> list[str]:
+        """Names of installed plugins. Imports none of them."""
+        taken = {_key(name) for name in self._built_in()}
+        return sorted({entry.name for entry in self._entries() if _key(entry.name) not in taken})
+
+    def find(self, name: str) -> T | None:
+        """The plugin with this name; None if no package offers one.
+
+        `-` and `_`, and upper and lower case, make no difference. Raises this registry's error for a plugin that
+        cannot be used, and for a name that two packages offer.
+        """
+        place = (name, tuple(sys.path))  # scorers look up the same name for every sample
+        if place in self._found:
+            return self._found[place]
+        key = _key(name)
+        same = [entry for entry in self._entries() if _key(entry.name) == key]
+        if not same or key in {_key(name) for name in self._built_in()}:
+            return None
+        if (conflict := self._conflict(same[0], same)) is not None:
+            raise self._error(conflict)
+        plugin = self._loaded(same[0])
+        if plugin.value is None:
+            raise self._error(plugin.problem or str(same[0]))
+        self._found[place] = plugin.value
+        return plugin.value
+
+    def entry(self, name: str) -> PluginEntry | None:
+        """Which package offers a name. Imports nothing."""
+        return next((entry for entry in self._entries() if _key(entry.name) == _key(name)), None)
+
+    def installed(self) -> list[InstalledPlugin[T]]:
+        """All installed plugins, by name. Imports all of them; what is wrong with one is in its `problem`."""
+        taken = {_key(name) for name in self._built_in()}
+        entries = self._entries()
+        found = []
+        for entry in entries:
+            problem = self._conflict(
+                entry, [other for other in entries if _key(other.name) == _key(entry.name)]
+            )
+            if _key(entry.name) in taken:
+                problem = (
+                    f"plugin {entry} is never used: {entry.name!r} is a built-in name; rename the entry point"
+                )
+            found.append(
+                InstalledPlugin[T](self.point.kind, entry, problem=problem)
+                if problem
+                else self._loaded(entry)
+            )
+        return found
+
+    def _entries(self) -> list[PluginEntry]:
+        return find_plugins(self.point.group)
+
+    def _conflict(self, entry: PluginEntry, same: list[PluginEntry]) -> str | None:
+        if len(same) == 1:
+            return None
+        offered = " and ".join(map(str, same))
+        return f"{self.point.kind}: the name {entry.name!r} is offered twice: by {offered}; uninstall all but one"
+
+    def _loaded(self, entry: PluginEntry) -> InstalledPlugin[T]:
+        plugin = load_plugin(entry)
+        if not isinstance(plugin, BrokenPlugin):
+            try:
+                return InstalledPlugin(self.point.kind, entry, self._check(plugin.value))
+            except (TypeError, ValueError) as error:
+                plugin = BrokenPlugin(entry, f"{entry.target} {error}; expected {self.point.entry}")
+        return InstalledPlugin(self.point.kind, entry, problem=str(plugin))
+
+
+def check_function(value: object, arguments: int) -> Callable[..., Any]:
+    """A function that takes so many arguments. TypeError for anything else."""
+    if not callable(value) or isinstance(value, type):
+        raise TypeError(f"is {getattr(value, '__name__', type(value).__name__)}, which is no function")
+    from inspect import signature
+
+    try:
+        signature(value).bind(*range(arguments))
+    except ValueError:  # a function in C that does not tell
+        pass
+    except TypeError:
+        raise TypeError(f"cannot be called with {arguments} argument{'s' * (arguments > 1)}") from None
+    return value
+
+
+def _key(name: str) -> str:
+    return normalise_name(name) or name
