@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.benchmarks import installed_benchmarks, load_benchmarks
+from benchwright.benchmarks import BENCHMARK_PLUGINS, load_benchmarks
 from benchwright.core import BenchmarkError, NotFoundError
 
 HEADER = "from benchwright.benchmarks import benchmark, scorer\n"
@@ -222,14 +222,12 @@ def test_installed_benchmarks_are_found_and_broken_ones_named(
     install(site, "good_pack", "packed = packed_bench\nsingle = packed_bench:check")
     install(site, "bad_pack", "lost = not_there_at_all\nvoid = empty_bench")
     monkeypatch.syspath_prepend(str(site))
-    found = {item.name: item for item in installed_benchmarks()}
-    assert [spec.key for spec in found["packed"].specs] == ["p1", "p2"]
-    assert [spec.key for spec in found["single"].specs] == ["p2"]
-    assert (found["packed"].package, found["packed"].version) == ("good_pack", "1.0")
-    assert (found["packed"].description, found["lost"].description) == ("p1, p2", "")
+    found = {item.entry.name: item for item in BENCHMARK_PLUGINS.installed()}
+    assert [spec.key for spec in found["packed"].value or ()] == ["p1", "p2"]
+    assert [spec.key for spec in found["single"].value or ()] == ["p2"]
+    assert (found["packed"].entry.package, found["packed"].entry.version) == ("good_pack", "1.0")
     assert "'lost' of bad_pack 1.0" in (found["lost"].problem or "")
     assert "defines no benchmark" in (found["void"].problem or "")
-    assert all(not item.specs and item.problem is None for item in installed_benchmarks(load=False))
 
     assert keys("packed", tmp_path) == ["p1", "p2"]
     assert keys("packed_bench:p1", tmp_path) == ["p1"]

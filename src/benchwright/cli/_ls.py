@@ -11,13 +11,18 @@ from benchwright.cli._parser import Parser
 def configure(parser: Parser) -> None:
     """Arguments of `ls`."""
     parser.add_argument("--models", action="store_true", help="what --model takes, instead of evaluations")
-    parser.example("benchwright ls", "benchwright ls --models")
+    parser.add_argument(
+        "--plugins", action="store_true", help="what installed packages add, instead of evaluations"
+    )
+    parser.example("benchwright ls", "benchwright ls --models", "benchwright ls --plugins")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
     """What can be run from here; JSON: `{"evaluations": [{name, kind, source, description, problem}]}`."""
     if arguments.models:
         return _models(output)
+    if arguments.plugins:
+        return _plugins(output)
     from dataclasses import asdict
 
     from benchwright.sdk import list_evaluations
@@ -66,4 +71,33 @@ def _models(output: Output) -> int:
         table.add_row(Text(model.name), Text(model.kind), Text(model.api or ""), Text(model.description))
     output.show(table)
     output.line("profiles want an address: --model-url URL, or --host-ip HOST --host-port PORT")
+    return 0
+
+
+def _plugins(output: Output) -> int:
+    """What packages add; JSON: `{"plugins": [{kind, name, package, version, target, problem}]}`."""
+    from dataclasses import asdict
+
+    from benchwright.sdk import list_plugins
+
+    found = list_plugins()
+    if output.as_json:
+        output.json({"plugins": [asdict(plugin) for plugin in found]})
+        return 0
+    if not found:
+        output.line("no installed package has plugins for benchwright")
+        return 0
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("kind", "name", "package", "refers to"):
+        table.add_column(heading, overflow="fold")
+    for plugin in found:
+        about = Text(plugin.target)
+        if plugin.problem is not None:
+            about = Text(plugin.problem, "red")
+        table.add_row(plugin.kind, Text(plugin.name), Text(f"{plugin.package} {plugin.version}"), about)
+    output.show(table)
     return 0

@@ -13,8 +13,7 @@ _FLAGS = (
     "dataset", "filters", "limit", "skip_bad_rows", "pass_k", "mcq_fallback", "qa_metrics", "qa_pattern",
     "numeric_tolerance", "evaluator", "evaluator_kwargs", "judge_url", "judge_id", "judge_key_name", "judge_model",
     "parallelism", "cache", "max_requests", "max_tokens_total", "max_minutes", "failure_threshold", "workspace",
-    "output_dir",
-    "overwrite",
+    "output_dir", "overwrite", "reports",
 )  # fmt: skip
 """What may differ from the run: which rows, how they are scored, what judges may cost, where files go."""
 

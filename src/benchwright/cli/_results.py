@@ -16,7 +16,11 @@ def print_result(result: RunResult, output: Output) -> None:
     """The table of one result; nothing in JSON mode, where all are printed together."""
     if output.as_json:
         return
-    if result.exit_code == 1 and result.first_failure:  # whole, on a line of its own, where errors go
+    for problem in result.report_problems:
+        output.note(f"error: {result.name} ended, but {problem}")
+    if (
+        result.exit_code == 1 and result.first_failure and not result.report_problems
+    ):  # whole, on a line of its own, where errors go
         output.note(f"error: {result.name} failed: {result.first_failure}")
     from benchwright.reports import ResultView, result_table
 

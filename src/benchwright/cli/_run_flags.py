@@ -23,7 +23,7 @@ _METAVARS = {
     "output_column": "NAME", "options": "NAMES", "answer_index": "N", "mcq_fallback": "RULE", "qa_metrics": "NAMES",
     "qa_pattern": "REGEX", "numeric_tolerance": "SHARE", "evaluator": "NAME", "evaluator_kwargs": "JSON",
     "judge_url": "URL", "judge_id": "ID", "judge_key_name": "VARIABLE", "judge_model": "NAME", "media": "FORM",
-    "audio_style": "STYLE", "max_media_mb": "MB", "compat": "TOOL", "test_range": "RANGE", "encoding": "NAME", "sheet": "NAME", "input": "JSON",
+    "audio_style": "STYLE", "max_media_mb": "MB", "compat": "TOOL", "test_range": "RANGE", "encoding": "NAME", "sheet": "NAME", "input": "JSON", "reports": "NAME",
 }  # fmt: skip
 
 

@@ -90,6 +90,7 @@ class RunKeywords(TypedDict, total=False):
     workspace: str | PathLike[str] | None
     output_dir: str | PathLike[str] | None
     overwrite: bool | None
+    reports: str | Sequence[str] | None
 
 
 class ResumeOverrides(TypedDict, total=False):

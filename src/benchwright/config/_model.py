@@ -33,7 +33,7 @@ _HTTP = (
     _TYPE,
     Setting("base_url", "text", "URL, with or without the route", aliases=("url", "model_url")),
     Setting("profile", "text", "a kind of server by name"),
-    Setting("api", "text", "wire format", choices=APIS),
+    Setting("api", "text", "wire format", choices=APIS, plugins="wires"),
     Setting("host_ip", "text", "host of the server, instead of base_url"),
     Setting("host_port", "int", "its port", least=1, most=65535),
     Setting("enable_ssl", "bool", "https instead of http, with host_ip"),

@@ -22,7 +22,8 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     Setting("enable_ssl", "bool", "https instead of http, with a host", group="model"),
     Setting("model_id", "text", "the model's name, as that server knows it", aliases=("model_name",), group="model"),
     Setting("model_type", "text", "how it is asked (default: as the benchmark says)", choices=MODEL_TYPES, group="model"),
-    Setting("api", "text", "wire format of the server (default: openai)", choices=APIS, group="model"),
+    Setting("api", "text", "wire format of the server (default: openai)", choices=APIS, plugins="wires",
+            group="model"),
     Setting("api_key_name", "text", "environment variable that holds the API key", aliases=("api_key_env",),
             group="model"),
     Setting("headers", "texts", "further request header: NAME=VALUE, secrets as ${VARIABLE}; may be given again",
@@ -122,5 +123,7 @@ RUN_SETTINGS: tuple[Setting, ...] = (
     Setting("workspace", "text", "folder that holds .benchwright/ (default: found upwards from here)", group="files"),
     Setting("output_dir", "text", "write the run's files here", group="files"),
     Setting("overwrite", "bool", "replace another run's files in the output folder", group="files"),
+    Setting("reports", "texts", "report of an installed package (see: ls --plugins); may be given again",
+            aliases=("report",), group="files"),
 )  # fmt: skip
 """Every knob, in the order of the help text."""

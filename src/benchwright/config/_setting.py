@@ -47,6 +47,8 @@ class Setting:
     """Largest value."""
     choices: tuple[str, ...] = ()
     """The only texts allowed, if not all are."""
+    plugins: str = ""
+    """Kind of plugins whose names are allowed next to the choices; see `benchwright ls --plugins`."""
     aliases: tuple[str, ...] = ()
     """Other names for the same thing."""
     group: str = ""
@@ -95,9 +97,11 @@ class Setting:
             case "text":
                 if not isinstance(value, str) or not value.strip():
                     raise self._wrong(value)
-                if self.choices and value not in self.choices:
-                    near = suggest(value, self.choices)
-                    raise ValueError(f"{value!r} is not known; expected {self.expected}.{near}")
+                if self.choices and value not in self.choices and value not in self._installed():
+                    known = (*self.choices, *self._installed())
+                    raise ValueError(
+                        f"{value!r} is not known; expected one of {', '.join(known)}.{suggest(value, known)}"
+                    )
                 return value
             case "texts":
                 texts = [value] if isinstance(value, str) else value
@@ -131,6 +135,14 @@ class Setting:
         except ValueError:
             raise self._wrong(text) from None
         return self.check(value)
+
+    def _installed(self) -> list[str]:
+        """Names that installed packages add."""
+        if not self.plugins:
+            return []
+        from benchwright.plugins import extension_point, find_plugins
+
+        return [entry.name for entry in find_plugins(extension_point(self.plugins).group)]
 
     def _wrong(self, value: object) -> ValueError:
         shown = str(value).lower() if isinstance(value, bool) else repr(value)

@@ -43,9 +43,7 @@ from benchwright.core._outcomes import OUTCOMES, Outcome
 from benchwright.core._printing import printable, printable_json, shown
 from benchwright.core._requests import (
     ADAPTER_VERSION,
-    APIS,
     LEFT_OUT,
-    Api,
     EchoedTokens,
     FailureKind,
     LeftOut,
@@ -75,6 +73,7 @@ from benchwright.core._secrets import (
 from benchwright.core._summary import MetricSummary, RunSummary
 from benchwright.core._times import rfc3339
 from benchwright.core._version import VERSION
+from benchwright.core._wire_formats import APIS, WIRE_FORMATS, Api, WireFormat
 
 __all__ = [
     "ADAPTER_VERSION",
@@ -86,6 +85,7 @@ __all__ = [
     "PACKED_ENDINGS",
     "REDACTED",
     "VERSION",
+    "WIRE_FORMATS",
     "WORST_FIRST",
     "Api",
     "BadRow",
@@ -117,6 +117,7 @@ __all__ = [
     "TokenUsage",
     "TooDeepError",
     "UsageError",
+    "WireFormat",
     "canonical_json",
     "check_depth",
     "content_hash",

@@ -16,12 +16,6 @@ ADAPTER_VERSION = 1
 Route: TypeAlias = Literal["chat", "completions"]
 """Which OpenAI-compatible route a body is for: `/chat/completions` or `/completions`."""
 
-Api: TypeAlias = Literal["openai", "responses", "tgi", "triton", "mindie"]
-"""Which wire format a server speaks. Requests are always built in OpenAI's form; the others are translated to."""
-
-APIS: tuple[Api, ...] = ("openai", "responses", "tgi", "triton", "mindie")
-"""All wire formats."""
-
 LeftOut: TypeAlias = Literal["none"]
 """In place of a sampling setting: requests do not have it, and the server's own default holds."""
 

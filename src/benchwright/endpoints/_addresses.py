@@ -7,18 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from benchwright.core import Api, ConfigError, is_secret_name, public_url, url_owner
+from benchwright.core import Api, ConfigError, WireFormat, is_secret_name, public_url, url_owner
+from benchwright.endpoints._wires.formats import wire_format
 
-_ENDINGS: dict[Api, tuple[str, ...]] = {
-    "openai": ("/chat/completions", "/completions"),
-    "responses": ("/responses", "/chat/completions", "/completions"),
-    "tgi": ("/generate_stream", "/generate"),
-    "triton": ("/generate_stream", "/generate"),
-    "mindie": ("/infer",),
-}
-"""What users copy along with the base URL; the longer ones first."""
-_VERSIONED = ("openai", "responses")
-"""Wire formats whose routes stand below `/v1`."""
 _TRITON_MODEL = re.compile(r"/v2/models/([^/]+)(?:/versions/[^/]+)?$")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -113,8 +104,9 @@ def parse_address(url: str, api: Api = "openai") -> Address:
                 "not take it as a bearer token can be sent a header, written in benchwright.toml as "
                 'headers = { X-Api-Key = "${MY_KEY}" }'
             )
-    path, named_route = _without_route(parts.path.rstrip("/"), api)
-    guessed = path == "" and not named_route and api in _VERSIONED
+    format = wire_format(api)
+    path, named_route = _without_route(parts.path.rstrip("/"), format)
+    guessed = path == "" and not named_route and format.versioned
     return Address(
         scheme=scheme,
         host=host.lower(),
@@ -131,17 +123,15 @@ def model_in_url(url: str, api: Api) -> str | None:
     >>> model_in_url("http://h/v2/models/llama/generate", "triton")
     'llama'
     """
-    return parse_address(url, api).named_model if api == "triton" else None
+    return parse_address(url, api).named_model if wire_format(api).model_in == "url" else None
 
 
-def _without_route(path: str, api: Api) -> tuple[str, bool]:
+def _without_route(path: str, format: WireFormat) -> tuple[str, bool]:
     """The base path, and whether the route was written behind it."""
-    for ending in _ENDINGS[api]:
+    for ending in format.routes:
         if path.endswith(ending):
             return path[: -len(ending)].rstrip("/"), True
-    if (
-        api not in _VERSIONED
-    ):  # such a server may have an OpenAI route too, whose base URL people have at hand
+    if not format.versioned:  # such a server may have an OpenAI route too, whose base URL people have at hand
         path = path.removesuffix("/v1")
     return path, False
 

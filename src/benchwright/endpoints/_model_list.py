@@ -8,6 +8,7 @@ from benchwright.endpoints._open import proxy_of
 from benchwright.endpoints._secrets import read_api_key
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._transport import TransportFailure
+from benchwright.endpoints._wires.formats import wire_format
 
 _TIMEOUT_S = 5.0
 _CURE = "Name it: --model-id NAME"
@@ -56,11 +57,9 @@ async def listed_models(settings: EndpointSettings) -> list[str]:
 def _urls(settings: EndpointSettings) -> list[str]:
     """Where the list may be, the likeliest first."""
     address = settings.address
-    if settings.api in ("openai", "responses"):
-        urls = [address.url_of("/models")]
-        return [*urls, address.without_guess().url_of("/models")] if address.guessed else urls
-    urls = [address.url_of("/v1/models")]
-    return [*urls, address.url_of("/info")] if settings.api == "tgi" else urls
+    addresses = [address, address.without_guess()] if address.guessed else [address]
+    routes = wire_format(settings.api).model_lists
+    return [place.url_of(route) for place in addresses for route in routes]
 
 
 def _names(body: bytes) -> list[str]:

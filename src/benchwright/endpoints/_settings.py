@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from benchwright.core import APIS, Api, ConfigError, is_secret_name, suggest
+from benchwright.core import Api, ConfigError, is_secret_name, suggest
 from benchwright.endpoints._addresses import Address, model_in_url, parse_address
 from benchwright.endpoints._proxies import check_proxy
 from benchwright.endpoints._secrets import read_api_key
+from benchwright.endpoints._wires.formats import package_of, wire_format
 
 ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 """How a model is asked: chat messages, a plain prompt, or choices ranked by log-probability."""
@@ -77,11 +78,7 @@ Write http://localhost:8000
     """Largest event of a stream; a larger one fails the request instead of filling the memory."""
 
     def __post_init__(self) -> None:
-        if self.api not in APIS:
-            raise ConfigError(
-                f"wire format {self.api!r} is not known; expected {', '.join(APIS)}."
-                + suggest(str(self.api), APIS)
-            )
+        wire_format(self.api)
         parse_address(self.url, self.api)
         named = model_in_url(self.url, self.api)
         if not self.model_id:
@@ -139,15 +136,16 @@ Write http://localhost:8000
         >>> EndpointSettings(url="http://h", model_id="m", api="tgi").type_for("chat")
         'completions'
         """
-        if self.api == "openai":
-            return declared
+        format = wire_format(self.api)
         if declared == "completions_logprob":
+            if format.ranks_choices:
+                return declared
             raise ConfigError(
                 f"choices are ranked with the echoed log-probabilities of OpenAI's completions route, which wire "
                 f"format {self.api!r} does not give; nothing was sent. Use --api openai with a server that has that "
                 "route (vLLM has), or --model-type completions with a benchmark that asks for text"
             )
-        if self.api == "responses":
+        if format.takes_messages:
             return declared
         if conversation:
             raise ConfigError(
@@ -171,7 +169,7 @@ Write http://localhost:8000
         """
         parts = [self.address.public, self.model_id]
         if self.api != "openai":
-            parts.append(f"api={self.api}")
+            parts.append(f"api={self.api} {package_of(self.api)}".rstrip())
         for name in sorted(self.headers, key=str.lower):
             shown = "…" if is_secret_name(name) else self.headers[name]
             parts.append(f"{name.lower()}={shown}")

@@ -99,6 +99,9 @@ class RunSettings:
     model_name: str | None = field(default=None, metadata=_PLACE)
     """What the suite calls the model."""
 
+    reports: tuple[str, ...] | None = field(default=None, metadata=_PLACE)
+    """Reports of installed packages to write when the run ends."""
+
     def deciding(self, *ignored: Decides) -> dict[str, Any]:
         """All settings by name, without those that decide only what is `ignored`."""
         return {
@@ -129,6 +132,7 @@ class RunSettings:
                 **values,
                 "endpoint": endpoint,
                 "model_notes": tuple(values.get("model_notes", ())),
+                "reports": tuple(values.get("reports") or ()) or None,
                 "filters": tuple((field, value) for field, value in values.get("filters", ())),
                 "generation": Generation(**values["generation"]),
                 "budget": Budget(**values["budget"]),

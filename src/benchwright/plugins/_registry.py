@@ -85,7 +85,7 @@ class Registry(Generic[T]):
         """All installed plugins, by name. Imports all of them; what is wrong with one is in its `problem`."""
         taken = {_key(name) for name in self._built_in()}
         entries = self._entries()
-        found = []
+        found: list[InstalledPlugin[T]] = []
         for entry in entries:
             problem = self._conflict(
                 entry, [other for other in entries if _key(other.name) == _key(entry.name)]
@@ -95,9 +95,9 @@ class Registry(Generic[T]):
                     f"plugin {entry} is never used: {entry.name!r} is a built-in name; rename the entry point"
                 )
             found.append(
-                InstalledPlugin[T](self.point.kind, entry, problem=problem)
-                if problem
-                else self._loaded(entry)
+                self._loaded(entry)
+                if problem is None
+                else InstalledPlugin(self.point.kind, entry, problem=problem)
             )
         return found
 

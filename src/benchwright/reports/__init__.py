@@ -11,6 +11,7 @@ from benchwright.reports._files import RUN_FILES, write_run_config, write_run_fi
 from benchwright.reports._headline import headline_of, is_share
 from benchwright.reports._listing import run_table
 from benchwright.reports._parquet import sample_rows
+from benchwright.reports._plugins import REPORT_PLUGINS, find_report, write_reports
 from benchwright.reports._result_view import ResultView, result_table, result_view
 from benchwright.reports._results import results_document
 from benchwright.reports._samples import JudgeView, SampleView, find_samples, judge_views, sample_views
@@ -53,6 +54,7 @@ from benchwright.reports._workflow_steps import (
 from benchwright.reports._workflows import code_result, workflow_overview
 
 __all__ = [
+    "REPORT_PLUGINS",
     "RUNS_FILE",
     "RUN_FILES",
     "Comparison",
@@ -78,6 +80,7 @@ __all__ = [
     "export_samples",
     "exported_lines",
     "failed_samples",
+    "find_report",
     "find_samples",
     "find_step",
     "find_work_folder",
@@ -114,6 +117,7 @@ __all__ = [
     "unparsed_samples",
     "workflow_json",
     "workflow_overview",
+    "write_reports",
     "write_run_config",
     "write_run_files",
     "write_work_folder",

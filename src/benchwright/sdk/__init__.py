@@ -15,6 +15,7 @@ from benchwright.sdk._evaluations import Evaluation, list_evaluations
 from benchwright.sdk._judge import judge_score
 from benchwright.sdk._known_models import KnownModel, list_models
 from benchwright.sdk._options import RunOptions
+from benchwright.sdk._plugins import ListedPlugin, list_plugins
 from benchwright.sdk._rescore import rescore
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import resume
@@ -80,6 +81,7 @@ __all__ = [
     "LLMError",
     "LLMMessage",
     "LLMReply",
+    "ListedPlugin",
     "MissingKeyError",
     "ModelProvider",
     "Origin",
@@ -126,6 +128,7 @@ __all__ = [
     "judge_score",
     "list_evaluations",
     "list_models",
+    "list_plugins",
     "load_suite",
     "map_dataset",
     "origins",

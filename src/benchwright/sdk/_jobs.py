@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchwright.core import BenchwrightError, RunSummary, UsageError
 from benchwright.endpoints import DemoSettings, OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
-from benchwright.reports import write_run_config, write_run_files
+from benchwright.reports import write_reports, write_run_config, write_run_files
 from benchwright.sdk._loops import in_event_loop
 from benchwright.sdk._result import RunResult, result_of
 from benchwright.store import RunRecord, RunStatus, Store, Workspace, open_store
@@ -118,14 +118,20 @@ async def _perform(
         resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
     )  # fmt: skip
     # In a thread: writing the samples of a large run would hold up the others.
-    await asyncio.to_thread(_write_files, store.workspace, run.id, performed.summary)
+    reports = prepared.settings.reports or ()
+    problems = await asyncio.to_thread(_write_files, store.workspace, run.id, performed.summary, reports)
     demo = prepared.asks_a_model and isinstance(prepared.settings.endpoint, DemoSettings)
-    return result_of(store.run(run.id), performed, demo=demo)
+    result = result_of(store.run(run.id), performed, demo=demo)
+    if problems:  # what was requested is not all there
+        result = replace(result, exit_code=result.exit_code or 1, report_problems=tuple(problems))
+    return result
 
 
-def _write_files(workspace: Workspace, run_id: int, summary: RunSummary) -> None:
+def _write_files(workspace: Workspace, run_id: int, summary: RunSummary, reports: Sequence[str]) -> list[str]:
     with open_store(workspace) as store:
-        write_run_files(store, store.run(run_id), summary)
+        run = store.run(run_id)
+        write_run_files(store, run, summary)
+        return write_reports(run, reports)
 
 
 def leave(store: Store, job: Job, reason: str | None) -> None:

@@ -27,6 +27,7 @@ from benchwright.endpoints import (
     EndpointSettings,
     ScriptedSettings,
     model_in_url,
+    wire_format,
 )
 from benchwright.engine import ModelSettings
 from benchwright.sdk._loops import in_event_loop
@@ -163,7 +164,8 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     }
     api: Api = _first(options.api, model.api)
     model_type = _first(options.model_type, model.type)
-    if options.model_type == "chat" and api in ("tgi", "triton", "mindie"):
+    format = wire_format(api)
+    if options.model_type == "chat" and not format.takes_messages:
         raise UsageError(
             f"wire format {api} takes one text, not chat messages; leave --model-type out, or use --api openai"
         )
@@ -185,8 +187,8 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
         described = model.name == UNNAMED and options.api is None  # by its address alone
         endpoint = _with_model(endpoint, ask_server, model, first=not described)
     generation = _generation(options, endpoint.model_id, model)
-    if api == "responses" and generation.stop:
-        raise UsageError("the responses route knows no stop texts; leave --stop out, or use --api openai")
+    if generation.stop and not format.takes_stop:
+        raise UsageError(f"wire format {api} takes no stop texts; leave --stop out, or use --api openai")
     return ChosenModel(
         endpoint, generation, model_type, parallelism, model.repeats, model.notes, model.system
     )
@@ -219,8 +221,11 @@ def _with_model(
 
     Formats whose requests name no model do without: a server that cannot tell is called what the user called it.
     """
-    if endpoint.api == "triton":
-        raise UsageError("Triton has the model's name in its URLs: give it with --model-id NAME")
+    model_in = wire_format(endpoint.api).model_in
+    if model_in == "url":
+        raise UsageError(
+            f"wire format {endpoint.api} has the model's name in its URLs: give it with --model-id NAME"
+        )
     if not ask_server:
         return endpoint
     from benchwright.endpoints import listed_models
@@ -229,7 +234,7 @@ def _with_model(
     try:
         names: list[str] = in_event_loop(listed_models(asked))
     except ConfigError:
-        if endpoint.api not in ("tgi", "mindie"):
+        if model_in != "nothing":
             raise
         names = [model.name]
     if len(names) > 1 and not first:

@@ -166,6 +166,8 @@ class RunOptions:
     """Where the run's files go; None: a folder of the workspace."""
     overwrite: bool | None = None
     """Whether files of another run there may be replaced."""
+    reports: tuple[str, ...] | None = None
+    """Reports of installed packages to write as well, by name."""
 
     def __post_init__(self) -> None:
         _check_types(self)
@@ -202,7 +204,7 @@ class RunOptions:
         for name in ("workspace", "output_dir"):
             if values.get(name) is not None:
                 values[name] = Path(values[name])
-        for name in ("stop", "filters"):
+        for name in ("stop", "filters", "reports"):
             if isinstance(values.get(name), str):
                 values[name] = (values[name],)
         if values.get("headers") is not None:

@@ -24,13 +24,21 @@ from benchwright.sdk._questions import (
 )
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import benchmark_again, refuse_adopted
-from benchwright.sdk._run import Plan, absolute_dataset, filter_pairs, find_targets, pass_k_of, queue_plans
+from benchwright.sdk._run import (
+    Plan,
+    absolute_dataset,
+    checked_reports,
+    filter_pairs,
+    find_targets,
+    pass_k_of,
+    queue_plans,
+)
 from benchwright.store import RunRecord, existing_workspace, open_existing
 
 _MAY_DIFFER = {
     *("dataset", "filters", "limit", "skip_bad_rows", "failure_threshold", "pass_k", *QUESTION_SETTINGS),
     *("parallelism", "cache", "max_requests", "max_tokens_total", "max_minutes", "max_failures"),
-    *("workspace", "output_dir", "overwrite"),
+    *("workspace", "output_dir", "overwrite", "reports"),
 }
 """Options that `rescore` follows. Every other decides what a model is asked, which cannot be changed any more."""
 
@@ -101,6 +109,7 @@ def rescore_plan(
         "skip_bad_rows": options.skip_bad_rows,
         "max_failures": options.max_failures,
         "pass_k": pass_k_of(options.pass_k, settings.repeats),
+        "reports": checked_reports(options.reports),
     }
     settings = replace(
         settings,

@@ -47,6 +47,8 @@ class RunResult:
     """Wall-clock time spent asking."""
     samples_per_s: float
     """Samples brought to an outcome per second of that time."""
+    report_problems: tuple[str, ...] = ()
+    """What went wrong with reports of installed packages, one text for each; the exit code is then not 0."""
 
     @property
     def metrics(self) -> dict[str, MetricSummary]:
@@ -121,6 +123,7 @@ class RunResult:
             "from_cache": self.from_cache,
             "seconds": round(self.seconds, 3),
             "samples_per_s": round(self.samples_per_s, 1),
+            "report_problems": list(self.report_problems),
         }
 
 

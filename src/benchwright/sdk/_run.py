@@ -14,7 +14,7 @@ from benchwright.core import BenchwrightError, JsonValue, UsageError, refuse_whi
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
 from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
-from benchwright.reports import RUN_FILES
+from benchwright.reports import RUN_FILES, find_report
 from benchwright.sdk._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
 from benchwright.sdk._options import RunOptions
@@ -199,6 +199,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "model_type": model.model_type,
         "model_notes": model.notes,
         "questions": target.questions,
+        "reports": checked_reports(options.reports),
     }
     return RunSettings(
         asked=target.written,
@@ -261,6 +262,13 @@ def _queue(store: Store, plan: Plan) -> RunRecord:
         manifest={},
         status="queued",
     )
+
+
+def checked_reports(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The named reports, each found and loaded: a wrong name is refused before anything is sent."""
+    for name in names or ():
+        find_report(name)
+    return tuple(names or ()) or None
 
 
 def absolute_dataset(dataset: str | None) -> str | None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, encode_json
+from benchwright.core import (
+    WIRE_FORMATS,
+    JsonObject,
+    JsonValue,
+    ModelRequest,
+    RequestFailure,
+    Route,
+    encode_json,
+)
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply, is_content, kind_of
 from benchwright.endpoints._transport import Headers
@@ -18,6 +26,7 @@ class OpenAiWire:
     """Implements `Wire`. Remembers only what a server cannot take (`stream_options`)."""
 
     native = True
+    format = WIRE_FORMATS["openai"]
 
     def __init__(self) -> None:
         self._sends_stream_options = True  # until the server objects

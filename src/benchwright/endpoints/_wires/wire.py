@@ -79,7 +79,7 @@ class Collector(Protocol):
 
 
 class Wire(Protocol):
-    """One wire format, as one endpoint uses it."""
+    """One wire format, as one endpoint uses it. The class of an installed format also has its `format`."""
 
     native: bool
     """Whether bodies and replies are OpenAI's own and go through untouched."""

@@ -1,0 +1,14 @@
+"""A wire format: OpenAI's chat route, with the name of the desk in every request."""
+
+from __future__ import annotations
+
+from benchwright.core import ModelRequest, encode_json
+from benchwright.endpoints import OpenAiWire
+
+
+class DeskWire(OpenAiWire):
+    """Inherits `format`, addresses and the reading of replies."""
+
+    def payload(self, request: ModelRequest) -> bytes:
+        """The body that is sent."""
+        return encode_json({**request.body, "user": "refund-desk"})

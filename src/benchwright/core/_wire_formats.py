@@ -1,0 +1,62 @@
+"""The wire formats that servers speak, and what each can do, declared once for all rooms.
+
+Here and not in `endpoints`, because the configuration checks names of formats without that room.
+`endpoints/_wires/known.py` gives each format its class; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Api: TypeAlias = str
+"""Name of a wire format: one of `APIS`, or that of an installed plugin. Requests are built in OpenAI's form; the
+other formats are translated to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireFormat:
+    """What a wire format can do."""
+
+    routes: tuple[str, ...]
+    """Ends of URLs that users copy along with the base URL, longer ones first."""
+    versioned: bool = False
+    """Whether its routes are below `/v1`, which is added to a bare host."""
+    takes_messages: bool = False
+    """Whether it takes chat messages; otherwise it takes one text."""
+    ranks_choices: bool = False
+    """Whether it echoes prompts with log-probabilities, which ranked choices need."""
+    takes_stop: bool = True
+    """Whether it takes stop texts."""
+    model_in: Literal["body", "url", "nothing"] = "body"
+    """Where requests name the model."""
+    model_lists: tuple[str, ...] = ("/v1/models",)
+    """Routes that list the server's models, the likeliest first."""
+
+
+WIRE_FORMATS: Mapping[str, WireFormat] = {
+    "openai": WireFormat(
+        routes=("/chat/completions", "/completions"),
+        versioned=True,
+        takes_messages=True,
+        ranks_choices=True,
+        model_lists=("/models",),
+    ),
+    "responses": WireFormat(
+        routes=("/responses", "/chat/completions", "/completions"),
+        versioned=True,
+        takes_messages=True,
+        takes_stop=False,
+        model_lists=("/models",),
+    ),
+    "tgi": WireFormat(
+        routes=("/generate_stream", "/generate"), model_in="nothing", model_lists=("/v1/models", "/info")
+    ),
+    "triton": WireFormat(routes=("/generate_stream", "/generate"), model_in="url"),
+    "mindie": WireFormat(routes=("/infer",), model_in="nothing"),
+}
+"""The built-in wire formats by name."""
+
+APIS: tuple[Api, ...] = tuple(WIRE_FORMATS)
+"""Names of the built-in wire formats."""
