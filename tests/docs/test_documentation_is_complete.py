@@ -24,8 +24,9 @@ from benchwright.cli._commands import COMMANDS
 from benchwright.cli._parser import Parser
 from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, read_config
 from benchwright.config._upstream import FOREIGN_KEYS
-from benchwright.core import APIS, OUTCOMES, ConfigError, FailureKind
+from benchwright.core import APIS, OUTCOMES, ConfigError, FailureKind, WireFormat
 from benchwright.endpoints import DemoSettings, FaultMix
+from benchwright.plugins import EXTENSION_POINTS
 from benchwright.reports import RUN_FILES, SampleView
 from benchwright.scorers import BUILTIN_SCORERS, JudgeConfig, ScorerInput, judge_score
 from benchwright.scorers._judge_templates import TEMPLATES
@@ -35,7 +36,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 EVERYWHERE = [ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.glob("*.md")]
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
-NOT_OURS = {"--write", "--help", "--version", "--resume", "--only"}  # the last two are of scripts
+NOT_OURS = {"--write", "--help", "--version", "--resume", "--only", "--no-deps", "--no-build-isolation"}
+"""Flags of `benchwright` itself, of scripts and of pip."""
 
 
 def page(name: str) -> str:
@@ -200,6 +202,14 @@ def test_profiles_and_wire_formats_are_documented() -> None:
     assert set(FOREIGN_KEYS) - {"query_per_second"} <= foreign
 
 
+def test_extension_points_are_documented_as_they_are_declared() -> None:
+    parts = sections("plugins")
+    assert list(table_rows(parts["The kinds"]))[1:] == [
+        [f"`{point.group}`", point.entry, point.used_by] for point in EXTENSION_POINTS
+    ]
+    assert {field.name for field in fields(WireFormat)} == first_column(parts["What each kind must do"])
+
+
 def known_keys(tmp_path: Path, table: str) -> set[str]:
     """What the configuration itself says it knows, in a table with a key it does not know."""
     path = tmp_path / CONFIG_NAMES[0]
@@ -281,6 +291,7 @@ def test_keys_of_manifest_and_run_config_are_documented(finished_run: Path) -> N
     [
         (["ls"], "ls", "evaluations"),
         (["ls", "--models"], "ls --models", "models"),
+        (["ls", "--plugins"], "ls --plugins", "plugins"),
         (["check", "my_bench.py"], "check", "checks"),
         (["run", "my_bench.py"], "run", "results"),
         (["list"], "list", "runs"),
@@ -305,7 +316,7 @@ def test_json_shapes_are_documented(
     keys = set(printed)
     if inside is not None:
         value = printed[inside]
-        keys |= set(value[0] if isinstance(value, list) else value)
+        keys |= set(value[0] if isinstance(value, list) and value else value)
     assert sorted(keys - named(rows[row])) == []
 
 
