@@ -227,3 +227,18 @@ def test_a_key_with_characters_that_others_spell_differently_goes_whole(key: str
             assert spelling[8:16] not in cleaned, (text, cleaned)
             assert key[-6:] not in cleaned, (text, cleaned)
     assert redactor.clean(f"it begins with {key[:12]}…") == "it begins with [redacted]…"
+
+
+def test_values_under_secret_names_are_known_without_being_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = b'{"text":"a9X-77kq-PPzz-12"}'
+    monkeypatch.setenv("OTHER_NAME", "a9X-77kq-PPzz-12")
+    assert known_secrets().clean_json(record) is record
+    for name in ("SOME_API_KEY", "MYKEY", "HFTOKEN", "dbpass"):
+        monkeypatch.setenv(name, "a9X-77kq-PPzz-12")
+        assert known_secrets().clean_json(record) == b'{"text":"[redacted]"}', name
+        monkeypatch.delenv(name)
+        assert known_secrets().clean_json(record) is record
+    for value in ("/home/me/project-12", "a9X", "http://localhost:80/a1", "plainwordplainword"):
+        monkeypatch.setenv("MYKEY", value)
+        said = json.dumps({"text": value}).encode()
+        assert known_secrets().clean_json(said) is said, value

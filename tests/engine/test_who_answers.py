@@ -58,3 +58,13 @@ def test_the_requested_name_is_not_noted(questions: Path, tmp_path: Path) -> Non
     )
     result = benchwright.run(questions, endpoint=script, workspace=tmp_path)
     assert not any("answered as" in note for note in result.summary.notes)
+
+
+def test_a_server_of_many_long_names_fills_no_record(questions: Path, tmp_path: Path) -> None:
+    names = iter(f"{n}-" + "x" * 100_000 for n in range(1_000))
+    script = ScriptedEndpoint(lambda request: ModelReply("answered", "4", served=next(names)))
+    result = benchwright.run(questions, endpoint=script, workspace=tmp_path, repeats=20)
+    assert result.summary.outcomes["scored"] == 120
+    assert sum(map(len, result.summary.notes)) < 2_000
+    manifest = (result.folder / "manifest.json").read_bytes()
+    assert len(manifest) < 20_000

@@ -42,7 +42,7 @@ FORMS = {
     "split": lambda key: f"{key[:9]}\n  {key[9:]}",
 }
 PLACES = ["reply", "reasoning", "tool", "finish", "error", "page", "error in 200", "no json", "redirect",
-          "header", "stream", "stream error", "judge", "judge error", "scorer", "cell", "score"]  # fmt: skip
+          "header", "stream", "stream error", "judge", "judge error", "scorer", "cell", "score", "model"]  # fmt: skip
 
 BENCH = """
 import os
@@ -109,7 +109,9 @@ class Quoting(BaseHTTPRequestHandler):
         elif place == "stream error":
             status, raw = 400, ("data: " + json.dumps({"error": {"message": text}}) + "\n\n").encode()
         if raw is None:
-            raw = json.dumps({"choices": [{"message": message, "finish_reason": finish}]}).encode()
+            name = text if place == "model" else body["model"]
+            choices = [{"message": message, "finish_reason": finish}]
+            raw = json.dumps({"model": name, "choices": choices}).encode()
         if body.get("stream") and place in ("reply", "stream"):
             pieces = [f"GRADE: {text[:7]}", text[7:12], text[12:]]
             events = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]

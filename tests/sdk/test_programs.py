@@ -112,6 +112,22 @@ def test_without_the_packages_there_is_no_server_and_a_note(monkeypatch: pytest.
     assert len(notes) == 1
 
 
+def test_captured_output_holds_no_secret_however_it_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MYKEY", "zQ8kT3-vWx7LmN/p4+Rt9Ys=")
+    captured = Captured(tmp_path / "stdout.txt")
+    for piece in (
+        b"with zQ8kT3-vWx7",
+        b"LmN/p4+Rt9Ys= in it\nand 7a51386b54332d7657",
+        b"78374c6d4e2f70342b52743959733d",
+    ):
+        captured.add(piece)
+    captured.close()
+    kept = (tmp_path / "stdout.txt").read_text()
+    assert kept == captured.text() == "with [redacted] in it\nand [redacted]"
+
+
 def test_captured_output_follows_that_of_former_starts(tmp_path: Path) -> None:
     for text in (b"first\n", b"second\n"):
         captured = Captured(tmp_path / "run" / "stdout.txt")

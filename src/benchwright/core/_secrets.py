@@ -77,6 +77,8 @@ _PLAIN_WORDS = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*|[0-9]{1,15}")
 _HOST = re.compile(r"(localhost|\[[0-9a-fA-F:.]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(?:[/?#]|$)")
 _RANDOM = re.compile(r"(?=.*[A-Za-z])(?=.*(?:[0-9]|[a-z][A-Z]))(?![/~.])(?!.*://)\S+")
 """What a key looks like, and a path, an address or a word does not."""
+_SECRET_END = re.compile("(?:key|token|pass|pwd|pw|auth)$", re.IGNORECASE)
+"""How variables end that hold a secret, such as `MYKEY`. Values that look like no secret are none all the same."""
 _FIELD = re.compile("[a-z_]{1,24}")
 _MOST_DECODINGS = 3
 
@@ -374,32 +376,41 @@ def remember_secret(value: str, source: str) -> None:
     scheme = _SCHEME.match(value)  # "Bearer abc": the word Bearer is no secret
     if scheme is not None:
         value = value[scheme.end() :]
-    if value and value not in _known:
-        _known[value] = source
-        known_secrets.cache_clear()
+    if value:
+        _known.setdefault(value, source)
 
 
 def forget_secrets() -> None:
     """Start anew, for tests."""
     _known.clear()
-    known_secrets.cache_clear()
 
 
-@lru_cache(maxsize=1)
+_current: tuple[list[object], Redactor] | None = None
+"""What was known when the redactor was made, and the redactor."""
+
+
 def known_secrets() -> Redactor:
-    """Removes what this process has read from the environment so far."""
-    return Redactor(_known)
+    """Removes what this process has read from the environment so far, and what is in the environment under a name
+    that says so: a user's own code may have read it there."""
+    global _current
+    # Asked for with each group of records, so looking through the environment each time would be dear. Its values,
+    # as CPython keeps them, are quickly compared.
+    kept = getattr(os.environ, "_data", None)
+    now: list[object] = [*_known, *(os.environ.items() if kept is None else kept.values())]
+    if _current is None or now != _current[0]:
+        redactor = _redactor_of((*_known, *_named_secrets()))
+        _current = now, redactor
+        return redactor
+    return _current[1]
 
 
 def redact(text: str) -> str:
-    """A message without any secret that this process knows, read or not: a user's own code may have read one from a
-    variable whose name says so."""
-    secrets = (*_known, *_named_secrets())
-    return _redactor(secrets).clean(text) if secrets else text
+    """A message without any secret that this process knows."""
+    return known_secrets().clean(text)
 
 
 @lru_cache(maxsize=8)
-def _redactor(secrets: tuple[str, ...]) -> Redactor:
+def _redactor_of(secrets: tuple[str, ...]) -> Redactor:
     return Redactor(secrets)
 
 
@@ -408,7 +419,9 @@ def _named_secrets() -> list[str]:
     return [
         value
         for name, value in os.environ.items()
-        if is_secret_name(name) and len(value) >= 12 and _RANDOM.fullmatch(value)
+        if (is_secret_name(name) or _SECRET_END.search(name))
+        and len(value) >= 12
+        and _RANDOM.fullmatch(value)
     ]
 
 

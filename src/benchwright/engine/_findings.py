@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, redact
 from benchwright.endpoints import SERVED_BY_DEMO, RequestAdapter
 from benchwright.store import RunRecord, Store
 
@@ -19,6 +19,9 @@ DEMO_NOTE = "demo model: these numbers say nothing about a real model"
 
 _KEY = "servers"
 _SHOWN_NAMES = 3
+_KEPT_NAMES = 16
+_LONGEST_NAME = 200
+"""A server may answer every request under another name, of any length. A few of them tell as much as all."""
 
 
 class EndpointFindings:
@@ -30,11 +33,17 @@ class EndpointFindings:
         self.served: list[str] = list(known.get("served") or ())
         """Names under which it answered, other than the requested one."""
         self._changed = changed
+        self._seen = set(self.served)
 
     def saw(self, name: str) -> None:
         """A reply came under another name than the requested one."""
-        if name not in self.served:
-            self.served.append(name)
+        if name in self._seen or len(self._seen) >= _KEPT_NAMES:
+            return
+        self._seen.add(name)
+        kept = redact(name)  # before it is cut, which would leave a part of a secret
+        kept = kept if len(kept) <= _LONGEST_NAME else kept[:_LONGEST_NAME] + "…"
+        if kept not in self.served:
+            self.served.append(kept)
             self._changed()
 
     def to_json(self) -> JsonObject:

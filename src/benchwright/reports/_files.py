@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from benchwright.core import JsonObject, RunSummary, exact_json
+from benchwright.core import JsonObject, RunSummary, exact_json, known_secrets
 from benchwright.reports._atomic import write_whole
 from benchwright.reports._parquet import write_samples
 from benchwright.reports._results import dump_yaml, results_document
@@ -90,6 +90,7 @@ def iso_time(seconds: float | None) -> str | None:
 
 
 def _json(document: JsonObject) -> bytes:
+    document = known_secrets().clean_value(document)
     try:
         return orjson.dumps(
             document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.core import JsonObject, MetricSummary, RunSummary
+from benchwright.core import JsonObject, MetricSummary, RunSummary, known_secrets
 from benchwright.reports._settings import command_of, endpoint_of, output_dir_of, params_of, without_none
 from benchwright.store import RunRecord
 
@@ -76,12 +76,13 @@ def _dataset(run: RunRecord) -> JsonObject:
 
 
 def dump_yaml(document: JsonObject) -> bytes:
-    """As YAML with sorted keys, one line per value."""
+    """As YAML with sorted keys, one line per value, without secrets."""
     import yaml
 
     dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the quick one, not in every build
+    kept = known_secrets().clean_value(document)  # notes and names may quote a server
     text: str = yaml.dump(
-        document, Dumper=dumper, sort_keys=True, allow_unicode=True, default_flow_style=False, width=2**20
+        kept, Dumper=dumper, sort_keys=True, allow_unicode=True, default_flow_style=False, width=2**20
     )
     return text.encode()
 

@@ -7,18 +7,24 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from benchwright.core import known_secrets
+
 KEPT_BYTES = 1024 * 1024
 """Kept of each stream."""
 STREAM_FILES = {"stdout": "stdout.txt", "stderr": "stderr.txt"}
 """Where, in the run's folder."""
+_LONGEST_LINE = 65536
+"""A line that is longer is kept in parts."""
 
 
 class Captured:
-    """The end of one stream, in memory and in a file. A resumed run's output follows that of its former starts."""
+    """The end of one stream, in memory and in a file, without secrets. A resumed run's output follows that of its
+    former starts."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._tail = bytearray()
+        self._line = bytearray()
         self._size = 0
         self._file: int | None = None
         with suppress(OSError):  # a full disk is told by the run's records; the output is seen all the same
@@ -26,7 +32,19 @@ class Captured:
             self._open()
 
     def add(self, data: bytes) -> None:
-        """Keep what was printed."""
+        """Keep what was printed, by whole lines: a secret may come in pieces."""
+        self._line += data
+        end = max(self._line.rfind(b"\n"), self._line.rfind(b"\r")) + 1
+        if end or len(self._line) > _LONGEST_LINE:
+            end = end or len(self._line)
+            whole = bytes(self._line[:end])
+            del self._line[:end]
+            self._keep(whole)
+
+    def _keep(self, data: bytes) -> None:
+        redactor = known_secrets()
+        if redactor.found_in(data):
+            data = redactor.clean_record(data.decode("utf-8", "replace")).encode()
         self._tail += data
         if len(self._tail) > 2 * KEPT_BYTES:
             del self._tail[:-KEPT_BYTES]
@@ -41,11 +59,14 @@ class Captured:
             self._release()
 
     def text(self) -> str:
-        """What was printed in this start, or the end of it."""
+        """What was printed in this start, or the end of it; whole after `close`."""
         return self._tail[-KEPT_BYTES:].decode("utf-8", "replace")
 
     def close(self) -> None:
         """Nothing more comes. A file without content goes away."""
+        if self._line:
+            self._keep(bytes(self._line))
+            self._line.clear()
         with suppress(OSError):
             if self._file is not None and self._size > KEPT_BYTES:
                 self._shorten()
