@@ -175,7 +175,12 @@ def test_a_model_described_in_a_benchmark_is_known_by_a_name_of_its_own(tmp_path
     name = found.benchmarks["x"].model
     assert name == "openai:m (x)"
     model = found.models[name]
-    assert (model.provider, model.model, model.temperature, model.system) == ("openai", "m", 0.5, "Be brief.")
+    assert (model.provider, model.model, model.generation["temperature"], model.system) == (
+        "openai",
+        "m",
+        0.5,
+        "Be brief.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
     assert config.run == {"limit": 100, "parallelism": 8, "temperature": 1.0, "stop": ["###"], "cache": False}
     local = config.models["local"]
     assert (local.type, local.base_url, local.model) == (None, "http://localhost:8000/v1", "my-model")
-    assert (local.api_key_name, local.timeout, local.stop) == ("MY_KEY", 30.0, ("a", "b"))
+    assert (local.api_key_name, local.timeout, local.generation["stop"]) == ("MY_KEY", 30.0, ["a", "b"])
     assert local.headers == {"X-Team": "search", "api-key": "${AZURE_KEY}"}
     assert local.extra_body == {"chat_template_kwargs": {"enable_thinking": False}, "list": [1, "x"]}
     weak = config.models["weak.demo"]

@@ -38,14 +38,24 @@ def test_a_template_of_theirs_is_read_with_its_meaning() -> None:
         None,
         "http://localhost:8080",
     )
-    assert (model.profile, model.api, model.type, model.stream) == (
+    assert (model.profile, model.api, model.type, model.generation["stream"]) == (
         "vllm_api_general_chat",
         "openai",
         "chat",
         True,
     )
-    assert (model.max_tokens, model.max_concurrency, model.retries, model.repeats) == (512, 3, 1, 4)
-    assert (model.temperature, model.top_p, model.seed, model.stop) == (0.01, 0.9, 7, ("\n",))
+    assert (model.generation["max_tokens"], model.max_concurrency, model.retries, model.repeats) == (
+        512,
+        3,
+        1,
+        4,
+    )
+    assert [model.generation[name] for name in ("temperature", "top_p", "seed", "stop")] == [
+        0.01,
+        0.9,
+        7,
+        ["\n"],
+    ]
     assert model.extra_body == {"ignore_eos": False}
 
 
@@ -66,7 +76,7 @@ def test_a_template_of_theirs_is_read_with_its_meaning() -> None:
 def test_classes_stand_for_profiles(written: object, profile: str) -> None:
     model = read_model_entry(WHERE, {"type": written, "model_name": "m"})
     assert (model.profile, model.name) == (profile, "m")
-    assert (model.api, model.type, model.stream) == (
+    assert (model.api, model.type, model.generation["stream"]) == (
         PROFILES[profile].api, PROFILES[profile].type, PROFILES[profile].stream,
     )  # fmt: skip
 
@@ -176,10 +186,10 @@ def test_tables_of_the_configuration_file_take_the_same_keys(tmp_path: Path) -> 
     )
     models = read_config(path).models
     triton = models["triton"]
-    assert (triton.api, triton.model, triton.base_url, triton.stream) == (
+    assert (triton.api, triton.model, triton.base_url, triton.generation["stream"]) == (
         "triton", "llama", "http://localhost:8000", False,
     )  # fmt: skip
-    assert (triton.retries, triton.max_concurrency, triton.max_tokens) == (0, 2, 9)
+    assert (triton.retries, triton.max_concurrency, triton.generation["max_tokens"]) == (0, 2, 9)
     assert (models["tgi"].api, models["tgi"].model) == ("tgi", None)
 
 

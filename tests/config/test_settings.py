@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 import doctest
+from dataclasses import MISSING, fields
 
 import pytest
 
-from benchwright.config import RUN_SETTINGS, Setting, _model, _setting
+from benchwright.benchmarks import Generation, QuestionOptions, body_settings
+from benchwright.config import (
+    BODY_SETTINGS,
+    OPTIONS,
+    RECORDED,
+    RESCORE_OPTIONS,
+    RESUME_OVERRIDES,
+    RunOptions,
+    Setting,
+    _model,
+    _run_settings,
+    _setting,
+)
+from benchwright.core import UsageError
+from benchwright.endpoints import DemoSettings, EndpointSettings, changes_no_reply
+from benchwright.engine import DECIDES, RunSettings
 
 LIMIT = Setting("limit", "int", "rows", least=1)
 
@@ -25,10 +41,73 @@ def test_a_limit_is_a_whole_number_of_one_or_more(text: str) -> None:
 
 
 def test_names_of_settings_are_unique_aliases_included() -> None:
-    names = [name for s in RUN_SETTINGS for name in (s.name, *s.aliases)]
+    names = [name for s in OPTIONS for name in (s.name, *s.aliases)]
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("module", [_setting, _model])
+@pytest.mark.parametrize("module", [_setting, _model, _run_settings])
 def test_examples_in_the_documentation_are_true(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
+
+
+def test_every_setting_says_what_it_decides() -> None:
+    assert [setting.name for setting in OPTIONS if setting.decides is None] == []
+
+
+def test_what_resume_and_rescore_change_follows_from_what_settings_decide() -> None:
+    by_name = {setting.name: setting.decides for setting in OPTIONS}
+    assert set(RESUME_OVERRIDES) == {name for name, what in by_name.items() if what == "budget"}
+    refused = {"everything", "columns", "prompt", "replies", "effort"}  # what was asked is asked already
+    assert refused.isdisjoint(by_name[name] for name in RESCORE_OPTIONS)
+    assert "infer_only" not in RESCORE_OPTIONS
+
+
+def test_a_recorded_setting_decides_what_its_option_says() -> None:
+    options = {setting.name: setting.decides for setting in OPTIONS}
+    assert {name: what for name, what in DECIDES.items() if name in options} == {
+        name: options[name] for name in DECIDES if name in options
+    }
+    assert DECIDES["target"] == DECIDES["rescored_from"] == "everything"  # nobody said otherwise
+    assert {"parallelism", "request_timeout_s", "verify"} <= changes_no_reply()
+    assert changes_no_reply().isdisjoint({"url", "model_id", "model_type", "api", "headers"})
+
+
+@pytest.mark.parametrize("kind", [RunSettings, EndpointSettings, QuestionOptions])
+def test_declared_defaults_are_those_that_hold(kind: type) -> None:
+    """The manual and the help text show the declaration's."""
+    for each in fields(kind):
+        option = RECORDED.get(each.name)
+        if option is not None and option.default is not None and each.default is not MISSING:
+            assert each.default == option.default, each.name
+    assert DemoSettings().skill == RECORDED["demo_skill"].default
+
+
+def test_a_body_holds_what_is_declared_and_given() -> None:
+    body = body_settings(Generation("m"))
+    assert body == {"temperature": 0.0, "max_tokens": 4096, "top_p": 1.0}
+    assert list(Generation("m").to_json()) == ["model", *(s.name for s in BODY_SETTINGS), "extra_body"]
+    given = Generation("m", temperature=None, stop=("a", "b"), stream=True, extra_body={"seed": 2}, seed=1)
+    assert body_settings(given) == {
+        "max_tokens": 4096, "top_p": 1.0, "stop": ["a", "b"], "seed": 2, "stream": True,
+    }  # fmt: skip
+    assert Generation(**given.to_json()) == given  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Did you mean 'top_p'"):
+        Generation("m", topp=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("temperature", -1),
+        ("top_p", 0),
+        ("max_retries", -1),
+        ("host_port", 70000),
+        ("numeric_tolerance", -0.1),
+    ],
+)
+def test_python_keywords_have_the_ranges_of_the_flags(name: str, value: float) -> None:
+    setting = next(each for each in OPTIONS if each.name == name)
+    with pytest.raises(ValueError, match="too"):
+        setting.parse(str(value))
+    with pytest.raises(UsageError, match=f"expected {setting.limits}"):
+        RunOptions.from_keywords({name: value})

@@ -229,10 +229,10 @@ def test_none_in_the_configuration(bench: Path, tmp_path: Path, monkeypatch: pyt
     )
     monkeypatch.chdir(tmp_path)
     config = find_config(tmp_path)
-    chosen = choose_model(RunOptions(model="m"), config).generation
-    assert (chosen.temperature, chosen.stop, chosen.seed, chosen.top_p) == (None, None, 4, 1.0)
-    chosen = choose_model(RunOptions(model="m", temperature=0.3, seed="none"), config).generation
-    assert (chosen.temperature, chosen.seed) == (0.3, None)
+    chosen = choose_model(RunOptions(model="m"), config).generation.settings
+    assert [chosen[name] for name in ("temperature", "stop", "seed", "top_p")] == [None, None, 4, 1.0]
+    chosen = choose_model(RunOptions(model="m", temperature=0.3, seed="none"), config).generation.settings
+    assert (chosen["temperature"], chosen["seed"]) == (0.3, None)
 
 
 def test_none_is_refused_where_nothing_can_be_left_out() -> None:

@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from typing import Any
 
 from benchwright.benchmarks._prompts import Prompt
 from benchwright.benchmarks._spec import MediaPart
-from benchwright.core import JsonObject, JsonValue, ModelRequest, Row, encode_json
+from benchwright.config import BODY_SETTINGS
+from benchwright.core import JsonObject, JsonValue, ModelRequest, Row, encode_json, suggest
+
+_DEFAULTS: JsonObject = {setting.name: setting.default for setting in BODY_SETTINGS}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Generation:
-    """How the model should generate. None leaves a setting out of the body, and so to the server."""
+    """How the model should generate: the settings that `BODY_SETTINGS` declares, by name.
+
+    >>> Generation("m", seed=1, temperature=None).settings["seed"]
+    1
+    """
 
     model: str
     """Model name as the server knows it."""
-    temperature: float | None = 0.0
-    """Sampling temperature."""
-    max_tokens: int | None = 4096
-    """Most tokens of one reply."""
-    top_p: float | None = 1.0
-    """Nucleus sampling."""
-    stop: str | list[str] | None = None
-    """Texts that end a reply."""
-    seed: int | None = None
-    """Sampling seed, for servers that take one."""
-    stream: bool = False
-    """Whether the reply is to be streamed."""
-    extra_body: Mapping[str, JsonValue] = field(default_factory=dict)
-    """Further keys of the body; they win over the ones above."""
+    settings: Mapping[str, JsonValue]
+    """Every declared setting. None leaves one out of the body, and so to the server."""
+    extra_body: Mapping[str, JsonValue]
+    """Further keys of the body; they win over the settings."""
+
+    def __init__(
+        self, model: str, *, extra_body: Mapping[str, JsonValue] | None = None, **settings: JsonValue
+    ) -> None:
+        for name in settings:
+            if name not in _DEFAULTS:
+                raise TypeError(f"{name!r} is no setting of request bodies.{suggest(name, _DEFAULTS)}")
+        object.__setattr__(self, "model", model)
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
+        object.__setattr__(self, "settings", {**_DEFAULTS, **plain})
+        object.__setattr__(self, "extra_body", extra_body or {})
+
+    def but(self, **changes: Any) -> Generation:
+        """The same, with other values: of settings, `model` or `extra_body`."""
+        return Generation(**{"model": self.model, "extra_body": self.extra_body, **self.settings, **changes})
+
+    def to_json(self) -> JsonObject:
+        """The recorded form; `Generation(**record)` is its reverse."""
+        return {"model": self.model, **self.settings, "extra_body": dict(self.extra_body)}
 
 
 def chat_request(
@@ -85,7 +102,7 @@ def with_row_length(generation: Generation, row: Row, field: str) -> Generation:
         return generation
     # A text, in CSV, and perhaps "512.0"; what is no number was refused before the first request.
     length = int(value) if type(value) is int else int(float(value))
-    return replace(generation, max_tokens=length) if length > 0 else generation
+    return generation.but(max_tokens=length) if length > 0 else generation
 
 
 def completions_request(
@@ -134,20 +151,9 @@ def _chat(
 
 def body_settings(generation: Generation) -> JsonObject:
     """The keys of a body that say how to generate."""
-    body: JsonObject = {}
-    if generation.temperature is not None:
-        body["temperature"] = generation.temperature
-    if generation.max_tokens is not None:
-        body["max_tokens"] = generation.max_tokens
-    if generation.top_p is not None:
-        body["top_p"] = generation.top_p
-    stop = generation.stop
-    if stop is not None:
-        body["stop"] = stop if isinstance(stop, str) else list(stop)
-    if generation.seed is not None:
-        body["seed"] = generation.seed
-    if generation.stream:
-        body["stream"] = True
-    if generation.extra_body:
-        body.update(generation.extra_body)
+    # A switch that is off is left out: not every server knows it.
+    body: JsonObject = {
+        name: value for name, value in generation.settings.items() if value is not None and value is not False
+    }
+    body.update(generation.extra_body)
     return body

@@ -8,14 +8,7 @@ from benchwright.cli._loading import load
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
-
-_FLAGS = (
-    "dataset", "filters", "limit", "skip_bad_rows", "pass_k", "mcq_fallback", "qa_metrics", "qa_pattern",
-    "numeric_tolerance", "evaluator", "evaluator_kwargs", "judge_url", "judge_id", "judge_key_name", "judge_model",
-    "parallelism", "cache", "max_requests", "max_tokens_total", "max_minutes", "failure_threshold", "workspace",
-    "output_dir", "overwrite", "reports",
-)  # fmt: skip
-"""What may differ from the run: which rows, how they are scored, what judges may cost, where files go."""
+from benchwright.config import RESCORE_OPTIONS
 
 
 def configure(parser: Parser) -> None:
@@ -24,7 +17,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--target", metavar="TARGET", help="score with this benchmark, or this file of questions, instead"
     )
-    add_run_flags(parser, only=_FLAGS)
+    add_run_flags(parser, only=RESCORE_OPTIONS)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
     parser.example(
         "benchwright rescore last",

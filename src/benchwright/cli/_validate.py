@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
+from benchwright.config import settings_deciding
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import FileReport
 
-_FLAGS = ("limit", "data_type", "input_columns", "output_column", "options", "answer_index", "template")
 _NOT_READY = 2
 
 
 def configure(parser: Parser) -> None:
     """Arguments of `validate`: the flags of `run` that decide what a row must hold."""
     parser.add_argument("file", metavar="FILE", help="test.csv, test.jsonl, or another file of questions")
-    add_run_flags(parser, only=_FLAGS)
+    add_run_flags(parser, only=("limit", *settings_deciding("columns")))
     parser.common.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
     parser.example("benchwright validate test_mcq.csv")
 

@@ -14,7 +14,6 @@ from benchwright.config._evaluations.style import (
 )
 from benchwright.config._file import CONFIG_NAMES, ConfigFile, find_config, read_config
 from benchwright.config._headers import check_headers, header_variables, resolve_headers
-from benchwright.config._keywords import RESUME_OVERRIDES, ResumeOverrides, RunKeywords
 from benchwright.config._model import (
     ModelConfig,
     profile_model,
@@ -23,9 +22,23 @@ from benchwright.config._model import (
 )
 from benchwright.config._profiles import DEFAULT_PROFILE_URL, PROFILES, Profile, find_profile
 from benchwright.config._providers import PROVIDERS, Provider, is_provider_value, resolve_provider
-from benchwright.config._run_settings import MODEL_TYPES, RUN_SETTINGS
+from benchwright.config._run_settings import (
+    BODY_SETTINGS,
+    BY_NAME,
+    MODEL_TYPES,
+    OPTIONS,
+    RECORDED,
+    RESCORE_OPTIONS,
+    RESUME_OVERRIDES,
+    RUN_SETTINGS,
+    ResumeOverrides,
+    RunKeywords,
+    RunOptions,
+    layered,
+    settings_deciding,
+)
 from benchwright.config._servers import host_url
-from benchwright.config._setting import Setting
+from benchwright.config._setting import Decides, Setting
 from benchwright.config._suite.datasets import QUESTION_KEYS, SuiteDataset
 from benchwright.config._suite.documents import SUITE_SUFFIXES, read_document
 from benchwright.config._suite.models import SuiteModel
@@ -41,15 +54,20 @@ from benchwright.config._suite.suite import Suite, read_suite, suite_of
 
 __all__ = [
     "ALGORITHMS",
+    "BODY_SETTINGS",
+    "BY_NAME",
     "CONFIG_NAMES",
     "DEFAULT_PROFILE_URL",
     "GRADERS",
     "MODEL_TYPES",
     "MODES",
     "NORMALIZE",
+    "OPTIONS",
     "PROFILES",
     "PROVIDERS",
     "QUESTION_KEYS",
+    "RECORDED",
+    "RESCORE_OPTIONS",
     "RESUME_OVERRIDES",
     "ROW_ERRORS",
     "RUN_SETTINGS",
@@ -62,6 +80,7 @@ __all__ = [
     "ChoiceStyle",
     "CodeBenchmark",
     "ConfigFile",
+    "Decides",
     "FewShotTable",
     "GraderStyle",
     "GraderType",
@@ -71,6 +90,7 @@ __all__ = [
     "Provider",
     "ResumeOverrides",
     "RunKeywords",
+    "RunOptions",
     "Setting",
     "Suite",
     "SuiteDataset",
@@ -83,6 +103,7 @@ __all__ = [
     "header_variables",
     "host_url",
     "is_provider_value",
+    "layered",
     "profile_model",
     "provider_model",
     "read_base",
@@ -93,5 +114,6 @@ __all__ = [
     "read_suite",
     "resolve_headers",
     "resolve_provider",
+    "settings_deciding",
     "suite_of",
 ]

@@ -11,7 +11,7 @@ from benchwright.config._evaluations.builtin import BuiltinBenchmark, read_built
 from benchwright.config._evaluations.code import CodeBenchmark, read_code
 from benchwright.config._evaluations.nocode import NoCodeBenchmark, read_nocode
 from benchwright.config._model import ModelConfig, read_model_value
-from benchwright.config._run_settings import ENDPOINT_SETTINGS, RUN_SETTINGS
+from benchwright.config._run_settings import RUN_SETTINGS, settings_of
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_table
 from benchwright.core import ConfigError, JsonObject, JsonValue, suggest
@@ -24,18 +24,14 @@ _TYPES: tuple[BenchmarkType, ...] = get_args(BenchmarkType)
 _ENDPOINT_HINT = 'describe the endpoint in a [models.NAME] table and write model = "NAME" here'
 _PLACE_HINT = "give this on the command line: written here, every run would use the same folder"
 _INPUT_HINT = "--input is for the command line; a program's own input stands in a table of type custom_code"
-_HINTS = {
-    **dict.fromkeys(ENDPOINT_SETTINGS, _ENDPOINT_HINT),
-    **dict.fromkeys(("workspace", "output_dir", "overwrite"), _PLACE_HINT),
-    "input": _INPUT_HINT,
-}
-
-_RUN = tuple(s for s in RUN_SETTINGS if s.name not in _HINTS and s.name != "dataset")
+_HINT_OF = {"model": _ENDPOINT_HINT, "files": _PLACE_HINT, "data": _INPUT_HINT}
+_RUN = settings_of("run")
+_HINTS = {s.name: _HINT_OF[s.group] for s in RUN_SETTINGS if s not in settings_of("run", "benchmark")}
 _BENCHMARK = (
     Setting("type", "text", "what the table names"),
     Setting("file", "text", "file.py, file.py:name, package.module, package.module:name, or a data file"),
     Setting("description", "text", "one line for listings"),
-    *(s for s in RUN_SETTINGS if s.name not in _HINTS),
+    *settings_of("benchmark"),
 )
 
 

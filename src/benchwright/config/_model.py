@@ -4,57 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.config._headers import check_headers
 from benchwright.config._profiles import DEFAULT_PROFILE_URL, Profile
 from benchwright.config._providers import PROVIDERS, RANDOM, RANDOM_NOTE, provider_values
-from benchwright.config._run_settings import MODEL_TYPES
+from benchwright.config._run_settings import BODY_SETTINGS, MODEL_TYPES, settings_of
 from benchwright.config._servers import apply_profile, set_address
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_values
 from benchwright.config._upstream import FOREIGN_KEYS, translate
-from benchwright.core import APIS, Api, ConfigError, JsonObject, LeftOut
+from benchwright.core import Api, ConfigError, JsonObject, JsonValue
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 _TYPE = Setting("type", "text", "how it is asked", choices=(*MODEL_TYPES, "demo"))
-_GENERATION = (
-    Setting("temperature", "number", "sampling temperature", least=0, can_be_left_out=True),
-    Setting("top_p", "number", "nucleus sampling", above=0, most=1, can_be_left_out=True),
-    Setting("max_tokens", "int", "longest reply", least=1, aliases=("max_new_tokens",), can_be_left_out=True),
-    Setting("stop", "texts", "where replies end", can_be_left_out=True),
-    Setting("extra_body", "table", "further fields of each request body"),
-    Setting("system", "text", "system message where the benchmark has none"),
-)
+_ALSO = {"headers": {"kind": "table", "aliases": ()}, "repeats": {"aliases": ("num_return_sequences",)}}
+"""Settings of runs that are written otherwise in a model's table."""
 _HTTP = (
     _TYPE,
     Setting("base_url", "text", "URL, with or without the route", aliases=("url", "model_url")),
     Setting("profile", "text", "a kind of server by name"),
-    Setting("api", "text", "wire format", choices=APIS, plugins="wires"),
-    Setting("host_ip", "text", "host of the server, instead of base_url"),
-    Setting("host_port", "int", "its port", least=1, most=65535),
-    Setting("enable_ssl", "bool", "https instead of http, with host_ip"),
     Setting("model", "text", "the model's name at the server", aliases=("model_id", "model_name")),
-    Setting("api_key_name", "text", "environment variable of the key", aliases=("api_key_env",)),
     Setting("timeout", "number", "seconds for one attempt", above=0, aliases=("request_timeout",)),
     Setting("retries", "int", "further attempts after a failure", least=0, aliases=("max_retries",)),
     Setting(
         "max_concurrency", "int", "most requests at a time", least=1, aliases=("parallelism", "concurrency")
     ),
     Setting("requests_per_minute", "number", "most requests sent in a minute", above=0),
-    Setting("seed", "int", "sampling seed", can_be_left_out=True),
     Setting("provider", "text", "whose model it is", choices=tuple(PROVIDERS)),
     Setting("account_id", "text", "account at the provider"),
     Setting("gateway_id", "text", "gateway at the provider"),
-    Setting("headers", "table", "further request headers"),
-    Setting("verify", "bool", "check the server's TLS certificate"),
-    Setting("ca_file", "text", "PEM file of a certificate to trust as well"),
-    Setting("stream", "bool", "ask for streamed replies"),
-    Setting("repeats", "int", "times each row is asked", least=1, aliases=("num_return_sequences",)),
-    *_GENERATION,
+    *(replace(setting, **_ALSO.get(setting.name, {})) for setting in settings_of("model")),  # type: ignore[arg-type]
 )
 _CHARACTER = (
     Setting("skill", "number", "share of solvable questions answered rightly", least=0, most=1),
@@ -64,7 +47,8 @@ _CHARACTER = (
     Setting("max_retries", "int", "further attempts after a failure", least=0, aliases=("retries",)),
     Setting("seed", "int", "which questions it gets wrong"),
 )
-_DEMO = (_TYPE, *_GENERATION, *_CHARACTER)
+_DEMO = (_TYPE, *settings_of("demo"), *_CHARACTER)
+_SENT = tuple(setting.name for setting in BODY_SETTINGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,22 +77,12 @@ class ModelConfig:
     """Name of the profile it is based on."""
     api: Api = "openai"
     """Wire format of the server."""
-    stream: bool | None = None
-    """Whether replies are streamed."""
     repeats: int | None = None
     """Times each row is asked."""
     api_key_name: str | None = None
     """Environment variable that holds the key."""
-    temperature: float | LeftOut | None = None
-    """Sampling temperature."""
-    top_p: float | LeftOut | None = None
-    """Nucleus sampling."""
-    max_tokens: int | LeftOut | None = None
-    """Longest reply, in tokens."""
-    seed: int | LeftOut | None = None
-    """Sampling seed."""
-    stop: tuple[str, ...] | None = None
-    """Where replies end."""
+    generation: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Settings of request bodies, under their names: `temperature`, `max_tokens` and so on."""
     timeout: float | None = None
     """Seconds for one attempt."""
     retries: int | None = None
@@ -167,7 +141,7 @@ def profile_model(
         model=model,
         profile=profile.name,
         api=profile.api,
-        stream=profile.stream,
+        generation={} if profile.stream is None else {"stream": profile.stream},
     )
 
 
@@ -229,8 +203,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
                 f"{where}: verify = false checks no certificate, so ca_file has no effect; keep one"
             )
         checked["ca_file"] = str((folder or Path()) / Path(checked["ca_file"]).expanduser())
-    if "stop" in checked:
-        checked["stop"] = tuple(checked["stop"])
+    checked["generation"] = {name: checked.pop(name) for name in _SENT if name in checked}
     if "headers" in checked:
         checked["headers"] = check_headers(f"{where} headers", checked["headers"])
     return ModelConfig(name=name, notes=notes, **checked)

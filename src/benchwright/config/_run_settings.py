@@ -1,129 +1,386 @@
-"""The knobs of a run, once: command line flags and `[run]` tables are both made from this list."""
+"""The settings of a run, each declared once.
 
+The rows of `RunOptions` are the only list. Flags, keys of files, the manual's tables, what a request body holds, and
+what `resume`, `rescore` and `--reuse` may change are derived from them; `RunKeywords` repeats the names for type
+checkers, and a test compares the two.
+"""
+
+# ruff: noqa: RUF009  # every row makes a field
 from __future__ import annotations
 
-from benchwright.config._setting import Setting
-from benchwright.core import APIS
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypedDict
+
+from benchwright.config._option_values import check_value, from_python
+from benchwright.config._profiles import PROFILES
+from benchwright.config._setting import RUN_TABLES, Decides, Kind, Setting, Table
+from benchwright.core import APIS, JsonValue, LeftOut, UsageError, suggest
 
 MODEL_TYPES = ("chat", "completions", "completions_logprob")
 """How a model is asked over HTTP."""
 
-ENDPOINT_SETTINGS = (
-    "model_url", "host_ip", "host_port", "enable_ssl", "model_id", "model_type", "api", "api_key_name", "headers",
-    "verify", "ca_file",
-)  # fmt: skip
-"""Settings that describe a server: on the command line, or in a `[models.NAME]` table."""
+_ONLY_MODELS: tuple[Table, ...] = ("model",)
+_MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model")
+_ALL_MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model", "demo")
+_NO_TABLE: tuple[Table, ...] = ()
 
-RUN_SETTINGS: tuple[Setting, ...] = (
-    Setting("model", "text", "model from benchwright.toml, a profile (see: ls --models), or 'demo'", group="model"),
-    Setting("model_url", "text", "URL of the server", aliases=("base_url", "url"), group="model"),
-    Setting("host_ip", "text", "host of the server, instead of its URL (default: localhost)", group="model"),
-    Setting("host_port", "int", "its port (default: 8080)", least=1, most=65535, group="model"),
-    Setting("enable_ssl", "bool", "https instead of http, with a host", group="model"),
-    Setting("model_id", "text", "the model's name, as that server knows it", aliases=("model_name",), group="model"),
-    Setting("model_type", "text", "how it is asked (default: as the benchmark says)", choices=MODEL_TYPES, group="model"),
-    Setting("api", "text", "wire format of the server (default: openai)", choices=APIS, plugins="wires",
-            group="model"),
-    Setting("api_key_name", "text", "environment variable that holds the API key", aliases=("api_key_env",),
-            group="model"),
-    Setting("headers", "texts", "further request header: NAME=VALUE, secrets as ${VARIABLE}; may be given again",
-            aliases=("header",), group="model"),
-    Setting("verify", "bool", "check the server's TLS certificate (default: on)", group="model"),
-    Setting("ca_file", "text", "PEM file of a certificate to trust as well", group="model"),
-    Setting("demo_skill", "number", "how good the demo model is", least=0, most=1, group="model"),
-    Setting("dataset", "text", "use this data instead of the benchmark's own", group="data"),
-    Setting("input", "table", "what the evaluation of a configured name gets, as JSON", group="data"),
-    Setting("filters", "texts", "only rows whose column has this value: FIELD=VALUE; may be given again",
-            aliases=("filter",), group="data"),
-    Setting("limit", "int", "evaluate the first N rows", least=1, aliases=("limit_samples", "num_prompts"),
-            group="data"),
-    Setting("repeats", "int", "ask each row N times", least=1, aliases=("n_repeats",), group="data"),
-    Setting("pass_k", "int", "the k of pass@k and cons@k (default: the repeats)", least=1, group="data"),
-    Setting("num_fewshot", "int", "solved examples in front of each prompt", least=0, group="data"),
-    Setting("fewshot_seed", "int", "seed for drawing the examples (default: 42)", group="data"),
-    Setting("fewshot_strict", "bool", "refuse examples drawn from the evaluated rows", group="data"),
-    Setting("skip_bad_rows", "bool", "leave unreadable rows out instead of refusing the file", group="data"),
-    Setting("data_type", "text", "what a file of questions holds (default: found out)",
-            choices=("mcq", "mcq_multi", "qa"), aliases=("custom_dataset_data_type",), group="questions"),
-    Setting("infer_method", "text", "for a reply, or by ranking the letters or texts of its options",
-            choices=("gen", "logprob", "logprob_text"), aliases=("custom_dataset_infer_method",), group="questions"),
-    Setting("meta_path", "text", "sampling and lengths (default: FILE.meta.json, if it is there)",
-            aliases=("custom_dataset_meta_path",), group="questions"),
-    Setting("prompt_style", "text", "which built-in prompt asks", choices=("benchwright", "cot", "aisbench"),
-            group="questions"),
-    Setting("template", "text", "prompt of your own, text or file: {question}, {options}, {A}, any column",
-            group="questions"),
-    Setting("system", "text", "system prompt, text or file", group="questions"),
-    Setting("fewshot_dataset", "text", "file of solved examples for --num-fewshot", group="questions"),
-    Setting("input_columns", "texts", "columns of the question (default: question)", group="questions"),
-    Setting("output_column", "text", "column of the expected answer (default: answer)", group="questions"),
-    Setting("options", "texts", "columns of the options, or the one that lists them (default: A, B, C, …)",
-            group="questions"),
-    Setting("answer_index", "int", "answers count the options, from 0 or from 1 (default: found out)", least=0, most=1,
-            group="questions"),
-    Setting("mcq_fallback", "text", "what decides where no letter can be read",
-            choices=("none", "levenshtein", "aisbench"), group="questions"),
-    Setting("qa_metrics", "texts", "metrics of free answers, the headline first; may be given again",
-            aliases=("qa_metric",), group="questions"),
-    Setting("qa_pattern", "text", "regular expression of the metric regex", group="questions"),
-    Setting("numeric_tolerance", "number", "how far numbers may be apart, as a share (default: 0)", least=0,
-            group="questions"),
-    Setting("evaluator", "text", "scorer by name instead of the type's own", group="questions"),
-    Setting("evaluator_kwargs", "table", "settings of that scorer, as JSON", group="questions"),
-    Setting("judge_url", "text", "URL of the judge, for the metric judge", group="questions"),
-    Setting("judge_id", "text", "the judge's name, as its server knows it", group="questions"),
-    Setting("judge_key_name", "text", "environment variable that holds the judge's key", group="questions"),
-    Setting("judge_model", "text", "judge from the models of benchwright.toml", group="questions"),
-    Setting("media", "text", "how files of rows reach the server", choices=("base64", "path", "url"),
-            group="questions"),
-    Setting("audio_style", "text", "which content part carries audio", choices=("audio_url", "input_audio"),
-            group="questions"),
-    Setting("max_media_mb", "number", "refuse larger files (default: 20)", above=0, group="questions"),
-    Setting("compat", "text", "sample and round as another tool does", choices=("aisbench",), group="questions"),
-    Setting("test_range", "text", "rows to take: [10:20], or how many (or which share) by chance",
-            group="questions"),
-    Setting("encoding", "text", "encoding of the file, such as cp1252 or utf-16 (default: utf-8)", group="questions"),
-    Setting("sheet", "text", "sheet of a workbook (default: the first)", group="questions"),
-    Setting("temperature", "number", "sampling temperature (default: 0; none: not sent)", least=0, group="generation",
-            can_be_left_out=True),
-    Setting("top_p", "number", "nucleus sampling (default: 1; none: not sent)", above=0, most=1, group="generation",
-            can_be_left_out=True),
-    Setting(
-        "max_tokens", "int", "longest reply, in tokens (default: 4096; none: not sent)", least=1,
-        aliases=("max_new_tokens",), group="generation", can_be_left_out=True,
-    ),
-    Setting("stop", "texts", "end the reply at this text; may be given again (none: not sent)", group="generation",
-            can_be_left_out=True),
-    Setting("seed", "int", "sampling seed, sent with each request (none: not sent)", group="generation",
-            can_be_left_out=True),
-    Setting("stream", "bool", "ask for streamed replies (gives times to the first token)", group="generation"),
-    Setting("extra_body", "table", "further fields of each request body, as JSON", group="generation"),
-    Setting(
-        "parallelism", "int", "most requests at a time (default: 16)", least=1, aliases=("concurrency",),
-        group="requests",
-    ),
-    Setting("request_timeout", "number", "seconds for one attempt (default: 120)", above=0, group="requests"),
-    Setting("timeout_per_sample", "number", "seconds for all attempts of one request", above=0, group="requests"),
-    Setting("max_retries", "int",
-            "further attempts after a failure (default: 3; 0: none); up to N failures of a server that answers most "
-            "requests do not count", least=0, group="requests"),
-    Setting("retry_backoff", "number", "first pause in seconds, then doubled (default: 0.5)", least=0, group="requests"),
-    Setting("max_event_bytes", "int", "largest event of a stream (default: 16777216)", least=1, group="requests"),
-    Setting("cache", "bool", "take replies to equal requests from earlier runs (default: on)", group="requests"),
-    Setting("num_warmups", "int", "requests before the first that counts, not recorded (default: 0)", least=0,
-            group="requests"),
-    Setting("max_requests", "int", "stop after N requests, retries included", least=1, group="budget"),
-    Setting("max_tokens_total", "int", "stop after N tokens, prompts included", least=1, group="budget"),
-    Setting("max_minutes", "number", "stop after this time", above=0, group="budget"),
-    Setting("max_failures", "int", "stop once more than N samples have failed", least=0, group="budget"),
-    Setting(
-        "failure_threshold", "number", "share of failed samples above which a run is not comparable (default: 0.05)",
-        least=0, most=1, group="budget",
-    ),
-    Setting("workspace", "text", "folder that holds .benchwright/ (default: found upwards from here)", group="files"),
-    Setting("output_dir", "text", "write the run's files here", group="files"),
-    Setting("overwrite", "bool", "replace another run's files in the output folder", group="files"),
-    Setting("reports", "texts", "report of an installed package (see: ls --plugins); may be given again",
-            aliases=("report",), group="files"),
-)  # fmt: skip
-"""Every knob, in the order of the help text."""
+
+def _row(meaning: str, decides: Decides, *, kind: Kind | None = None, **details: Any) -> Any:
+    """One row: a field of `RunOptions` that carries its setting. The name, and the kind unless given, come from the
+    field. Any: to a type checker the field has the type that it is annotated with."""
+    return field(
+        default=None,
+        metadata={"setting": Setting("", kind or "text", meaning, decides=decides, **details), "kind": kind},
+    )
+
+
+_server = partial(_row, decides="replies", group="model", tables=_ONLY_MODELS)
+_data = partial(_row, group="data")
+_questions = partial(_row, group="questions")
+_sent = partial(
+    _row, decides="replies", group="generation", body=True, can_be_left_out=True, tables=_ALL_MODELS_TOO
+)
+_attempts = partial(_row, decides="effort", group="requests")
+_budget = partial(_row, decides="budget", group="budget")
+_files = partial(_row, decides="place", group="files", tables=_NO_TABLE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How to run a target. None: not given; then benchwright.toml counts, then the default."""
+
+    # fmt: off
+    model: str | None = _row("model from benchwright.toml, a profile (see: ls --models), or 'demo'", "replies", group="model",
+        tables=("run", "benchmark"), otherwise="demo", metavar="NAME", see="endpoints.md#profiles")
+    model_url: str | None = _server("URL of the server", aliases=("base_url", "url"), tables=_NO_TABLE, metavar="URL",
+        more="Alone, it finds the server's only model", see="endpoints.md")
+    host_ip: str | None = _server("host of the server, instead of its URL", otherwise="localhost", metavar="HOST")
+    host_port: int | None = _server("its port", least=1, most=65535, default=8080, metavar="PORT")
+    enable_ssl: bool | None = _server("https instead of http, with a host")
+    model_id: str | None = _server("the model's name, as that server knows it", aliases=("model_name",), tables=_NO_TABLE,
+        metavar="ID", more="Left out: its only model, with a profile the first that it lists")
+    model_type: str | None = _server("how it is asked", choices=MODEL_TYPES, tables=("suite", "dataset"), metavar="TYPE",
+        otherwise="as the benchmark says")
+    api: str | None = _server("wire format of the server", choices=APIS, plugins="wires", default="openai", metavar="FORMAT",
+        see="endpoints.md#wire-formats")
+    api_key_name: str | None = _server("environment variable that holds the API key", decides="effort", aliases=("api_key_env",),
+        metavar="VARIABLE")
+    headers: Mapping[str, str] | None = _server(
+        "further request header: NAME=VALUE, secrets as ${VARIABLE}; may be given again", kind="texts", aliases=("header",),
+        metavar="NAME=VALUE", more="In Python and in files: a table")
+    verify: bool | None = _server("check the server's TLS certificate", decides="effort", default=True,
+        see="endpoints.md#certificates-and-proxies")
+    ca_file: str | None = _server("PEM file of a certificate to trust as well", decides="effort", metavar="FILE")
+    demo_skill: float | None = _row("how good the demo model is", "replies", group="model", least=0, most=1, default=0.7,
+        metavar="SHARE", tables=("run", "benchmark", "suite"))
+
+    dataset: str | None = _data("use this data instead of the benchmark's own", "data", metavar="PATH",
+        otherwise="the benchmark's", tables=("benchmark", "dataset"), more="A path from the current folder, or a URI",
+        see="data.md")
+    input: Mapping[str, JsonValue] | None = _data("what the evaluation of a configured name gets, as JSON", "everything",
+        metavar="JSON", tables=("suite", "dataset"), see="nocode.md",
+        more="For an evaluation without code `model`, `limit` and `prompt_template_file`, for a built-in one all of its "
+             "settings, for a program whatever it takes")
+    filters: tuple[str, ...] | None = _data("only rows whose column has this value: FIELD=VALUE; may be given again", "rows",
+        aliases=("filter",), metavar="FIELD=VALUE", more="The benchmark's own filters hold as well")
+    limit: int | None = _data("evaluate the first N rows", "rows", least=1, aliases=("limit_samples", "num_prompts"),
+        otherwise="all")
+    repeats: int | None = _data("ask each row N times", "replies", least=1, aliases=("n_repeats",), default=1,
+        tables=_MODELS_TOO)
+    pass_k: int | None = _data("the k of pass@k and cons@k", "summary", least=1, metavar="K", otherwise="the repeats",
+        see="#repeats")
+    num_fewshot: int | None = _data("solved examples in front of each prompt", "prompt", least=0,
+        otherwise="the benchmark's", more="0 for none")
+    fewshot_seed: int | None = _data("seed for drawing the examples", "prompt", default=42)
+    fewshot_strict: bool | None = _data("refuse examples drawn from the evaluated rows", "prompt")
+    skip_bad_rows: bool | None = _data("leave unreadable rows out instead of refusing the file", "rows",
+        more="They are counted as skipped")
+    infer_only: bool | None = _data("ask and record the replies, and leave the scoring to `rescore`", "scores", flag=False,
+        tables=_NO_TABLE)
+
+    data_type: str | None = _questions("what a file of questions holds", "columns", choices=("mcq", "mcq_multi", "qa"),
+        aliases=("custom_dataset_data_type",), metavar="TYPE", otherwise="found out", see="questions.md")
+    infer_method: str | None = _questions("for a reply, or by ranking the letters or texts of its options", "replies",
+        choices=("gen", "logprob", "logprob_text"), aliases=("custom_dataset_infer_method",), metavar="METHOD", only="mcq",
+        default="gen")
+    meta_path: str | None = _questions("sampling and lengths", "everything", aliases=("custom_dataset_meta_path",),
+        metavar="PATH", otherwise="FILE.meta.json, if it is there", see="data.md")
+    prompt_style: str | None = _questions("which built-in prompt asks", "prompt", choices=("benchwright", "cot", "aisbench"),
+        metavar="STYLE", default="benchwright", see="questions.md#prompts")
+    template: str | None = _questions("prompt of your own, text or file: {question}, {options}, {A}, any column", "columns",
+        metavar="TEXT")
+    system: str | None = _questions("system prompt, text or file", "prompt", metavar="TEXT", tables=_ALL_MODELS_TOO)
+    fewshot_dataset: str | None = _questions("file of solved examples for --num-fewshot", "prompt", metavar="PATH",
+        otherwise="the file's other rows")
+    input_columns: tuple[str, ...] | None = _questions("columns of the question", "columns", commas=True, metavar="NAMES",
+        otherwise="question")
+    output_column: str | None = _questions("column of the expected answer", "columns", metavar="NAME", otherwise="answer")
+    options: tuple[str, ...] | None = _questions("columns of the options, or the one that lists them", "columns",
+        commas=True, metavar="NAMES", otherwise="A, B, C, …")
+    answer_index: int | None = _questions("answers count the options, from 0 or from 1", "columns", least=0, most=1,
+        only="mcq", otherwise="found out")
+    mcq_fallback: str | None = _questions("what decides where no letter can be read", "scores",
+        choices=("none", "levenshtein", "aisbench"), metavar="RULE", only="mcq", default="none")
+    qa_metrics: tuple[str, ...] | None = _questions("metrics of free answers, the headline first; may be given again",
+        "scores", aliases=("qa_metric",), commas=True, metavar="NAMES", only="qa", otherwise="normalised_exact",
+        see="questions.md#scores-of-free-answers")
+    qa_pattern: str | None = _questions("regular expression of the metric regex", "scores", metavar="REGEX", only="qa")
+    numeric_tolerance: float | None = _questions("how far numbers may be apart, as a share", "scores", least=0,
+        metavar="SHARE", only="qa", default=0.0)
+    evaluator: str | None = _questions("scorer by name instead of the type's own", "scores", metavar="NAME")
+    evaluator_kwargs: Mapping[str, JsonValue] | None = _questions("settings of that scorer, as JSON", "scores",
+        metavar="JSON")
+    judge_url: str | None = _questions("URL of the judge, for the metric judge", "scores", metavar="URL", only="qa")
+    judge_id: str | None = _questions("the judge's name, as its server knows it", "scores", metavar="ID", only="qa")
+    judge_key_name: str | None = _questions("environment variable that holds the judge's key", "scores",
+        metavar="VARIABLE", only="qa")
+    judge_model: str | None = _questions("judge from the models of benchwright.toml", "scores", metavar="NAME", only="qa")
+    media: str | None = _questions("how files of rows reach the server", "prompt", choices=("base64", "path", "url"),
+        metavar="FORM", default="base64", see="data.md#images-video-and-audio")
+    audio_style: str | None = _questions("which content part carries audio", "prompt",
+        choices=("audio_url", "input_audio"), metavar="STYLE", default="audio_url")
+    max_media_mb: float | None = _questions("refuse larger files", "prompt", above=0, metavar="MB", default=20.0)
+    compat: str | None = _questions("sample and round as another tool does", "everything", choices=("aisbench",),
+        metavar="TOOL")
+    test_range: str | None = _questions("rows to take: [10:20], or how many (or which share) by chance", "rows",
+        metavar="RANGE", otherwise="all")
+    encoding: str | None = _questions("encoding of the file, such as cp1252 or utf-16", "rows", metavar="NAME",
+        otherwise="utf-8", see="data.md#spreadsheets-and-encodings")
+    sheet: str | None = _questions("sheet of a workbook", "rows", metavar="NAME", otherwise="the first",
+        see="data.md#spreadsheets-and-encodings")
+
+    # Request bodies hold these in this order.
+    temperature: float | LeftOut | None = _sent("sampling temperature", least=0, default=0.0)
+    max_tokens: int | LeftOut | None = _sent("longest reply, in tokens", least=1, aliases=("max_new_tokens",), default=4096)
+    top_p: float | LeftOut | None = _sent("nucleus sampling", above=0, most=1, default=1.0)
+    stop: tuple[str, ...] | None = _sent("end the reply at this text; may be given again", metavar="TEXT")
+    seed: int | LeftOut | None = _sent("sampling seed, sent with each request", tables=_MODELS_TOO)
+    stream: bool | None = _sent("ask for streamed replies (gives times to the first token)", can_be_left_out=False, default=False,
+        tables=_MODELS_TOO, more="A profile may say otherwise")
+    extra_body: Mapping[str, JsonValue] | None = _sent("further fields of each request body, as JSON", body=False,
+        can_be_left_out=False, metavar="JSON", more="""For example `'{"top_k": 5}'`""")
+
+    parallelism: int | None = _budget("most requests at a time", least=1, aliases=("concurrency",), group="requests",
+        default=16, more="And most samples")
+    request_timeout: float | None = _attempts("seconds for one attempt", above=0, default=120.0, metavar="SECONDS",
+        recorded="request_timeout_s")
+    timeout_per_sample: float | None = _attempts("seconds for all attempts of one request", above=0, metavar="SECONDS",
+        recorded="sample_timeout_s", otherwise="request timeout × attempts")
+    max_retries: int | None = _attempts("further attempts after a failure; 0: none", least=0, default=3,
+        more="Up to N failures of a server that answers most requests, or is asked by many at once, do not count",
+        see="endpoints.md#failures-and-retries")
+    retry_backoff: float | None = _attempts("first pause in seconds, then doubled", least=0, default=0.5, metavar="SECONDS",
+        recorded="retry_backoff_s")
+    max_event_bytes: int | None = _attempts("largest event of a stream", least=1, default=16777216, metavar="BYTES",
+        more="A larger one fails the request")
+    cache: bool | None = _attempts("take replies to equal requests from earlier runs", decides="source", default=True)
+    num_warmups: int | None = _attempts("requests before the first that counts, not recorded", least=0, default=0,
+        more="If all of them fail, the run does not start")
+
+    max_requests: int | None = _budget("stop after N requests, retries included", least=1,
+        more="Judges count as well; each benchmark of a file has its own budget")
+    max_tokens_total: int | None = _budget("stop after N tokens, prompts included", least=1,
+        more="As the server counts them; where it does not, four characters count as one, and a note says so")
+    max_minutes: float | None = _budget("stop after this time", above=0, metavar="MINUTES")
+    max_failures: int | None = _budget("stop once more than N samples have failed", least=0, more="`resume` continues")
+    failure_threshold: float | None = _budget("share of failed samples above which a run is not comparable",
+        decides="summary", least=0, most=1, default=0.05, metavar="SHARE")
+
+    workspace: Path | None = _files("folder that holds .benchwright/", otherwise="found upwards from here", metavar="DIR",
+        more="Where no folder upwards has one: the current folder")
+    output_dir: Path | None = _files("write the run's files here", metavar="DIR", otherwise="in the workspace",
+        more="With several benchmarks, a folder in it for each. One that holds another run's files is refused")
+    overwrite: bool | None = _files("replace another run's files in the output folder")
+    reports: tuple[str, ...] | None = _files("report of an installed package (see: ls --plugins); may be given again",
+        aliases=("report",), tables=RUN_TABLES, metavar="NAME", see="plugins.md")
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        """Python does not look at annotations: a text where a number belongs must not start a run."""
+        for setting in OPTIONS:
+            value = getattr(self, setting.name)
+            if value is not None:
+                check_value(setting, value)
+
+    @classmethod
+    def from_keywords(cls, keywords: Mapping[str, Any], caller: str = "run") -> RunOptions:
+        """From Python keywords of the function `caller`; an unknown one is refused with near names."""
+        for name in keywords:
+            if name not in BY_NAME:
+                raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, BY_NAME)}")
+        return cls(**{name: from_python(BY_NAME[name], value) for name, value in keywords.items()})
+
+    def given(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        values = {setting.name: getattr(self, setting.name) for setting in OPTIONS}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def over(self, defaults: Mapping[str, Any]) -> RunOptions:
+        """These options, with `defaults` for what they leave out."""
+        described = self.model_url or self.host_ip or self.host_port
+        # A model described here replaces one named there; a profile wants an address.
+        if described and defaults.get("model") not in PROFILES:
+            defaults = {name: value for name, value in defaults.items() if name != "model"}
+        return RunOptions.from_keywords(layered(defaults, self.given()))
+
+
+def layered(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of several places as one table, the last first. Further fields of the body add up, field by field.
+
+    >>> layered({"seed": 1, "extra_body": {"top_k": 5}}, {"seed": 2, "extra_body": {"min_p": 0.1}})
+    {'seed': 2, 'extra_body': {'top_k': 5, 'min_p': 0.1}}
+    """
+    values: dict[str, Any] = {}
+    for layer in layers:
+        below = values.get("extra_body")
+        values.update(layer)
+        body = layer.get("extra_body")
+        if isinstance(below, Mapping) and (body is None or isinstance(body, Mapping)):
+            values["extra_body"] = {**below, **(body or {})}
+    return values
+
+
+class RunKeywords(TypedDict, total=False):
+    """What `run`, `check` and `rescore` take by name, for editors and type checkers."""
+
+    model: str | None
+    model_url: str | None
+    host_ip: str | None
+    host_port: int | None
+    enable_ssl: bool | None
+    model_id: str | None
+    model_type: str | None
+    api: str | None
+    api_key_name: str | None
+    headers: Mapping[str, str] | str | Sequence[str] | None
+    verify: bool | None
+    ca_file: str | None
+    demo_skill: float | None
+    dataset: str | None
+    input: Mapping[str, JsonValue] | None
+    filters: str | Sequence[str] | None
+    limit: int | None
+    repeats: int | None
+    pass_k: int | None
+    num_fewshot: int | None
+    fewshot_seed: int | None
+    fewshot_strict: bool | None
+    skip_bad_rows: bool | None
+    infer_only: bool | None
+    data_type: str | None
+    infer_method: str | None
+    meta_path: str | None
+    prompt_style: str | None
+    template: str | None
+    system: str | None
+    fewshot_dataset: str | None
+    input_columns: str | Sequence[str] | None
+    output_column: str | None
+    options: str | Sequence[str] | None
+    answer_index: int | None
+    mcq_fallback: str | None
+    qa_metrics: str | Sequence[str] | None
+    qa_pattern: str | None
+    numeric_tolerance: float | None
+    evaluator: str | None
+    evaluator_kwargs: Mapping[str, JsonValue] | None
+    judge_url: str | None
+    judge_id: str | None
+    judge_key_name: str | None
+    judge_model: str | None
+    media: str | None
+    audio_style: str | None
+    max_media_mb: float | None
+    compat: str | bool | None
+    test_range: str | int | float | None
+    encoding: str | None
+    sheet: str | None
+    temperature: float | LeftOut | None
+    max_tokens: int | LeftOut | None
+    top_p: float | LeftOut | None
+    stop: str | Sequence[str] | None
+    seed: int | LeftOut | None
+    stream: bool | None
+    extra_body: Mapping[str, JsonValue] | None
+    parallelism: int | None
+    request_timeout: float | None
+    timeout_per_sample: float | None
+    max_retries: int | None
+    retry_backoff: float | None
+    max_event_bytes: int | None
+    cache: bool | None
+    num_warmups: int | None
+    max_requests: int | None
+    max_tokens_total: int | None
+    max_minutes: float | None
+    max_failures: int | None
+    failure_threshold: float | None
+    workspace: str | PathLike[str] | None
+    output_dir: str | PathLike[str] | None
+    overwrite: bool | None
+    reports: str | Sequence[str] | None
+
+
+class ResumeOverrides(TypedDict, total=False):
+    """What `resume` may change: the settings that decide the budget of a start."""
+
+    parallelism: int | None
+    max_requests: int | None
+    max_tokens_total: int | None
+    max_minutes: float | None
+    max_failures: int | None
+
+
+_KINDS: dict[str, Kind] = {
+    "int": "int",
+    "float": "number",
+    "bool": "bool",
+    "str": "text",
+    "Path": "text",
+    "tuple[str,": "texts",
+    "Mapping[str,": "table",
+}
+"""Kind of a setting by the first word of its field's type."""
+
+OPTIONS: tuple[Setting, ...] = tuple(
+    replace(
+        row.metadata["setting"],
+        name=row.name,
+        kind=row.metadata["kind"] or _KINDS[str(row.type).split(" ")[0]],
+    )
+    for row in fields(RunOptions)
+)
+"""Every setting of a run, in the order of the help text."""
+
+BY_NAME = {setting.name: setting for setting in OPTIONS}
+"""The same by name."""
+
+RECORDED = {setting.recorded or setting.name: setting for setting in OPTIONS}
+"""The same by the name that the frozen settings of a run or an endpoint have for it."""
+
+RUN_SETTINGS = tuple(setting for setting in OPTIONS if setting.flag)
+"""Those that can be given by a flag."""
+
+BODY_SETTINGS = tuple(setting for setting in OPTIONS if setting.body)
+"""Those that every request body holds, in its order."""
+
+
+def settings_deciding(*classes: Decides) -> tuple[str, ...]:
+    """Names of the settings, with a flag, that decide one of these."""
+    return tuple(setting.name for setting in RUN_SETTINGS if setting.decides in classes)
+
+
+def settings_of(*tables: Table) -> tuple[Setting, ...]:
+    """The settings that may stand in one of these tables of a file."""
+    return tuple(setting for setting in RUN_SETTINGS if not set(setting.tables).isdisjoint(tables))
+
+
+RESCORE_OPTIONS = settings_deciding("data", "rows", "scores", "summary", "source", "budget", "place")
+"""What may differ when replies are scored again: the rows, the rules, what judges may cost, where files go."""
+
+RESUME_OVERRIDES = settings_deciding("budget")
+"""What a resumed run may change."""

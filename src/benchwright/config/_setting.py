@@ -1,4 +1,7 @@
-"""One thing that can be set: its type, its limits, its other names. Flags and file keys are checked by the same one."""
+"""One thing that can be set: its type, its limits, its other names, and what it decides.
+
+Flags, keys of files, Python keywords and the manual are all made from it and checked by it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,35 @@ from benchwright.core import LEFT_OUT, JsonValue, TooDeepError, load_json, sugge
 
 Kind: TypeAlias = Literal["int", "number", "bool", "text", "texts", "table"]
 """`texts` is a list of texts (one text is a list of one); `table` holds JSON values under names."""
+
+Decides: TypeAlias = Literal[
+    "everything", "data", "rows", "columns", "prompt", "questions", "replies", "scores", "summary", "source", "budget",
+    "effort", "place",
+]  # fmt: skip
+"""What a setting decides. Comparisons, `--reuse`, `resume` and `rescore` follow from it; they let a setting differ only
+where its class is named, so that a new setting counts everywhere until somebody says otherwise.
+
+- `everything`: several of the following.
+- `data`: which data are evaluated.
+- `rows`: which rows of them.
+- `columns`: what a row of a file of questions must hold.
+- `prompt`: what a prompt says.
+- `questions`: how a file of questions is asked and scored, as one recorded table.
+- `replies`: the model, and how it generates.
+- `scores`: how replies are scored.
+- `summary`: what is computed from the scores.
+- `source`: whether recorded replies may be taken.
+- `budget`: how much a start of the run may do at once and spend. `resume` may change it.
+- `effort`: how hard the run tries; it changes no reply.
+- `place`: only names and places.
+"""
+
+Table: TypeAlias = Literal["run", "benchmark", "suite", "dataset", "model", "demo"]
+"""Tables of files in which a setting may stand: `[run]`, `[benchmarks.NAME]`, a suite's `run`, an entry of its
+`datasets`, `[models.NAME]`, and that of a demo model."""
+
+RUN_TABLES: tuple[Table, ...] = ("run", "benchmark", "suite", "dataset")
+"""All tables that hold settings of runs."""
 
 _EXPECTED: dict[Kind, str] = {
     "int": "a whole number",
@@ -55,6 +87,68 @@ class Setting:
     """Heading in help texts."""
     can_be_left_out: bool = False
     """Whether `none` is a value: requests do not have the setting, and the server's own default holds."""
+    decides: Decides | None = None
+    """What it decides. Settings of runs must say so."""
+    default: JsonValue = None
+    """Its value where nobody gives one."""
+    otherwise: str = ""
+    """What holds where nobody gives one, in words, where that is not one value."""
+    metavar: str = ""
+    """What stands for its value in help texts; empty: N or X."""
+    tables: tuple[Table, ...] = RUN_TABLES
+    """Tables of files it may stand in."""
+    body: bool = False
+    """Whether it is sent in every request body, under its name."""
+    commas: bool = False
+    """Whether one text may hold several, between commas."""
+    only: str = ""
+    """The type of question files (`mcq`, `qa`) that it is for; empty: all."""
+    recorded: str = ""
+    """Its name in the settings of an endpoint, where that is another."""
+    flag: bool = True
+    """Whether the command line has a flag for it."""
+    more: str = ""
+    """What the manual says besides the line of the help text."""
+    see: str = ""
+    """Page of the manual, with anchor, that explains it."""
+
+    @property
+    def help(self) -> str:
+        """The line of the help text."""
+        notes = [f"default: {self.otherwise or shown_value(self.default)}"] if self.default_known else []
+        if self.can_be_left_out:
+            notes.append(f"{LEFT_OUT}: not sent")
+        text = f"{self.meaning} ({'; '.join(notes)})" if notes else self.meaning
+        return f"{text}: {', '.join(self.choices)}" if self.choices else text
+
+    @property
+    def default_known(self) -> bool:
+        """Whether there is something to say about what holds without it."""
+        return bool(self.otherwise) or self.default is not None
+
+    @property
+    def metavariable(self) -> str:
+        """What stands for its value in help texts."""
+        return self.metavar or ("N" if self.kind == "int" else "X")
+
+    @property
+    def flags(self) -> list[str]:
+        """How it is typed on the command line; the first is its own name."""
+        return [f"--{name.replace('_', '-')}" for name in (self.name, *self.aliases)]
+
+    @property
+    def limits(self) -> str:
+        """The range of its values in words; empty where there is none.
+
+        >>> Setting("top_p", "number", "", above=0, most=1).limits
+        'above 0, at most 1'
+        """
+        if self.least is not None and self.most is not None:
+            return f"from {self.least:g} to {self.most:g}"
+        parts = [] if self.least is None else [f"{self.least:g} or more"]
+        parts += [] if self.above is None else [f"above {self.above:g}"]
+        parts += [] if self.most is None else [f"at most {self.most:g}"]
+        return ", ".join(parts)
 
     @property
     def expected(self) -> str:
@@ -156,6 +250,17 @@ class Setting:
         if self.most is not None and value > self.most:
             raise ValueError(f"{value:g} is too large; expected {self.expected}")
         return value
+
+
+def shown_value(value: JsonValue) -> str:
+    """A default as people write it.
+
+    >>> shown_value(0.5), shown_value(4096), shown_value(True)
+    ('0.5', '4096', 'on')
+    """
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _json_value(value: object) -> JsonValue:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from benchwright.config._profiles import profile_of_class
+from benchwright.config._run_settings import BODY_SETTINGS
 from benchwright.core import ConfigError
 
 _WITHOUT_EFFECT = {
@@ -31,8 +32,13 @@ _MAY_BE_BLANK = (
     "abbr",
     "host_ip",
 )
-_SETTINGS = ("temperature", "top_p", "seed", "stop")
-_LENGTHS = ("max_tokens", "max_new_tokens", "max_out_len")
+_SETTINGS = {
+    name: setting.name
+    for setting in BODY_SETTINGS
+    if setting.can_be_left_out
+    for name in (setting.name, *setting.aliases)
+} | {"max_out_len": "max_tokens"}
+"""Generation settings under their names and ours."""
 
 FOREIGN_KEYS = (
     *_WITHOUT_EFFECT, *_LOAD_TEST, "abbr", "attr", "retry", "generation_kwargs", "max_out_len", "batch_size"
@@ -126,9 +132,7 @@ def _take_generation(where: str, values: dict[str, object]) -> None:
         if key == "num_return_sequences":
             _set(where, values, "repeats", value, inside)
         elif key in _SETTINGS:
-            _set(where, values, key, value, inside)
-        elif key in _LENGTHS:
-            _set(where, values, "max_tokens", value, inside)
+            _set(where, values, _SETTINGS[key], value, inside)
         else:
             rest[str(key)] = value
     if rest:

@@ -16,6 +16,7 @@ from benchwright.endpoints._settings import (
     EndpointSettings,
     ModelType,
     ScriptedSettings,
+    changes_no_reply,
 )
 from benchwright.endpoints._wires.formats import WIRE_PLUGINS, wire_format
 
@@ -84,6 +85,7 @@ __all__ = [
     "Wire",
     "WireFormat",
     "captured_bodies",
+    "changes_no_reply",
     "continuation_likelihood",
     "demo_server",
     "learn_echo",

@@ -12,11 +12,13 @@ from typing import Any
 
 import orjson
 
+from benchwright.config import BODY_SETTINGS
 from benchwright.core import JsonObject, JsonValue, ModelReply, ModelRequest, RequestFailure, encode_json
 from benchwright.endpoints._endpoint import Endpoint
 
-_SETTINGS = ("top_p", "max_tokens", "max_completion_tokens", "seed", "stop", "temperature")
-"""What may be left out or sent otherwise. Where two exclude each other, the first goes."""
+_OPTIONAL = [setting.name for setting in BODY_SETTINGS if setting.can_be_left_out]
+_SETTINGS = (*(name for name in _OPTIONAL[1:]), "max_completion_tokens", *_OPTIONAL[:1])
+"""What may be left out or sent otherwise. Where two exclude each other, the first goes: the temperature is the last."""
 _OTHER_NAMES = {"max_output_tokens": "max_tokens", "max_new_tokens": "max_tokens"}
 _STATUSES = (200, 400, 422, 501)
 """200: an error inside a stream; 501: how llama.cpp names what it does not support."""

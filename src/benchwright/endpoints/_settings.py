@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
+from benchwright.config import RECORDED, Setting
 from benchwright.core import Api, ConfigError, is_secret_name, suggest
 from benchwright.endpoints._addresses import Address, model_in_url, parse_address
 from benchwright.endpoints._proxies import check_proxy
@@ -27,7 +28,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 _NO_REPLY = {"decides": "effort"}
-"""Of settings that decide when and by which way a reply comes, not what it says."""
+"""Of fields that no option of a run sets, and that decide when and by which way a reply comes, not what it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,32 +50,32 @@ Write http://localhost:8000
     """How the model is asked."""
     api: Api = "openai"
     """Which wire format the server speaks."""
-    api_key_name: str | None = field(default=None, metadata=_NO_REPLY)
+    api_key_name: str | None = None
     """Environment variable that holds the key. The key itself is never part of the settings."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further request headers. Not shown in representations: their values may be secret."""
-    request_timeout_s: float = field(default=120.0, metadata=_NO_REPLY)
+    request_timeout_s: float = 120.0
     """For one attempt, from connecting to the last byte."""
-    sample_timeout_s: float | None = field(default=None, metadata=_NO_REPLY)
+    sample_timeout_s: float | None = None
     """For all attempts of one request and the pauses between them, time spent waiting for a free place
     not counted. None: `request_timeout_s` × (`max_retries` + 1)."""
-    max_retries: int = field(default=3, metadata=_NO_REPLY)
+    max_retries: int = 3
     """Attempts after the first that count; as many again may be made where a failure says little about the next
     attempt: the server answers most requests, or refused many together (429, 503)."""
-    retry_backoff_s: float = field(default=0.5, metadata=_NO_REPLY)
+    retry_backoff_s: float = 0.5
     """Upper end of the first random pause; doubles with each attempt."""
-    parallelism: int = field(default=16, metadata=_NO_REPLY)
+    parallelism: int = 16
     """Most requests under way at once."""
     requests_per_minute: float | None = field(default=None, metadata=_NO_REPLY)
     """Most requests sent in a minute, retries included, evenly spread; None: as many as there are places for."""
     proxy: str | None = field(default=None, metadata=_NO_REPLY)
     """Proxy URL; None: as HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say. Loopback is never proxied.
     A proxy with a password must be given by the environment: settings are recorded."""
-    verify: bool | str = field(default=True, metadata=_NO_REPLY)
+    verify: bool | str = True
     """Check TLS certificates; a path names a PEM file with a further root certificate."""
     http2: bool = field(default=False, metadata=_NO_REPLY)
     """Offer HTTP/2 on TLS connections."""
-    max_event_bytes: int = field(default=16 * 1024 * 1024, metadata=_NO_REPLY)
+    max_event_bytes: int = 16 * 1024 * 1024
     """Largest event of a stream; a larger one fails the request instead of filling the memory."""
 
     def __post_init__(self) -> None:
@@ -98,15 +99,14 @@ Write http://localhost:8000
                 "--api-key-name is not the name of an environment variable (letters, digits, _). "
                 "Export the key (export MY_KEY=…) and give the variable's name: --api-key-name MY_KEY"
             )
-        _positive("request_timeout_s", self.request_timeout_s)
-        if self.sample_timeout_s is not None:
-            _positive("sample_timeout_s", self.sample_timeout_s)
-        if self.requests_per_minute is not None:
-            _positive("requests_per_minute", self.requests_per_minute)
-        _at_least("max_retries", self.max_retries, 0)
-        _at_least("retry_backoff_s", self.retry_backoff_s, 0)
-        _at_least("parallelism", self.parallelism, 1)
-        _at_least("max_event_bytes", self.max_event_bytes, 1)
+        if self.requests_per_minute is not None and not self.requests_per_minute > 0:
+            raise ConfigError(
+                f"requests_per_minute is {self.requests_per_minute!r}; expected a number above 0"
+            )
+        for name, option in _CHECKED.items():
+            value = getattr(self, name)
+            if value is not None:
+                _check_range(name, option, value)
         _check_headers(self.headers)
         if self.proxy is not None:
             check_proxy(self.proxy, "the setting `proxy`", "leave it out")
@@ -176,14 +176,30 @@ Write http://localhost:8000
         return " ".join(parts)
 
 
-def _positive(name: str, value: float) -> None:
-    if not value > 0:
-        raise ConfigError(f"{name} is {value!r}; expected seconds above 0")
+_CHECKED = {
+    each.name: RECORDED[each.name]
+    for each in fields(EndpointSettings)
+    if each.name in RECORDED and RECORDED[each.name].kind in ("int", "number")
+}
+"""Fields with a range, and the options of a run that declare it."""
 
 
-def _at_least(name: str, value: float, least: int) -> None:
-    if not value >= least:
-        raise ConfigError(f"{name} is {value!r}; expected {least} or more")
+def _check_range(name: str, option: Setting, value: float) -> None:
+    try:
+        option.check(value)
+    except ValueError:
+        unit = "seconds " if option.kind == "number" else ""
+        raise ConfigError(f"{name} is {value!r}; expected {unit}{option.limits}") from None
+
+
+def changes_no_reply() -> frozenset[str]:
+    """Fields of `EndpointSettings` that decide when and by which way a reply comes, not what it says."""
+    return frozenset(
+        each.name
+        for each in fields(EndpointSettings)
+        if each.metadata.get("decides")
+        or (each.name in RECORDED and RECORDED[each.name].decides in ("budget", "effort"))
+    )
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:

@@ -14,14 +14,14 @@ from benchwright.engine._prepare import (
     start_problems,
 )
 from benchwright.engine._progress import Phase, Progress, Watcher
-from benchwright.engine._settings import Decides, ModelSettings, RunSettings
+from benchwright.engine._settings import DECIDES, ModelSettings, RunSettings
 from benchwright.engine._side_calls import judge_request, judge_settings, judge_text
 from benchwright.engine._stop import Budget, StopCause
 
 __all__ = [
+    "DECIDES",
     "DEMO_NOTE",
     "Budget",
-    "Decides",
     "InterruptedRunError",
     "ModelSettings",
     "Performed",

@@ -282,7 +282,7 @@ def _strategy(prepared: Prepared, profile: EchoProfile | None, calls: Calls, rou
     generation = prepared.settings.generation
     if spec.sampling is not None:  # what the user says for this run wins over what lies beside the data
         extra = {**spec.sampling.extra_body, **generation.extra_body}
-        generation = replace(generation, extra_body=extra)
+        generation = generation.but(extra_body=extra)
     if spec.response_field is not None:
         return ScoreOnly(spec, prompts)
     if profile is not None:

@@ -196,7 +196,7 @@ def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
 def rows_and_prompts(settings: RunSettings) -> dict[str, Any]:
     """The settings that decide, for one loaded benchmark, which rows there are and how they are asked and checked.
     With these equal, and the type of the model, rows need to be read only once."""
-    return settings.deciding("replies", "source", "summary", "effort", "place")
+    return settings.deciding("replies", "source", "summary", "budget", "effort", "place")
 
 
 def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from benchwright.benchmarks import EndpointType, Generation
+from benchwright.config import BY_NAME, Decides
 from benchwright.core import JsonObject
 from benchwright.endpoints import DemoSettings, EndpointSettings, FaultMix, ScriptedSettings
 from benchwright.engine._stop import Budget
@@ -13,18 +14,9 @@ from benchwright.engine._stop import Budget
 ModelSettings: TypeAlias = EndpointSettings | DemoSettings | ScriptedSettings
 """Any model a run can be pointed at."""
 
-Decides: TypeAlias = Literal[
-    "everything", "rows", "questions", "scores", "summary", "replies", "source", "effort", "place"
-]
-"""What a setting decides: which rows are evaluated, how a file of questions is asked and scored, the scores, what is
-computed from the scores, the model's replies, where replies are taken from, how much work at a time, or only names
-and places. A setting that does not say so decides everything, so that a new one is never left out of a comparison."""
-_ROWS: dict[str, Decides] = {"decides": "rows"}
 _QUESTIONS: dict[str, Decides] = {"decides": "questions"}
-_SCORES: dict[str, Decides] = {"decides": "scores"}
-_SUMMARY: dict[str, Decides] = {"decides": "summary"}
 _REPLIES: dict[str, Decides] = {"decides": "replies"}
-_SOURCE: dict[str, Decides] = {"decides": "source"}
+_BUDGET: dict[str, Decides] = {"decides": "budget"}
 _EFFORT: dict[str, Decides] = {"decides": "effort"}
 _PLACE: dict[str, Decides] = {"decides": "place"}
 _KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scripted": ScriptedSettings}
@@ -32,7 +24,11 @@ _KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scrip
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """One run of one benchmark against one model. Holds names of secrets, never secrets."""
+    """One run of one benchmark against one model. Holds names of secrets, never secrets.
+
+    What a field decides is declared with the option of its name, or here where there is none. A field without either
+    decides everything, so that a new one is never left out of a comparison.
+    """
 
     asked: str = field(metadata=_PLACE)
     """The target as the user wrote it."""
@@ -48,35 +44,35 @@ class RunSettings:
     """The model under test."""
     generation: Generation = field(metadata=_REPLIES)
     """What goes into every request body."""
-    model_type: EndpointType | None = field(default=None, metadata=_REPLIES)
+    model_type: EndpointType | None = None
     """How the model is asked; None: as the benchmark declares."""
-    output_dir: str | None = field(default=None, metadata=_PLACE)
+    output_dir: str | None = None
     """Folder for the run's files as the user wrote it; None: one of the workspace's own."""
     dataset: str | None = None
     """Dataset that replaces the benchmark's own."""
-    filters: tuple[tuple[str, str], ...] = field(default=(), metadata=_ROWS)
+    filters: tuple[tuple[str, str], ...] = ()
     """Column and value pairs: only rows that have all of them, beside the benchmark's own filters."""
-    limit: int | None = field(default=None, metadata=_ROWS)
+    limit: int | None = None
     """First so many rows only."""
-    repeats: int = field(default=1, metadata=_REPLIES)
+    repeats: int = 1
     """Times each row is asked."""
-    parallelism: int = field(default=16, metadata=_EFFORT)
+    parallelism: int = 16
     """Samples in flight at once."""
     num_fewshot: int | None = None
     """Examples per prompt; None: as the benchmark says."""
     fewshot_seed: int = 42
     """Seed of the choice of examples."""
-    fewshot_strict: bool = field(default=False, metadata=_ROWS)
+    fewshot_strict: bool = False
     """Refuse examples drawn from evaluated rows."""
     model_notes: tuple[str, ...] = field(default=(), metadata=_EFFORT)
     """What was said about the model without effect; stands beside the numbers."""
-    budget: Budget = field(default_factory=Budget, metadata=_EFFORT)
+    budget: Budget = field(default_factory=Budget, metadata=_BUDGET)
     """What the run may spend."""
-    failure_threshold: float = field(default=0.05, metadata=_SUMMARY)
+    failure_threshold: float = 0.05
     """Share of failed samples above which the run is not comparable."""
-    cache: bool = field(default=True, metadata=_SOURCE)
+    cache: bool = True
     """Take replies to equal requests from earlier runs."""
-    skip_bad_rows: bool = field(default=False, metadata=_ROWS)
+    skip_bad_rows: bool = False
     """Go on without rows that cannot be used, counting them as skipped, instead of refusing to start."""
     questions: JsonObject | None = field(default=None, metadata=_QUESTIONS)
     """How a file of questions is asked and scored; None for a benchmark in Python."""
@@ -84,31 +80,27 @@ class RunSettings:
     """An evaluation that the configuration describes, templates included; None for any other."""
     system: str | None = None
     """System message of the model, for benchmarks that have none of their own."""
-    max_failures: int | None = field(default=None, metadata=_EFFORT)
+    max_failures: int | None = None
     """Stop once more samples than this have failed; None: only a hopeless start stops a run."""
-    pass_k: int | None = field(default=None, metadata=_SUMMARY)
+    pass_k: int | None = None
     """The k of `pass@k` and `cons@k`; None: the repeats."""
-    infer_only: bool = field(default=False, metadata=_SCORES)
+    infer_only: bool = False
     """Ask and record, but score nothing: no scorer, no judge."""
     rescored_from: int | None = None
     """The run whose replies are scored again. Then the model is never asked."""
     retargeted: bool = False
     """Whether they are scored by another benchmark than that run's own."""
-    num_warmups: int = field(default=0, metadata=_EFFORT)
+    num_warmups: int = 0
     """Requests before the first that counts."""
     model_name: str | None = field(default=None, metadata=_PLACE)
     """What the suite calls the model."""
 
-    reports: tuple[str, ...] | None = field(default=None, metadata=_PLACE)
+    reports: tuple[str, ...] | None = None
     """Reports of installed packages to write when the run ends."""
 
     def deciding(self, *ignored: Decides) -> dict[str, Any]:
         """All settings by name, without those that decide only what is `ignored`."""
-        return {
-            setting.name: getattr(self, setting.name)
-            for setting in fields(self)
-            if setting.metadata.get("decides", "everything") not in ignored
-        }
+        return {name: getattr(self, name) for name, what in DECIDES.items() if what not in ignored}
 
     def to_json(self) -> JsonObject:
         """The frozen form."""
@@ -116,6 +108,7 @@ class RunSettings:
         endpoint = record.pop("endpoint")
         kind = next(kind for kind, settings in _KINDS.items() if isinstance(self.endpoint, settings))
         record["model"] = {"kind": kind, **endpoint}
+        record["generation"] = self.generation.to_json()
         return record
 
     @classmethod
@@ -138,3 +131,14 @@ class RunSettings:
                 "budget": Budget(**values["budget"]),
             }
         )
+
+
+def _decides(name: str, declared: Decides | None) -> Decides:
+    option = BY_NAME.get(name)
+    return declared or (option.decides if option is not None else None) or "everything"
+
+
+DECIDES: dict[str, Decides] = {
+    each.name: _decides(each.name, each.metadata.get("decides")) for each in fields(RunSettings)
+}
+"""What each field of `RunSettings` decides."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from benchwright.benchmarks import (
@@ -34,7 +33,7 @@ class ModelCalls:
 
     async def ask(self, item: WorkItem, number: int, prompt: Any, overrides: dict[str, Any]) -> str:
         """The reply's text; a failed request raises, which makes the sample `scorer_failed`."""
-        generation = replace(self._generation, **overrides)
+        generation = self._generation.but(**overrides)
         if isinstance(prompt, list):
             request = conversation_request(prompt, generation, repeat=item.repeat)
         elif self._route == "chat":

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import fields
 from pathlib import Path
 
 from benchwright.core import NotFoundError
-from benchwright.endpoints import EndpointSettings
-from benchwright.engine import RunSettings
+from benchwright.endpoints import changes_no_reply
+from benchwright.engine import DECIDES
 from benchwright.reports import Comparison, SamplesOf, as_filed, compare_runs, folder_run, is_run_folder
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
@@ -72,6 +71,5 @@ def _find(store: Store | None, wanted: str, number: int, place: Workspace) -> Ru
 
 def _harmless() -> set[str]:
     """Settings that decide how much work is done at a time, or only names and places: they change no result."""
-    run = {each.name for each in fields(RunSettings) if each.metadata.get("decides") in ("effort", "place")}
-    model = {f"model.{each.name}" for each in fields(EndpointSettings) if each.metadata.get("decides")}
-    return run | model
+    run = {name for name, what in DECIDES.items() if what in ("budget", "effort", "place")}
+    return run | {f"model.{name}" for name in changes_no_reply()}

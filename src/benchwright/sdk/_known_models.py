@@ -60,10 +60,10 @@ def _configured(model: ModelConfig) -> KnownModel:
     asked = model.model or "first model listed"
     if model.provider is not None:
         return KnownModel(
-            model.name, "config", model.api, model.type, bool(model.stream), model.base_url, model.model,
+            model.name, "config", model.api, model.type, bool(model.generation.get("stream")), model.base_url, model.model,
             f"{asked} of {model.provider}",
         )  # fmt: skip
     return KnownModel(
-        model.name, "config", model.api, model.type, bool(model.stream), model.base_url, model.model,
+        model.name, "config", model.api, model.type, bool(model.generation.get("stream")), model.base_url, model.model,
         f"{asked} at {model.base_url}",
     )  # fmt: skip

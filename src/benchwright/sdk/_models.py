@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import Generation
 from benchwright.config import (
+    BODY_SETTINGS,
     PROFILES,
+    RECORDED,
     ConfigFile,
     ModelConfig,
     find_profile,
@@ -36,6 +38,12 @@ from benchwright.sdk._options import RunOptions
 UNNAMED = "?"
 """Stands for a model that only its server could name, where the server was not asked."""
 
+_ATTEMPTS = {
+    each.name: RECORDED[each.name]
+    for each in fields(EndpointSettings)
+    if each.name in RECORDED and RECORDED[each.name].group == "requests" and each.name != "parallelism"
+}
+"""Fields of an endpoint that options of a run set as they are."""
 _LISTED = 20
 """Most names of models in a message."""
 DEFAULT_PARALLELISM = 16
@@ -154,14 +162,13 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     if options.demo_skill is not None:
         raise UsageError("--demo-skill is for the demo model; a server has the skill it has")
     optional: dict[str, Any] = {
-        "request_timeout_s": _first(options.request_timeout, model.timeout),
-        "sample_timeout_s": options.timeout_per_sample,
-        "max_retries": _first(options.max_retries, model.retries),
-        "retry_backoff_s": options.retry_backoff,
-        "max_event_bytes": options.max_event_bytes,
+        "request_timeout_s": model.timeout,
+        "max_retries": model.retries,
         "requests_per_minute": model.requests_per_minute,
-        "verify": _trusted(options, model),
     }
+    given = options.given()
+    optional |= {name: given[option.name] for name, option in _ATTEMPTS.items() if option.name in given}
+    optional["verify"] = _trusted(options, model)
     api: Api = _first(options.api, model.api)
     model_type = _first(options.model_type, model.type)
     format = wire_format(api)
@@ -187,7 +194,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
         described = model.name == UNNAMED and options.api is None  # by its address alone
         endpoint = _with_model(endpoint, ask_server, model, first=not described)
     generation = _generation(options, endpoint.model_id, model)
-    if generation.stop and not format.takes_stop:
+    if generation.settings["stop"] and not format.takes_stop:
         raise UsageError(f"wire format {api} takes no stop texts; leave --stop out, or use --api openai")
     return ChosenModel(
         endpoint, generation, model_type, parallelism, model.repeats, model.notes, model.system
@@ -262,20 +269,15 @@ def _demo(options: RunOptions, model: ModelConfig | None) -> ChosenModel:
 
 
 def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -> Generation:
-    said: dict[str, Any] = {
-        "temperature": _first(options.temperature, model and model.temperature),
-        "top_p": _first(options.top_p, model and model.top_p),
-        "max_tokens": _first(options.max_tokens, model and model.max_tokens),
-        "stop": _first(options.stop, model and model.stop),
-        "seed": _first(options.seed, model and model.seed),
-        "stream": _first(options.stream, model and model.stream),
-        "extra_body": {**(model.extra_body if model else {}), **(options.extra_body or {})} or None,
+    said = {**(model.generation if model else {}), **options.given()}
+    extra = {**(model.extra_body if model else {}), **(options.extra_body or {})}
+    _refuse_secrets(extra)
+    sent: dict[str, Any] = {
+        setting.name: None if _left_out(said[setting.name]) else said[setting.name]
+        for setting in BODY_SETTINGS
+        if said.get(setting.name) is not None
     }
-    _refuse_secrets(said["extra_body"])
-    given: dict[str, Any] = {
-        name: None if _left_out(value) else value for name, value in said.items() if value is not None
-    }
-    return Generation(model=model_id, **given)
+    return Generation(model_id, extra_body=extra, **sent)
 
 
 def _left_out(value: Any) -> bool:

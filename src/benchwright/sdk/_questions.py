@@ -15,18 +15,10 @@ QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.gr
 """Names of the options that only files of questions understand."""
 
 _JUDGES = {"judge_url": "url", "judge_id": "model_id", "judge_key_name": "api_key"}
-ONLY_MCQ = ("mcq_fallback", "answer_index", "infer_method")
+ONLY_MCQ = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "mcq")
 """Settings that are about options."""
 
-_ONLY_QA = (
-    "qa_metrics",
-    "qa_pattern",
-    "numeric_tolerance",
-    "judge_url",
-    "judge_id",
-    "judge_key_name",
-    "judge_model",
-)
+_ONLY_QA = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "qa")
 
 
 def question_options(options: RunOptions, config: ConfigFile | None) -> QuestionOptions:
@@ -128,7 +120,10 @@ def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
             f"judges are asked by name on OpenAI's chat route, and [models.{named}] {why}. Choose another model"
         )
     found: JsonObject = {"url": model.base_url, "model_id": model.model}
-    for key, value in (("api_key", model.api_key_name), ("max_new_tokens", model.max_tokens)):
+    for key, value in (
+        ("api_key", model.api_key_name),
+        ("max_new_tokens", model.generation.get("max_tokens")),
+    ):
         if value is not None and value != LEFT_OUT:
             found[key] = value
     return found

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from benchwright.benchmarks import BenchmarkSpec, is_question_file
-from benchwright.config import RunKeywords, find_config
+from benchwright.config import RESCORE_OPTIONS, RunKeywords, find_config
 from benchwright.core import JsonObject, NotFoundError, UsageError, refuse_while_loading
 from benchwright.datasets import hub_commits, recorded_pins
-from benchwright.engine import Budget, InterruptedRunError, RunSettings, Watcher
+from benchwright.engine import InterruptedRunError, RunSettings, Watcher
 from benchwright.sdk._jobs import perform_jobs
 from benchwright.sdk._options import RunOptions, one_of
 from benchwright.sdk._questions import (
@@ -24,23 +24,12 @@ from benchwright.sdk._questions import (
 )
 from benchwright.sdk._result import RunResult
 from benchwright.sdk._resume import benchmark_again, refuse_adopted
-from benchwright.sdk._run import (
-    Plan,
-    absolute_dataset,
-    checked_reports,
-    filter_pairs,
-    find_targets,
-    pass_k_of,
-    queue_plans,
-)
+from benchwright.sdk._run import Plan, find_targets, queue_plans, recorded_options
 from benchwright.store import RunRecord, existing_workspace, open_existing
 
-_MAY_DIFFER = {
-    *("dataset", "filters", "limit", "skip_bad_rows", "failure_threshold", "pass_k", *QUESTION_SETTINGS),
-    *("parallelism", "cache", "max_requests", "max_tokens_total", "max_minutes", "max_failures"),
-    *("workspace", "output_dir", "overwrite", "reports"),
-}
-"""Options that `rescore` follows. Every other decides what a model is asked, which cannot be changed any more."""
+_MAY_DIFFER = {*RESCORE_OPTIONS, *QUESTION_SETTINGS}
+"""Options that `rescore` follows: another file of questions may come with all of its settings. Every other decides what a
+model is asked, which cannot be changed any more."""
 
 
 def rescore(
@@ -100,27 +89,21 @@ def rescore_plan(
         )
     _refuse_model_options(source, options)
     settings = RunSettings.from_json(source.settings)
-    changes: dict[str, Any] = {
-        "dataset": absolute_dataset(options.dataset),
-        "filters": filter_pairs(options.filters),
-        "limit": options.limit,
-        "parallelism": options.parallelism,
-        "failure_threshold": options.failure_threshold,
-        "skip_bad_rows": options.skip_bad_rows,
-        "max_failures": options.max_failures,
-        "pass_k": pass_k_of(options.pass_k, settings.repeats),
-        "reports": checked_reports(options.reports),
-    }
+    changes = recorded_options(options, settings.repeats)
+    changes.pop("system", None)  # of a file of questions; the model's is part of what was asked
     settings = replace(
         settings,
-        **{name: value for name, value in changes.items() if value is not None},
+        **{
+            name: value
+            for name, value in changes.items()
+            if value is not None and name not in ("cache", "output_dir")
+        },
         rescored_from=source.id,
         retargeted=target is not None,
         infer_only=False,
         num_warmups=0,
         cache=options.cache is not False,  # of judges; a script's own replies are never taken for another's
-        budget=Budget(options.max_requests, options.max_tokens_total, options.max_minutes),
-        output_dir=None if options.output_dir is None else str(options.output_dir),
+        output_dir=changes["output_dir"],
     )
     commits: JsonObject = {**recorded_pins(source.manifest)}
     with hub_commits(commits):
@@ -176,9 +159,7 @@ def _retargeted(
 
 
 def _refuse_model_options(source: RunRecord, options: RunOptions) -> None:
-    given = [
-        f.name for f in fields(options) if getattr(options, f.name) is not None and f.name not in _MAY_DIFFER
-    ]
+    given = [name for name in options.given() if name not in _MAY_DIFFER]
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UsageError(

@@ -21,6 +21,7 @@ from benchwright.core import JsonObject, NotFoundError, Outcome, UsageError, ref
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import (
+    DECIDES,
     Budget,
     InterruptedRunError,
     Prepared,
@@ -182,7 +183,8 @@ def _overridden(settings: RunSettings, overrides: ResumeOverrides) -> RunSetting
     budget = Budget(chosen.max_requests, chosen.max_tokens_total, chosen.max_minutes)
     parallelism = chosen.parallelism or settings.parallelism
     endpoint = replace(settings.endpoint, parallelism=parallelism)
-    return replace(settings, budget=budget, parallelism=parallelism, endpoint=endpoint)
+    changes = {name: value for name, value in chosen.given().items() if name in DECIDES}
+    return replace(settings, **changes, budget=budget, endpoint=endpoint)
 
 
 def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> None:

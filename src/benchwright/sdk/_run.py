@@ -13,7 +13,7 @@ from benchwright.config import ConfigFile, RunKeywords, find_config
 from benchwright.core import BenchwrightError, JsonValue, UsageError, refuse_while_loading
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
-from benchwright.engine import Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
+from benchwright.engine import DECIDES, Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
 from benchwright.reports import RUN_FILES, find_report
 from benchwright.sdk._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.sdk._models import ChosenModel, choose_model, scripted_model
@@ -179,41 +179,40 @@ def find_targets(
 
 def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> RunSettings:
     """Freeze the options of one run."""
-    values: dict[str, Any] = {
-        "dataset": absolute_dataset(options.dataset),
-        "filters": filter_pairs(options.filters),
-        "limit": options.limit,
-        "repeats": options.repeats or model.repeats,
-        "num_fewshot": options.num_fewshot,
-        "fewshot_seed": options.fewshot_seed,
-        "fewshot_strict": options.fewshot_strict,
-        "failure_threshold": options.failure_threshold,
-        "max_failures": options.max_failures,
-        "system": model.system,
+    repeats = options.repeats or model.repeats
+    values = recorded_options(options, repeats or 1) | {
+        "repeats": repeats,
+        "system": model.system,  # the option of this name is about files of questions
         "nocode": target.nocode,
-        "cache": False if isinstance(model.endpoint, ScriptedSettings) else options.cache,
-        "skip_bad_rows": options.skip_bad_rows,
-        "pass_k": pass_k_of(options.pass_k, options.repeats or model.repeats or 1),
-        "infer_only": options.infer_only,
-        "num_warmups": options.num_warmups,
         "model_type": model.model_type,
         "model_notes": model.notes,
         "questions": target.questions,
-        "reports": checked_reports(options.reports),
+        "parallelism": model.parallelism,
     }
+    if isinstance(model.endpoint, ScriptedSettings):
+        values["cache"] = False
     return RunSettings(
         asked=target.written,
         target=target.reload,
-        output_dir=None if options.output_dir is None else str(options.output_dir),
         cwd=str(Path.cwd()),
         benchmark=target.spec.key,
         eval_type=target.spec.eval_type,
         endpoint=model.endpoint,
         generation=model.generation,
-        parallelism=model.parallelism,
-        budget=Budget(options.max_requests, options.max_tokens_total, options.max_minutes),
         **{name: value for name, value in values.items() if value is not None},
     )
+
+
+def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
+    """The given options that the settings of a run hold under their own names, in their recorded form."""
+    return {name: value for name, value in options.given().items() if name in DECIDES} | {
+        "dataset": absolute_dataset(options.dataset),
+        "filters": filter_pairs(options.filters),
+        "pass_k": pass_k_of(options.pass_k, repeats),
+        "reports": checked_reports(options.reports),
+        "output_dir": None if options.output_dir is None else str(options.output_dir),
+        "budget": Budget(options.max_requests, options.max_tokens_total, options.max_minutes),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
+from benchwright.config import OPTIONS
 from benchwright.core import JsonObject, UsageError, suggest
 
 DataType: TypeAlias = Literal["mcq", "mcq_multi", "qa"]
@@ -26,13 +27,10 @@ MediaForm: TypeAlias = Literal["base64", "path", "url"]
 AudioStyle: TypeAlias = Literal["audio_url", "input_audio"]
 """Which content part carries audio: vLLM's `audio_url` or OpenAI's `input_audio`."""
 
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "data_type": get_args(DataType),
-    "infer_method": get_args(InferMethod),
-    "prompt_style": get_args(PromptStyle),
-    "mcq_fallback": get_args(McqFallback),
-    "media": get_args(MediaForm),
-    "audio_style": get_args(AudioStyle),
+_CHOICES = {
+    setting.name: setting.choices
+    for setting in OPTIONS
+    if setting.group == "questions" and setting.choices and setting.name != "compat"
 }
 _LISTS = ("qa_metrics", "options", "input_columns")
 _ALIASES = {"abbr": "name", "qa_metric": "qa_metrics", "few_shot": "fewshot_dataset"}

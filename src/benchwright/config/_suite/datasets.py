@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchwright.config._run_settings import ENDPOINT_SETTINGS, RUN_SETTINGS
+from benchwright.config._run_settings import settings_of
 from benchwright.config._suite.entries import known_settings, take_settings
 from benchwright.config._suite.places import locate
 from benchwright.core import ConfigError, JsonObject, is_data_file, suggest
@@ -20,19 +20,7 @@ _FILES = ("meta_path", "fewshot_dataset", "dataset")
 _NAMES = ("name", "abbr")
 _OTHER_FILES = (".py", ".bz2", ".xz")
 """Endings besides those of data files that cannot end the name of a benchmark or module."""
-_SERVER = tuple(name for name in ENDPOINT_SETTINGS if name != "model_type")
-_ELSEWHERE = {
-    "model",
-    "model_url",
-    "model_id",
-    "api_key_name",
-    *_SERVER,
-    "demo_skill",
-    "workspace",
-    "output_dir",
-    "overwrite",
-}
-_SETTINGS = known_settings(s for s in RUN_SETTINGS if s.name not in _ELSEWHERE)
+_SETTINGS = known_settings(settings_of("dataset"))
 _REPEATS = {"n": "repeats", "k": "pass_k"}
 """How files for AISBench write how often rows are asked, and the k of pass@k."""
 _UPSTREAM = ("type", "reader_cfg", "infer_cfg", "eval_cfg")

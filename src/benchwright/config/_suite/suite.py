@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchwright.config._run_settings import ENDPOINT_SETTINGS, RUN_SETTINGS
+from benchwright.config._run_settings import settings_of
 from benchwright.config._suite.combinations import read_combinations
 from benchwright.config._suite.datasets import SuiteDataset, read_suite_dataset
 from benchwright.config._suite.documents import read_document
@@ -16,19 +16,7 @@ from benchwright.config._suite.settings import SUITE_SETTINGS, checked_mode, che
 from benchwright.core import ConfigError, JsonObject, UsageError, suggest
 
 _KEYS = ("models", "datasets", "run", "model_dataset_combinations", "work_dir", "summarizer")
-_SERVER = tuple(name for name in ENDPOINT_SETTINGS if name != "model_type")
-_ELSEWHERE = {
-    "model",
-    "model_url",
-    "model_id",
-    "api_key_name",
-    *_SERVER,
-    "workspace",
-    "output_dir",
-    "overwrite",
-    "dataset",
-}
-_RUN = known_settings(s for s in (*RUN_SETTINGS, *SUITE_SETTINGS) if s.name not in _ELSEWHERE)
+_RUN = known_settings((*settings_of("suite"), *SUITE_SETTINGS))
 _SUITE_NAMES = frozenset(setting.name for setting in SUITE_SETTINGS)
 
 

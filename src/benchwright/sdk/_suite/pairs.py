@@ -145,7 +145,7 @@ def _targets(
     base = configured.file if configured is not None else entry.target
     if not isinstance(base, str) or not is_question_file(base):
         # What is said for all runs goes to those that understand it; the entry's own is for this one.
-        common = layered(suite.run, _given(options))
+        common = layered(suite.run, options.given())
         shared = {name: value for name, value in common.items() if name not in QUESTION_SETTINGS}
         return find_targets(entry.target, config, cwd, RunOptions.from_keywords(layered(entry.run, shared)))
     defaults: dict[str, Any] = dict(config.run) if config is not None else {}
@@ -262,13 +262,6 @@ def _same(plan: tuple[str, Plan]) -> bytes:
 
 def _folder_name(name: str) -> str:
     return name.replace("/", "_").replace("\\", "_").strip(". ") or "_"
-
-
-def _given(options: RunOptions) -> dict[str, Any]:
-    from dataclasses import fields
-
-    values = {f.name: getattr(options, f.name) for f in fields(options)}
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _written(path: str, cwd: Path) -> str:

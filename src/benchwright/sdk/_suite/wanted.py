@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from benchwright.benchmarks import QuestionOptions
+from benchwright.config import Decides
 from benchwright.core import NotFoundError, UsageError, canonical_json, suggest
-from benchwright.engine import Decides, RunSettings
+from benchwright.engine import RunSettings
 from benchwright.reports import WorkRuns
 from benchwright.sdk._models import UNNAMED
 from benchwright.sdk._run import Plan
@@ -92,7 +93,7 @@ def named_by(source: RunRecord, plan: Plan) -> Plan:
         return plan
     name = RunSettings.from_json(source.settings).endpoint.model_id
     endpoint = replace(settings.endpoint, model_id=name)
-    generation = replace(settings.generation, model=name)
+    generation = settings.generation.but(model=name)
     return replace(plan, settings=replace(settings, endpoint=endpoint, generation=generation))
 
 
@@ -105,7 +106,7 @@ def rescored(plan: Plan, source: RunRecord, label: str) -> Plan:
 def _changes(before: RunSettings, now: RunSettings, *, scoring: bool) -> list[str]:
     """Every setting that differs, unless it is known not to matter. Replies that are scored again are found by their
     requests, so that rows and the rules of a file of questions may differ then."""
-    ignored: tuple[Decides, ...] = ("effort", "place", "scores")
+    ignored: tuple[Decides, ...] = ("budget", "effort", "place", "scores")
     if not scoring:
         ignored = (*ignored, "rows", "questions", "summary", "source")
     old, new = _by_name(before, ignored), _by_name(now, ignored)
@@ -125,7 +126,7 @@ def _by_name(settings: RunSettings, ignored: tuple[Decides, ...]) -> dict[tuple[
     in older records."""
     values = settings.deciding(*ignored)
     groups = {
-        "generation": {**asdict(values.pop("generation")), "model": values.pop("endpoint").fingerprint()}
+        "generation": {**values.pop("generation").to_json(), "model": values.pop("endpoint").fingerprint()}
     }
     if "questions" in values:
         groups["questions"] = QuestionOptions.from_json(values.pop("questions") or {}).to_json()

@@ -115,9 +115,8 @@ async def call_llm(
         "temperature": temperature, "max_tokens": max_tokens, "top_p": top_p, "seed": seed, "stop": stop,
     }  # fmt: skip
     if temperature is None and provider in ("openai", "demo"):
-        generation = replace(generation, temperature=None)
-    generation = replace(
-        generation,
+        generation = generation.but(temperature=None)
+    generation = generation.but(
         **{name: value for name, value in said.items() if value is not None},
         extra_body={**generation.extra_body, **(extra_body or {})},
     )
@@ -162,7 +161,7 @@ def _model(
         endpoint = replace(endpoint, model_id=model_id)
     if base_url:
         endpoint = replace(endpoint, url=base_url)
-    return endpoint, replace(chosen.generation, model=endpoint.model_id)
+    return endpoint, chosen.generation.but(model=endpoint.model_id)
 
 
 def _openai(model_id: str | None, base_url: str | None, api_key_name: str | None) -> EndpointSettings:
