@@ -16,12 +16,7 @@ def print_result(result: RunResult, output: Output) -> None:
     """The table of one result; nothing in JSON mode, where all are printed together."""
     if output.as_json:
         return
-    for problem in result.report_problems:
-        output.note(f"error: {result.name} ended, but {problem}")
-    if (
-        result.exit_code == 1 and result.first_failure and not result.report_problems
-    ):  # whole, on a line of its own, where errors go
-        output.note(f"error: {result.name} failed: {result.first_failure}")
+    note_problems(result, result.name, output)
     from benchwright.reports import ResultView, result_table
 
     output.show(
@@ -43,6 +38,14 @@ def print_result(result: RunResult, output: Output) -> None:
             )
         )
     )
+
+
+def note_problems(result: RunResult, name: str, output: Output) -> None:
+    """What went wrong, whole, each on a line of its own, where errors go."""
+    for problem in result.report_problems:
+        output.note(f"error: {name} ended, but {problem}")
+    if result.exit_code == 1 and result.first_failure and not result.report_problems:
+        output.note(f"error: {name} failed: {result.first_failure}")
 
 
 def conclude(results: Sequence[RunResult], output: Output) -> int:

@@ -127,7 +127,7 @@ def search_names(arguments: Namespace, output: Output) -> int:
 
 def _print_pair(pair: PairResult, output: Output, *, in_full: bool) -> None:
     """One line when a pair ends; where it is the only one, all there is to say."""
-    from benchwright.cli._results import print_result
+    from benchwright.cli._results import note_problems, print_result
 
     if output.as_json:
         return
@@ -138,8 +138,7 @@ def _print_pair(pair: PairResult, output: Output, *, in_full: bool) -> None:
     elif in_full:
         print_result(pair.result, output)
     else:
-        if pair.exit_code == 1 and pair.result.first_failure:
-            output.note(f"error: {pair.dataset} on {pair.model} failed: {pair.result.first_failure}")
+        note_problems(pair.result, f"{pair.dataset} on {pair.model}", output)
         output.line(_line(pair))
 
 

@@ -1,7 +1,7 @@
 """The wire formats that servers speak, and what each can do, declared once for all rooms.
 
 Here and not in `endpoints`, because the configuration checks names of formats without that room.
-`endpoints/_wires/known.py` gives each format its class; a test compares the two.
+Each built-in format has a module of its name in `endpoints/_wires`.
 """
 
 from __future__ import annotations

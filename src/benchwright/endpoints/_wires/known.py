@@ -1,29 +1,18 @@
-"""Which class speaks which wire format."""
+"""Which class speaks which wire format. A built-in format has a module of its name, with its class as `WIRE`."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
-from benchwright.core import Api, ConfigError
+from benchwright.core import WIRE_FORMATS, Api, ConfigError
 from benchwright.endpoints._wires.formats import WIRE_PLUGINS
 from benchwright.endpoints._wires.wire import Wire
-
-WIRE_CLASSES = {
-    "openai": "openai:OpenAiWire",
-    "responses": "responses:ResponsesWire",
-    "tgi": "tgi:TgiWire",
-    "triton": "triton:TritonWire",
-    "mindie": "mindie:MindieWire",
-}
-"""Module and class of each built-in format; imported when a server speaks it."""
 
 
 def wire_of(api: Api) -> Wire:
     """A wire of its own for one endpoint: some remember what their server cannot take."""
-    place = WIRE_CLASSES.get(api)
-    if place is not None:
-        module, _, name = place.partition(":")
-        wire: Wire = getattr(import_module(f"benchwright.endpoints._wires.{module}"), name)()
+    if api in WIRE_FORMATS:
+        wire: Wire = import_module(f"benchwright.endpoints._wires.{api}").WIRE()
         return wire
     installed = WIRE_PLUGINS.find(api)
     if installed is None:

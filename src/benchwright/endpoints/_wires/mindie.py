@@ -16,7 +16,7 @@ from benchwright.endpoints._wires.plain_text import (
     read_details,
     without_text,
 )
-from benchwright.endpoints._wires.wire import BadEventError, RouteUrls, Urls
+from benchwright.endpoints._wires.wire import BadEventError, RouteUrls, Urls, Wire
 
 _UNDECODED = "\ufffd"  # stands for half a character, until the other half comes
 
@@ -94,3 +94,7 @@ class MindieCollector(TextCollector):
             self._details = details
             self._ended = True
         return bool(piece or whole)
+
+
+WIRE: type[Wire] = MindieWire
+"""The class that speaks this format."""

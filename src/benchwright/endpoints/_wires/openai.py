@@ -16,7 +16,7 @@ from benchwright.core import (
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply, is_content, kind_of
 from benchwright.endpoints._transport import Headers
-from benchwright.endpoints._wires.wire import BadEventError, RouteUrls, Urls, read_event
+from benchwright.endpoints._wires.wire import BadEventError, RouteUrls, Urls, Wire, read_event
 
 DONE = b"[DONE]"
 """The data of the last event."""
@@ -208,3 +208,7 @@ def _content_text(value: Any) -> str | None:
         raise BadEventError(f"the content of an event is {kind_of(value)}, not a text")
     texts = [part.get("text") if isinstance(part, dict) else part for part in value]
     return "".join(text for text in texts if isinstance(text, str))
+
+
+WIRE: type[Wire] = OpenAiWire
+"""The class that speaks this format."""

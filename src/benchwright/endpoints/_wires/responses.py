@@ -9,7 +9,7 @@ from benchwright.endpoints._transport import Headers
 from benchwright.endpoints._wires.responses_body import responses_body
 from benchwright.endpoints._wires.responses_reply import openai_form
 from benchwright.endpoints._wires.responses_stream import ResponsesCollector
-from benchwright.endpoints._wires.wire import RouteUrls, Urls
+from benchwright.endpoints._wires.wire import RouteUrls, Urls, Wire
 
 
 class ResponsesWire:
@@ -39,3 +39,7 @@ class ResponsesWire:
     def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
         """There is one way to ask."""
         return False
+
+
+WIRE: type[Wire] = ResponsesWire
+"""The class that speaks this format."""

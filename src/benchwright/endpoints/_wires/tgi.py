@@ -18,7 +18,7 @@ from benchwright.endpoints._wires.plain_text import (
     without_stop,
     without_text,
 )
-from benchwright.endpoints._wires.wire import RouteUrls, Urls
+from benchwright.endpoints._wires.wire import RouteUrls, Urls, Wire
 
 _STATUS_OF_ERROR = {"validation": 422, "overloaded": 429, "generation": 424, "incomplete_generation": 500}
 """What an `error_type` inside a stream would have been as the status of a whole reply."""
@@ -102,3 +102,7 @@ def _status_of_error(data: JsonValue) -> int | None:
 
 def _number(text: str | None, otherwise: int | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() else otherwise
+
+
+WIRE: type[Wire] = TgiWire
+"""The class that speaks this format."""

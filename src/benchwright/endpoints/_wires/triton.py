@@ -19,7 +19,7 @@ from benchwright.endpoints._wires.plain_text import (
     read_details,
     without_text,
 )
-from benchwright.endpoints._wires.wire import RouteUrls, Urls
+from benchwright.endpoints._wires.wire import RouteUrls, Urls, Wire
 
 _OURS = ("max_new_tokens", "do_sample")
 """Names that a back-end with OpenAI's own (vLLM) refuses."""
@@ -142,3 +142,7 @@ class TritonCollector(TextCollector):
 def _without_prompt(text: str, prompt: str) -> str:
     """Some back-ends (vLLM's, unless told otherwise) send the prompt back in front of the answer."""
     return text[len(prompt) :] if prompt and text.startswith(prompt) else text
+
+
+WIRE: type[Wire] = TritonWire
+"""The class that speaks this format."""
