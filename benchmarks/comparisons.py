@@ -13,6 +13,7 @@ from benchmarks.per_row import per_row
 from benchmarks.processes import stub
 from benchmarks.questions import questions
 from benchmarks.rounds import IN_FLIGHT, Bench, Side
+from benchmarks.sample_pages import sample_pages
 from benchmarks.speed import speed
 from benchmarks.workflow_batches import workflow_batches
 from benchmarks.workflow_steps import workflow_steps
@@ -60,5 +61,6 @@ COMPARISONS: dict[str, Callable[[Bench], list[Figure]]] = {
     "memory": memory,
     "questions": questions,
     "workflow-steps": workflow_steps,
+    "sample-pages": sample_pages,
     "workflow-batches": workflow_batches,
 }

@@ -208,7 +208,13 @@ def test_replies_without_an_answer_are_listed(folder: Path, said: Any, json_of: 
     assert code == 0
     assert "What is 43 + 11?" in shown
     assert "What is 8 - 6?" not in shown
-    assert [sample["sample_id"] for sample in json_of("show", "last", "--unparsed")["samples"]] == [0]
+    for flags in (["--unparsed"], ["--outcome", "unparsed"], ["--wrong", "--outcome", "unparsed"]):
+        assert [sample["sample_id"] for sample in json_of("show", "last", *flags)["samples"]] == [0]
+    assert 0 not in [
+        sample["sample_id"] for sample in json_of("show", "last", "--outcome", "scored")["samples"]
+    ]
+    assert said("show", "last", "--outcome", "scord")[0] == 2
+    assert "give one of them" in said("show", "last", "--unparsed", "--outcome", "scored")[1]
     said("run", "quiz.csv", "--model", "demo")
     said("rescore", "1", "--limit", "1")
     bench.write_text(text.replace('sample.target != "54"', "True"), encoding="utf-8")

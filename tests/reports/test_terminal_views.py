@@ -18,16 +18,17 @@ from benchwright.reports import (
     _settings,
     _text,
     failed_samples,
+    filtered_views,
     find_samples,
     judge_views,
+    listed_samples,
     result_table,
     run_overview,
     run_table,
     sample_in_full,
     sample_views,
-    wrong_samples,
 )
-from benchwright.store import RunRecord, Store
+from benchwright.store import RunRecord, SampleFilter, Store
 
 Record = Callable[..., RunRecord]
 GOLDEN = Path(__file__).parent / "golden"
@@ -190,11 +191,13 @@ def test_wrong_answers_are_listed_with_what_was_expected(store: Store, record: R
         score(4, 0, {"o": "scored", "s": {"f1": 0.0}, "t": "8", "r": "9"}),
     ]
     run = record(steps)
-    shown = text_of(wrong_samples(sample_views(store, run.id), 20))
+    shown = text_of(listed_samples(filtered_views(store, run.id, SampleFilter(verdict="wrong"), 20), 20))
     assert "3 + 3?" in shown
     assert "seven" in shown
     assert "1/0" in shown
     assert "2/0" in shown
     assert "2 + 2?" not in shown
     assert "3/0" not in shown
-    assert "only the first 1" in text_of(wrong_samples(sample_views(store, run.id), 1))
+    assert "only the first 1" in text_of(
+        listed_samples(filtered_views(store, run.id, SampleFilter(verdict="wrong"), 2), 1)
+    )

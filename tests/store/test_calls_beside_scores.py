@@ -104,6 +104,7 @@ def test_a_workspace_without_the_columns_is_read_and_migrated(store: Store) -> N
     with closing(sqlite3.connect(workspace.database)) as connection:
         for column in ("call_hash", "call_input", "call_output"):
             connection.execute(f"ALTER TABLE steps DROP COLUMN {column}")
+        connection.execute("DROP TABLE sample_index")
         connection.execute("PRAGMA user_version = 2")
         connection.commit()
         connection.execute("PRAGMA journal_mode = DELETE")

@@ -121,7 +121,7 @@ def test_a_workspace_of_schema_1_keeps_everything(old: Workspace) -> None:
     assert store.reusable(2, b"\xaa") == "call output"
     store.close()
     connection = sqlite3.connect(old.database)
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 3
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 4
     connection.close()
     again = open_store(old)  # nothing is migrated twice
     check_old_records(again)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._run_flags import add_workspace
 from benchwright.cli._workspace import existing_store
 from benchwright.config import Setting
+from benchwright.core import OUTCOMES
 
 if TYPE_CHECKING:
-    from benchwright.store import RunRecord, Store
+    from benchwright.store import RunRecord, SampleFilter, Store
 
 _LIMIT = Setting("limit", "int", "in a list of samples or steps: at most N (default: 20)", least=1)
 
@@ -29,6 +30,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--unparsed", action="store_true", help="list samples out of whose reply no answer was read"
     )
+    parser.add_argument(
+        "--outcome", choices=[outcome.value for outcome in OUTCOMES], metavar="NAME",
+        help="list samples that ended so: " + ", ".join(OUTCOMES),
+    )  # fmt: skip
     parser.add_argument(
         "--steps", "--samples", dest="steps", action="store_true", help="list samples, or a workflow's steps"
     )
@@ -59,17 +64,46 @@ def execute(arguments: Namespace, output: Output) -> int:
             show_workflow(store, run, arguments, output)
         elif arguments.sample is not None:
             _show_sample(store, run, arguments.sample, output)
-        elif arguments.failed or arguments.failed_only:
-            _show_failed(store, run, arguments.limit, output)
-        elif arguments.wrong:
-            _show_wrong(store, run, arguments.limit, output)
-        elif arguments.unparsed:
-            _show_unparsed(store, run, arguments.limit, output)
-        elif arguments.steps:
-            _show_samples(store, run, arguments.limit, output)
+        elif (wanted := _listed(arguments)) is not None:
+            _show_samples(store, run, wanted, arguments.limit, output)
         else:
             _show_run(store, run, output)
     return 0
+
+
+class Listed(NamedTuple):
+    """A list of samples that a flag asks for."""
+
+    where: SampleFilter
+    """Which samples."""
+    none: str = "no samples"
+    """What to say where there are none."""
+    reasons: bool = False
+    """Whether to show why each failed, in place of its question and reply."""
+
+
+def _listed(arguments: Namespace) -> Listed | None:
+    """What the flags ask for; None: no list. Flags may be combined, except that failed samples have no verdict."""
+    from benchwright.core import Outcome, UsageError
+    from benchwright.store import SampleFilter
+
+    failed = arguments.failed or arguments.failed_only
+    outcome = arguments.outcome
+    if arguments.unparsed:
+        if outcome not in (None, Outcome.UNPARSED):
+            raise UsageError(
+                f"--unparsed is --outcome unparsed, which is not --outcome {outcome}; give one of them"
+            )
+        outcome = Outcome.UNPARSED.value
+    where = SampleFilter(outcome, "wrong" if arguments.wrong else None, False if failed else None)
+    if where == SampleFilter():
+        return Listed(where) if arguments.steps else None
+    nothing = {
+        SampleFilter(verdict="wrong"): "no sample was judged wrong",
+        SampleFilter(Outcome.UNPARSED.value): "an answer was read out of every reply",
+        SampleFilter(scored=False): "every sample has a score",
+    }
+    return Listed(where, nothing.get(where, "no sample is like that"), reasons=failed)
 
 
 def _show_events(store: Store, run: RunRecord, output: Output) -> None:
@@ -83,16 +117,18 @@ def _show_events(store: Store, run: RunRecord, output: Output) -> None:
     output.json({"run_id": run.id, "events": [event_json(event, keys) for event in events]})
 
 
-def _show_samples(store: Store, run: RunRecord, limit: int, output: Output) -> None:
-    from itertools import islice
+def _show_samples(store: Store, run: RunRecord, wanted: Listed, limit: int, output: Output) -> None:
+    from benchwright.reports import failed_samples, filtered_views, listed_samples, sample_json
 
-    from benchwright.reports import listed_samples, sample_json, sample_views
-
-    views = sample_views(store, run.id)
     if output.as_json:
-        output.json({"run_id": run.id, "samples": [sample_json(view) for view in islice(views, limit)]})
+        views = filtered_views(store, run.id, wanted.where, limit)
+        output.json({"run_id": run.id, "samples": [sample_json(view) for view in views]})
+        return
+    views = filtered_views(store, run.id, wanted.where, limit + 1)  # one more tells that there are more
+    if wanted.reasons:
+        output.show(failed_samples(views, limit))
     else:
-        output.show(listed_samples(views, limit))
+        output.show(listed_samples(views, limit, wanted.none))
 
 
 def _show_run(store: Store, run: RunRecord, output: Output) -> None:
@@ -103,45 +139,6 @@ def _show_run(store: Store, run: RunRecord, output: Output) -> None:
         output.json(results_json(run, events))
     else:
         output.show(run_overview(run, events))
-
-
-def _show_failed(store: Store, run: RunRecord, limit: int, output: Output) -> None:
-    from itertools import islice
-
-    from benchwright.reports import failed_samples, sample_json, sample_views
-
-    views = sample_views(store, run.id)
-    if output.as_json:
-        failed = islice((view for view in views if view.scores is None), limit)
-        output.json({"run_id": run.id, "samples": [sample_json(view) for view in failed]})
-    else:
-        output.show(failed_samples(views, limit))
-
-
-def _show_wrong(store: Store, run: RunRecord, limit: int, output: Output) -> None:
-    from itertools import islice
-
-    from benchwright.reports import is_wrong, sample_json, sample_views, wrong_samples
-
-    views = sample_views(store, run.id)
-    if output.as_json:
-        wrong = islice(filter(is_wrong, views), limit)
-        output.json({"run_id": run.id, "samples": [sample_json(view) for view in wrong]})
-    else:
-        output.show(wrong_samples(views, limit))
-
-
-def _show_unparsed(store: Store, run: RunRecord, limit: int, output: Output) -> None:
-    from itertools import islice
-
-    from benchwright.reports import is_unparsed, sample_json, sample_views, unparsed_samples
-
-    views = sample_views(store, run.id)
-    if output.as_json:
-        unparsed = islice(filter(is_unparsed, views), limit)
-        output.json({"run_id": run.id, "samples": [sample_json(view) for view in unparsed]})
-    else:
-        output.show(unparsed_samples(views, limit))
 
 
 def _show_sample(store: Store, run: RunRecord, wanted: str, output: Output) -> None:

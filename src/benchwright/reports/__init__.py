@@ -14,17 +14,20 @@ from benchwright.reports._parquet import sample_rows
 from benchwright.reports._plugins import REPORT_PLUGINS, find_report, write_reports
 from benchwright.reports._result_view import ResultView, result_table, result_view
 from benchwright.reports._results import results_document
-from benchwright.reports._samples import JudgeView, SampleView, find_samples, judge_views, sample_views
+from benchwright.reports._samples import (
+    JudgeView,
+    SampleView,
+    filtered_views,
+    find_samples,
+    judge_views,
+    sample_views,
+)
 from benchwright.reports._shapes import results_json, run_json, sample_json
 from benchwright.reports._show import (
     failed_samples,
-    is_unparsed,
-    is_wrong,
     listed_samples,
     run_overview,
     sample_in_full,
-    unparsed_samples,
-    wrong_samples,
 )
 from benchwright.reports._side_by_side.table import SideBySideTable
 from benchwright.reports._side_by_side.values import SideBySide, SideRun, side_by_side
@@ -80,6 +83,7 @@ __all__ = [
     "export_samples",
     "exported_lines",
     "failed_samples",
+    "filtered_views",
     "find_report",
     "find_samples",
     "find_step",
@@ -88,8 +92,6 @@ __all__ = [
     "headline_of",
     "is_run_folder",
     "is_share",
-    "is_unparsed",
-    "is_wrong",
     "judge_views",
     "listed_samples",
     "make_work_folder",
@@ -114,12 +116,10 @@ __all__ = [
     "step_table",
     "step_views",
     "steps_of_folder",
-    "unparsed_samples",
     "workflow_json",
     "workflow_overview",
     "write_reports",
     "write_run_config",
     "write_run_files",
     "write_work_folder",
-    "wrong_samples",
 ]

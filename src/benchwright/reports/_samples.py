@@ -10,7 +10,7 @@ import orjson
 
 from benchwright.core import ModelReply, NotFoundError, reply_from_json
 from benchwright.reports._sample_columns import in_blocks, sample_columns
-from benchwright.store import SampleSteps, Store
+from benchwright.store import SampleFilter, SampleSteps, Store
 
 
 class SampleView(NamedTuple):
@@ -78,6 +78,12 @@ def sample_views(store: Store, run_id: int, index: int | None = None) -> Iterato
     """All samples of a run in row order, streamed; or the repeats of one row."""
     for samples, _ in in_blocks(store.samples(run_id, index)):
         yield from views_of(samples)
+
+
+def filtered_views(store: Store, run_id: int, where: SampleFilter, limit: int) -> list[SampleView]:
+    """The first samples of a run that pass a filter, in row order, at most `limit`."""
+    found = store.page_samples(run_id, where, limit=limit).items
+    return list(views_of(found)) if found else []
 
 
 def views_of(samples: Sequence[SampleSteps]) -> Iterator[SampleView]:

@@ -67,22 +67,8 @@ def failed_samples(samples: Iterable[SampleView], limit: int) -> Group:
     return Group(_grid(rows))
 
 
-def wrong_samples(samples: Iterable[SampleView], limit: int) -> Group:
-    """Samples that a scorer judged wrong, with what was said and what was expected; a rich renderable."""
-    return _told(filter(is_wrong, samples), limit, "no sample was judged wrong")
-
-
-def listed_samples(samples: Iterable[SampleView], limit: int) -> Group:
-    """The first samples, with what was said and what was expected; a rich renderable."""
-    return _told(samples, limit, "no samples")
-
-
-def unparsed_samples(samples: Iterable[SampleView], limit: int) -> Group:
-    """Samples out of whose reply no answer could be read; a rich renderable."""
-    return _told(filter(is_unparsed, samples), limit, "an answer was read out of every reply")
-
-
-def _told(samples: Iterable[SampleView], limit: int, none: str) -> Group:
+def listed_samples(samples: Iterable[SampleView], limit: int, none: str = "no samples") -> Group:
+    """Samples with what was asked, replied and expected; a rich renderable. `none` is shown where there are none."""
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -98,19 +84,6 @@ def _told(samples: Iterable[SampleView], limit: int, none: str) -> Group:
         words = (_short_words(view.prompt), _short_words(view.response), _short_words(view.target))
         table.add_row(f"{view.sample_id}/{view.repeat}", *map(Text, words))
     return Group(table) if table.row_count else Group(Text(none))
-
-
-def is_unparsed(view: SampleView) -> bool:
-    """Whether the model replied and no answer could be read out of it."""
-    return view.outcome == "unparsed"
-
-
-def is_wrong(view: SampleView) -> bool:
-    """Whether `correct`, or else the first right-or-wrong score, says wrong. Failed samples are neither."""
-    scores = view.scores or {}
-    verdicts = [value for value in scores.values() if isinstance(value, bool)]
-    verdict = scores.get("correct", scores.get("acc", verdicts[0] if verdicts else None))
-    return verdict is not None and verdict in (False, 0.0)
 
 
 def _short_words(text: str | None) -> str:

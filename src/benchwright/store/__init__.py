@@ -7,6 +7,7 @@ from benchwright.store._backends import (
     recover_store,
     store_problems,
 )
+from benchwright.store._facets import SampleFilter, Verdict, verdict_of
 from benchwright.store._keys import call_key, judge_key, moved_key, score_key
 from benchwright.store._owner import DEAD_AFTER_S, HEARTBEAT_S, Owner, this_process
 from benchwright.store._protocols import (
@@ -73,6 +74,7 @@ __all__ = [
     "RunRecord",
     "RunStatus",
     "RunStore",
+    "SampleFilter",
     "SampleSteps",
     "SampleStore",
     "StaleAttemptError",
@@ -86,6 +88,7 @@ __all__ = [
     "StepWriter",
     "Store",
     "StoreError",
+    "Verdict",
     "WorkflowStep",
     "WorkflowStore",
     "WorkflowWriter",
@@ -103,4 +106,5 @@ __all__ = [
     "score_key",
     "store_problems",
     "this_process",
+    "verdict_of",
 ]

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from benchwright.core import JsonObject, JsonValue
+from benchwright.store._facets import SampleFilter
 from benchwright.store._owner import Owner
 from benchwright.store._records import (
     CallStep,
@@ -157,6 +158,14 @@ class SampleStore(Protocol):
 
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every sample with its calls, streamed; or those of one row."""
+
+    def index_samples(self, at_least: int = 1) -> None:
+        """Index new samples, if there are so many. Without it the next page takes longer, and is right too."""
+
+    def page_samples(
+        self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100
+    ) -> Page[SampleSteps]:
+        """A page of the samples that pass a filter."""
 
 
 class WorkflowWriter(Protocol):

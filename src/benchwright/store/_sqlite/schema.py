@@ -113,6 +113,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE steps ADD COLUMN call_input BLOB",  # as input
         "ALTER TABLE steps ADD COLUMN call_output BLOB",  # as output; `reusable` then speaks of the call
     ),
+    (  # 4: samples by what filters ask for. Filled in bulk; `marks` has how far, so older runs are indexed when asked for.
+        """
+        CREATE TABLE sample_index (
+            run_id      INTEGER NOT NULL,
+            facet       TEXT NOT NULL,          -- outcome/verdict/marks, out of the score
+            key         TEXT NOT NULL,          -- of the score
+            PRIMARY KEY (run_id, facet, key)
+        ) WITHOUT ROWID
+        """,
+    ),
 )
 
 
@@ -129,6 +139,8 @@ def show_as_newest(connection: sqlite3.Connection, version: int) -> None:
     Names of the connection's own temporary views come before those of the database.
     """
     connection.execute("PRAGMA temp_store = MEMORY")
+    if version > 2:
+        return
     connection.execute(
         "CREATE TEMP VIEW steps AS SELECT rowid AS rowid, *, NULL AS call_hash, NULL AS call_input,"
         " NULL AS call_output FROM main.steps"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 
 from benchwright.store._keys import call_key, call_of, key_range, score_key, score_of
@@ -139,6 +140,7 @@ class Steps(Connected):
                         "DELETE FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
                         (run_id, prefix, prefix + "0"),
                     )
+            lower_marks(connection)
 
     def _part_from_score(self, run_id: int, index: int, repeat: int) -> None:
         """Give a call that stands in the row of its score that row for itself."""
@@ -152,6 +154,7 @@ class Steps(Connected):
     def forget_step(self, run_id: int, key: str) -> None:
         """Delete one step whose input is no longer the recorded one, so that it can be recorded anew."""
         self._connection.execute("DELETE FROM steps WHERE run_id = ? AND key = ?", (run_id, key))
+        lower_marks(self._connection)
 
     def scores(self, run_id: int) -> Iterator[tuple[int, int, bytes]]:
         """(index, repeat, result JSON) of every recorded sample, in sample order, streamed."""
@@ -172,6 +175,9 @@ class Steps(Connected):
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every recorded sample with its calls, in sample order, streamed."""
         low, high = ("score/", "score0") if index is None else key_range("score", index, index)
+        return self._samples_between(run_id, low, high)
+
+    def _samples_between(self, run_id: int, low: str, high: str) -> Iterator[SampleSteps]:
         calls = self._calls(run_id, "call" + low[5:], "call" + high[5:])
         call = next(calls, None)
         rows = self._connection.cursor().execute(
@@ -198,3 +204,11 @@ class Steps(Connected):
         for key, call_input, output in rows:
             if "/m" not in key:  # what a scorer asked on the side is not the sample's own call
                 yield (int(key[5:14]), int(key[15:19])), call_input, output
+
+
+def lower_marks(connection: sqlite3.Connection) -> None:
+    """Steps were deleted. Their numbers are given out again, and what gets them must be indexed too."""
+    connection.execute(
+        "UPDATE marks SET value = min(value, (SELECT coalesce(max(rowid), 0) FROM steps))"
+        " WHERE name IN ('replies', 'samples')"
+    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from benchwright.store._sqlite.steps import Steps
+from benchwright.store._sqlite.samples import Samples
 from benchwright.store._sqlite.workflow.workflows import Workflows
 from benchwright.store._sqlite.workflow.writer import SqliteWorkflowWriter
 from benchwright.store._sqlite.writer import SqliteStepWriter
 
 
-class SqliteStore(Workflows, Steps):
+class SqliteStore(Workflows, Samples):
     """One workspace database, opened by one process. Many steps at once go through the two writers."""
 
     def step_writer(self, run_id: int) -> SqliteStepWriter:

@@ -9,6 +9,7 @@ from benchwright.store._owner import Owner
 from benchwright.store._records import RunStatus
 from benchwright.store._sqlite.connected import check_lease
 from benchwright.store._sqlite.runs import Runs
+from benchwright.store._sqlite.steps import lower_marks
 from benchwright.store._sqlite.workflow.statements import EventRow, close_run, put_events, restore_events
 from benchwright.store._texts import storable_input, storable_message
 from benchwright.store._workflow.leases import let_go, live_owner
@@ -89,13 +90,9 @@ class WorkflowSupervision(Runs):
             connection.execute(
                 "DELETE FROM reply_index WHERE step IN (SELECT rowid FROM steps WHERE run_id = ?)", (run_id,)
             )
-            for table in ("steps", "events", "metrics", "workflow_steps"):
+            for table in ("steps", "events", "metrics", "workflow_steps", "sample_index"):
                 connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
-            # Numbers of deleted steps are given out again; those must be indexed too.
-            connection.execute(
-                "UPDATE marks SET value = min(value, (SELECT coalesce(max(rowid), 0) FROM steps))"
-                " WHERE name = 'replies'"
-            )
+            lower_marks(connection)
             connection.execute(
                 "INSERT INTO marks VALUES ('removed_run', ?)"
                 " ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",

@@ -1,0 +1,172 @@
+"""Pages of samples: filters agree with the records, whatever was written, replaced, deleted or migrated in between."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+
+import orjson
+import pytest
+from backends import sqlite_only
+
+from benchwright.store import (
+    SampleFilter,
+    StepRow,
+    Store,
+    Workspace,
+    call_key,
+    open_store,
+    score_key,
+    verdict_of,
+)
+from benchwright.store._sqlite.samples import PAGE
+
+KINDS: list[dict[str, object]] = [
+    {"o": "scored", "s": {"correct": True}},
+    {"o": "scored", "s": {"f1": 0.5, "exact": False}},
+    {"o": "scored", "s": {"f1": 0.5}},
+    {"o": "unparsed", "s": {"acc": 0.0, "parsed": False}},
+    {"o": "unparsed", "e": "no answer"},
+    {"o": "request_failed", "e": "status 500"},
+    {"o": "skipped"},
+]
+
+
+def record(index: int, repeat: int = 0, kind: int | None = None) -> StepRow:
+    score = orjson.dumps(KINDS[(index * 3 + repeat if kind is None else kind) % len(KINDS)])
+    return StepRow(score_key(index, repeat), b"h", b"row %d" % index, score, False, 1.0, 2.0)
+
+
+def write(store: Store, run_id: int, rows: Sequence[StepRow]) -> None:
+    async def main() -> None:
+        writer = store.step_writer(run_id)
+        writer.append(rows)
+        await writer.close()
+
+    asyncio.run(main())
+
+
+def new_run(store: Store, *rows: StepRow) -> int:
+    run = store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})
+    write(store, run.id, rows)
+    return run.id
+
+
+def paged(store: Store, run_id: int, where: SampleFilter, limit: int) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    after: int | None = None
+    while True:
+        page = store.page_samples(run_id, where, after=after, limit=limit)
+        assert len(page.items) <= limit
+        found += [(sample.sample, sample.repeat) for sample in page.items]
+        if page.next is None:
+            return found
+        assert len(page.items) == limit
+        after = page.next
+
+
+def by_scan(store: Store, run_id: int, where: SampleFilter) -> list[tuple[int, int]]:
+    """The same from every record, one by one."""
+    found = []
+    for index, repeat, output in store.scores(run_id):
+        score = orjson.loads(output)
+        fits = (
+            where.outcome in (None, score["o"])
+            and where.verdict in (None, verdict_of(score.get("s")))
+            and where.scored in (None, "s" in score)
+            and where.error in (None, "e" in score)
+        )
+        if fits:
+            found.append((index, repeat))
+    return found
+
+
+FILTERS = [
+    SampleFilter(),
+    SampleFilter(verdict="wrong"),
+    SampleFilter(verdict="right"),
+    SampleFilter(scored=False),
+    SampleFilter(error=True),
+    SampleFilter("unparsed"),
+    SampleFilter("unparsed", "wrong"),
+    SampleFilter("scored", scored=False),
+    SampleFilter("truncated"),
+]
+
+
+@pytest.mark.parametrize("where", FILTERS, ids=str)
+@pytest.mark.parametrize("limit", [1, 7, 1000])
+def test_pages_are_what_a_scan_of_all_records_finds(store: Store, where: SampleFilter, limit: int) -> None:
+    new_run(store, *(record(index) for index in range(9)))
+    rows = [record(index, repeat) for index in range(25) for repeat in (0, 1)]
+    run_id = new_run(store, *reversed(rows))  # recorded in another order than that of the samples
+    assert paged(store, run_id, where, limit) == by_scan(store, run_id, where)
+
+
+def test_a_page_has_the_calls_of_its_samples(store: Store) -> None:
+    together = StepRow(
+        score_key(1, 0), b"h", b"row 1", b'{"o":"scored"}', True, 1.0, 2.0, b"call", b"asked", b"reply"
+    )
+    apart = [
+        StepRow(call_key(0, 0, f"t00{turn}"), b"h", b"asked %d" % turn, b"reply %d" % turn, True, 1.0, 2.0)
+        for turn in (1, 2)
+    ]
+    run_id = new_run(store, *apart, record(0), together, record(2))
+    assert store.page_samples(run_id).items == list(store.samples(run_id))
+
+
+def test_what_changes_under_the_index_is_not_served_from_it(store: Store) -> None:
+    run_id = new_run(store, *(record(index, kind=1) for index in range(6)))
+    wrong, failed = SampleFilter(verdict="wrong"), SampleFilter(scored=False)
+    assert len(paged(store, run_id, wrong, 2)) == 6
+    store.forget_samples(run_id, [(5, 0), (2, 0)])  # the newest record too: its number is given out again
+    assert paged(store, run_id, wrong, 2) == [(0, 0), (1, 0), (3, 0), (4, 0)]
+    write(store, run_id, [record(2, kind=5), record(5, kind=1)])
+    assert paged(store, run_id, wrong, 2) == [(0, 0), (1, 0), (3, 0), (4, 0), (5, 0)]
+    assert paged(store, run_id, failed, 2) == [(2, 0)]
+    other = new_run(store, record(0, kind=1))
+    store.remove_run(run_id)
+    assert paged(store, other, wrong, 2) == [(0, 0)]
+    assert paged(store, run_id, wrong, 2) == []
+
+
+def test_a_page_while_the_run_goes_on_has_what_is_recorded_so_far(store: Store) -> None:
+    run_id = new_run(store, record(3, kind=1))
+    assert paged(store, run_id, SampleFilter(verdict="wrong"), 5) == [(3, 0)]
+    write(store, run_id, [record(1, kind=1)])
+    assert paged(store, run_id, SampleFilter(verdict="wrong"), 5) == [(1, 0), (3, 0)]
+
+
+@sqlite_only
+def test_older_and_read_only_workspaces_give_the_same_pages(workspace: Workspace) -> None:
+    with open_store(workspace) as store:
+        run_id = new_run(store, *(record(index) for index in range(20)))
+        expected = {where: by_scan(store, run_id, where) for where in FILTERS}
+    with closing(sqlite3.connect(workspace.database)) as connection:  # as the version before left it
+        connection.execute("DROP TABLE sample_index")
+        connection.execute("PRAGMA user_version = 3")
+        connection.commit()
+    for read_only in (True, False, True):
+        with open_store(workspace, read_only=read_only) as store:
+            assert {where: paged(store, run_id, where, 3) for where in FILTERS} == expected
+    with open_store(workspace) as store:
+        write(store, run_id, [record(30, kind=1)])
+    with open_store(workspace, read_only=True) as store:  # not yet in the index
+        assert paged(store, run_id, SampleFilter(verdict="wrong"), 3)[-1] == (30, 0)
+
+
+@sqlite_only
+def test_a_filtered_page_reads_no_more_than_its_samples(workspace: Workspace) -> None:
+    with open_store(workspace) as store:
+        run_id = new_run(store, *(record(index, kind=index // 1000) for index in range(2000)))
+        store.index_samples()
+        assert len(store.page_samples(run_id, SampleFilter(verdict="wrong"), limit=50).items) == 50
+        plan = store._connection.execute(  # type: ignore[attr-defined]
+            "EXPLAIN QUERY PLAN " + PAGE.format(schema="main."), (run_id, "scored/wrong/s", "score/", 51)
+        ).fetchall()
+    steps = " ".join(str(row[3]) for row in plan)
+    assert "SEARCH i USING PRIMARY KEY (run_id=? AND facet=? AND key>?)" in steps
+    assert "SEARCH s USING INDEX steps_by_key (run_id=? AND key=?)" in steps
+    assert "TEMP B-TREE" not in steps
