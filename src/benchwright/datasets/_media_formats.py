@@ -137,7 +137,7 @@ def sniff_media(head: bytes) -> MediaFormat | None:
 
 
 def cut_short(format: MediaFormat, head: bytes, tail: bytes, size: int) -> bool:
-    """Whether a file ends before its format says it does, as after a download that broke off.
+    r"""Whether a file ends before its format says it does, as after a download that broke off.
 
     >>> cut_short(PNG, b"\x89PNG\r\n\x1a\n", b"IDAT....", 8)
     True
