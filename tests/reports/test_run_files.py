@@ -12,9 +12,11 @@ import pytest
 import yaml
 from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample
 
+from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
 from benchwright.core import RunSummary
 from benchwright.reports import RUN_FILES, results_document, write_run_config, write_run_files
 from benchwright.reports import _atomic as atomic
+from benchwright.reports._settings import command_of, params_of, recorded_params
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
@@ -38,6 +40,29 @@ def test_all_files_are_written_into_the_folder(store: Store, record: Record, her
 def test_results_file_has_the_documented_shape(store: Store, record: Record, here: Path) -> None:
     write_run_files(store, record(folder=Path("out")), SUMMARY)
     assert (here / "out" / "results.yml").read_text() == (GOLDEN / "results.yml").read_text()
+
+
+VALUES: dict[str, Any] = {
+    "int": 0, "number": 0.25, "bool": True, "text": "a text", "texts": ["a b", "c"], "table": {"top_k": 5}
+}  # fmt: skip
+"""A value of each kind. Zero is one, as any other number."""
+
+
+def test_every_setting_of_bodies_and_data_is_found_in_the_command_and_read_back(record: Record) -> None:
+    sent = {setting.name: VALUES[setting.kind] for setting in BODY_SETTINGS} | {"max_tokens": 9}
+    data = {s.name: VALUES[s.kind] for s in RUN_SETTINGS if s.group == "data" and s.name != "input"}
+    data |= {"filters": [["kind", "y"]], "limit": 3, "repeats": 2, "pass_k": 2}
+    generation = {"model": "my-model", **sent, "extra_body": VALUES["table"]}
+    run = record(settings={**SETTINGS, **data, "generation": generation})
+    words = command_of(run).split()
+    for setting in RUN_SETTINGS:
+        if setting.name in sent or setting.name in data:
+            assert any(word.partition("=")[0] in setting.flags for word in words), setting.name
+    there = recorded_params(params_of(run))
+    assert there["generation"] == {name: value for name, value in generation.items() if name != "model"}
+    assert {name: there[name] for name in data if name != "filters"} == {
+        name: value for name, value in data.items() if name != "filters"
+    }
 
 
 def test_numbers_keep_their_full_precision(store: Store, record: Record, here: Path) -> None:

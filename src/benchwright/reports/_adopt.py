@@ -12,6 +12,7 @@ import orjson
 
 from benchwright.core import MetricSummary, RunSummary, encode_json
 from benchwright.reports._results import ALL_REPLIES
+from benchwright.reports._settings import recorded_params
 from benchwright.store import RunRecord, StepRow, score_key
 
 _FIELDS = {
@@ -105,29 +106,9 @@ def _settings(config: dict[str, Any]) -> dict[str, Any]:
     """The settings that reports show, under the names they have in a record."""
     table = config.get("config") or {}
     params: dict[str, Any] = table.get("params") or {}
-    extra: dict[str, Any] = params.get("extra") or {}
-    data: dict[str, Any] = extra.get("dataset") or {}
-    generation: dict[str, Any] = {
-        name: extra[name] for name in ("stop", "seed", "stream", "extra_body") if name in extra
-    }
-    for name, documented in (("temperature",) * 2, ("top_p",) * 2, ("max_tokens", "max_new_tokens")):
-        if documented in params:
-            generation[name] = params[documented]
-    known = {
-        "benchmark": params.get("task"),
-        "eval_type": table.get("type"),
-        "limit": params.get("limit_samples"),
-        "parallelism": params.get("parallelism"),
-        "repeats": extra.get("n_repeats"),
-        "dataset": data.get("path"),
-        **{
-            name: data.get(name)
-            for name in ("num_fewshot", "fewshot_seed", "fewshot_strict", "skip_bad_rows")
-        },
-        **{name: extra.get(name) for name in ("pass_k", "rescored_from", "infer_only", "failure_threshold")},
-    }
+    known = {"benchmark": params.get("task"), "eval_type": table.get("type")}
     found = {name: value for name, value in known.items() if value is not None}
-    return {**(config.get("settings") or {}), **found, "generation": generation}
+    return {**(config.get("settings") or {}), **found, **recorded_params(params)}
 
 
 def _summary(document: dict[str, Any], name: str) -> RunSummary | None:

@@ -12,6 +12,7 @@ from benchwright.reports._atomic import write_whole
 from benchwright.reports._parquet import write_samples
 from benchwright.reports._results import dump_yaml, results_document
 from benchwright.reports._settings import (
+    PARAMS,
     command_of,
     endpoint_of,
     output_dir_of,
@@ -24,10 +25,7 @@ from benchwright.store import RunRecord, Store
 RUN_FILES = ("results.yml", "run_config.yml", "samples.parquet", "manifest.json")
 """Names of a run's files, in its folder."""
 
-_IN_PARAMS = {
-    "benchmark", "eval_type", "generation", "limit", "repeats", "parallelism", "num_fewshot", "fewshot_seed",
-    "fewshot_strict", "skip_bad_rows", "dataset", "failure_threshold", "pass_k", "rescored_from", "retargeted", "infer_only",
-}  # fmt: skip
+_IN_PARAMS = {*PARAMS, "benchmark", "eval_type", "generation", "retargeted"}
 
 
 def write_run_files(store: Store, run: RunRecord, summary: RunSummary) -> list[Path]:

@@ -6,17 +6,27 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+from benchwright.config import BODY_SETTINGS, BY_NAME, RESCORE_OPTIONS, RUN_SETTINGS, Setting
 from benchwright.core import LEFT_OUT, JsonObject, canonical_json, is_secret_name, public_url
 from benchwright.store import STATE_FOLDER, RunRecord
 
-_SWITCHES = ("fewshot_strict", "skip_bad_rows")
-_ASKING_SWITCHES = ("fewshot_strict",)
-_SCORING = {
-    "mcq_fallback", "qa_metrics", "qa_pattern", "numeric_tolerance", "evaluator", "evaluator_kwargs", "judge_url",
-    "judge_id", "judge_key_name",
-}  # fmt: skip
-"""Flags of question files that decide what is made of replies; all others decide what is asked."""
-_GENERATION_EXTRAS = ("stop", "seed", "stream", "extra_body")
+PARAMS: dict[str, tuple[str, ...]] = {
+    "limit": ("limit_samples",),
+    "parallelism": ("parallelism",),
+    "dataset": ("extra", "dataset", "path"),
+    "num_fewshot": ("extra", "dataset", "num_fewshot"),
+    "fewshot_seed": ("extra", "dataset", "fewshot_seed"),
+    "fewshot_strict": ("extra", "dataset", "fewshot_strict"),
+    "skip_bad_rows": ("extra", "dataset", "skip_bad_rows"),
+    "repeats": ("extra", "n_repeats"),
+    "pass_k": ("extra", "pass_k"),
+    "rescored_from": ("extra", "rescored_from"),
+    "infer_only": ("extra", "infer_only"),
+    "failure_threshold": ("extra", "failure_threshold"),
+}
+"""Where `params` of `results.yml` has a recorded setting. All others stand under `settings` of `run_config.yml`."""
+GENERATION_PARAMS = {"max_tokens": "max_new_tokens", "temperature": "temperature", "top_p": "top_p"}
+"""Settings of request bodies that `params` has under these names. All others stand in its `extra`."""
 
 
 def is_demo(run: RunRecord) -> bool:
@@ -36,35 +46,48 @@ def params_of(run: RunRecord) -> JsonObject:
     settings = run.settings
     generation = _table(settings.get("generation"))
     model = _table(settings.get("model"))
-    extra: JsonObject = {name: generation[name] for name in _GENERATION_EXTRAS if generation.get(name)}
-    dataset: JsonObject = {
-        "path": settings.get("dataset"),
-        "num_fewshot": settings.get("num_fewshot"),
-        "fewshot_seed": settings.get("fewshot_seed"),
-        "fewshot_strict": settings.get("fewshot_strict") or None,
-        "skip_bad_rows": settings.get("skip_bad_rows") or None,
+    extra: JsonObject = {
+        name: value
+        for name, value in generation.items()
+        if name not in ("model", *GENERATION_PARAMS) and is_set(value)
     }
-    extra["dataset"] = dataset
     if questions := questions_of(run):
         extra["questions"] = questions
-    extra["n_repeats"] = settings.get("repeats")
-    extra["pass_k"] = settings.get("pass_k")
-    extra["rescored_from"] = settings.get("rescored_from")
-    extra["infer_only"] = settings.get("infer_only") or None
-    extra["failure_threshold"] = settings.get("failure_threshold")
-    return without_none(
-        {
-            "limit_samples": settings.get("limit"),
-            "max_new_tokens": generation.get("max_tokens"),
-            "max_retries": model.get("max_retries"),
-            "parallelism": settings.get("parallelism"),
-            "request_timeout": model.get("request_timeout_s"),
-            "task": run.name,
-            "temperature": generation.get("temperature"),
-            "top_p": generation.get("top_p"),
-            "extra": extra,
-        }
-    )
+    params: JsonObject = {
+        "max_retries": model.get("max_retries"),
+        "request_timeout": model.get("request_timeout_s"),
+        "task": run.name,
+        **{documented: generation.get(name) for name, documented in GENERATION_PARAMS.items()},
+        "extra": extra,
+    }
+    for name, (*tables, last) in PARAMS.items():
+        place = params
+        for table in tables:
+            place = place.setdefault(table, {})  # type: ignore[assignment]  # tables all the way
+        place[last] = settings.get(name) if is_set(settings.get(name)) else None
+    return without_none(params)
+
+
+def recorded_params(params: JsonObject) -> JsonObject:
+    """The settings that `params_of` put there, under the names of a record."""
+    extra = _table(params.get("extra"))
+    generation = {setting.name: extra[setting.name] for setting in BODY_SETTINGS if setting.name in extra}
+    generation |= {name: params[there] for name, there in GENERATION_PARAMS.items() if there in params}
+    if "extra_body" in extra:
+        generation["extra_body"] = extra["extra_body"]
+    settings: JsonObject = {"generation": generation}
+    for name, (*tables, last) in PARAMS.items():
+        place = params
+        for table in tables:
+            place = _table(place.get(table))
+        if place.get(last) is not None:
+            settings[name] = place[last]
+    return settings
+
+
+def is_set(value: object) -> bool:
+    """Whether a recorded setting says something: it is not null, off or empty. Zero says something."""
+    return value is not None and value is not False and value not in ("", [], {})
 
 
 def output_dir_of(run: RunRecord) -> str:
@@ -117,41 +140,51 @@ def command_of(run: RunRecord) -> str:
         endpoint = endpoint_of(run)
         flags = {"model_url": endpoint.get("url"), "model_id": endpoint.get("model_id")}
         flags["api"], flags["api_key_name"] = endpoint.get("api"), endpoint.get("api_key_name")
-    asking = () if source is not None else ("repeats", "num_fewshot", "fewshot_seed")
     flags["model_type"] = None if source is not None else settings.get("model_type")
-    for name in ("dataset", "limit", *asking, "pass_k"):
-        flags[name] = settings.get(name)
-    for pair in settings.get("filters") or []:  # type: ignore[union-attr]  # a list of pairs, as recorded
-        words += ["--filter", "=".join(pair)]  # type: ignore[arg-type]
     flags["mode"] = "infer" if settings.get("infer_only") else None
     questions = _question_flags(questions_of(run))
-    flags.update({n: v for n, v in questions.items() if source is None or n in _SCORING})
-    for name in ("temperature", "top_p", "max_tokens"):  # they have defaults, so that nothing is not the same
-        flags[name] = LEFT_OUT if name in generation and generation[name] is None else generation.get(name)
-    flags["seed"] = generation.get("seed")
-    flags["parallelism"] = settings.get("parallelism")
+    flags.update({n: v for n, v in questions.items() if source is None or n in RESCORE_OPTIONS})
     for name, value in flags.items():
         if value is not None:
             words += [f"--{name.replace('_', '-')}", str(value)]
+    recorded = {**settings, **generation}
+    data = [s for s in RUN_SETTINGS if s.group == "data" and (source is None or s.name in RESCORE_OPTIONS)]
+    sent = sorted((s for s in RUN_SETTINGS if s.group == "generation"), key=lambda s: _ORDER.index(s.kind))
+    for setting in data + [s for s in sent if s.kind in ("number", "int")]:
+        if setting.name in generation and generation[setting.name] is None and setting.default is not None:
+            words += [setting.flags[0], LEFT_OUT]  # it has a default, so that nothing is not the same
+        elif setting.kind != "bool":
+            words += _words(setting, recorded.get(setting.name))
+    words += _words(BY_NAME["parallelism"], settings.get("parallelism"))
     for name, value in _table(_table(settings.get("model")).get("headers")).items() if source is None else ():
         if "${" in str(value) or not is_secret_name(name):  # secrets only as names of variables
             words += ["--header", f"{name}={value}"]
-    extra = generation.get("extra_body")
-    if extra:
-        words += ["--extra-body", canonical_json(extra).decode()]
-    stops = generation.get("stop") or []
-    for stop in [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []:
-        words.append(f"--stop={stop}")
-    for name, given in (("stream", generation.get("stream")), *((n, settings.get(n)) for n in _SWITCHES)):
-        if given and not (source is not None and name in _ASKING_SWITCHES):
-            words.append(f"--{name.replace('_', '-')}")
+    for setting in [s for s in sent if s.kind not in ("number", "int")] + data:
+        if setting.kind == "bool" or setting in sent:
+            words += _words(setting, recorded.get(setting.name))
     return shlex.join(words)
 
 
+_ORDER = ("number", "int", "text", "table", "texts", "bool")
+
+
+def _words(setting: Setting, value: Any) -> list[str]:
+    """A recorded value as it is typed."""
+    if not is_set(value):
+        return []
+    flag = setting.flags[0]
+    if setting.kind == "bool":
+        return [flag]
+    if setting.kind == "texts":
+        texts = [value] if isinstance(value, str) else value
+        return [f"{setting.flags[-1]}={each if isinstance(each, str) else '='.join(each)}" for each in texts]
+    return [flag, canonical_json(value).decode() if setting.kind == "table" else str(value)]
+
+
 _AS_EVER: JsonObject = {
-    "infer_method": "gen", "prompt_style": "benchwright", "mcq_fallback": "none", "numeric_tolerance": 0.0,
-    "media": "base64", "audio_style": "audio_url", "max_media_mb": 20.0, "compat": False,
-}  # fmt: skip
+    "compat": False,
+    **{s.name: s.default for s in RUN_SETTINGS if s.group == "questions" and s.default is not None},
+}
 """What a file of questions is asked and scored with unless somebody says otherwise."""
 
 
