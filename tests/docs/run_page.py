@@ -1,7 +1,7 @@
 """Executes a documentation page: `python tests/docs/run_page.py PAGE… [--write]`.
 
 Blocks run from top to bottom in a temporary folder of the page's own; Python blocks share one namespace. A demo
-server stands where the page says `http://localhost:8000`. What commands and Python blocks print is compared with what
+server stands where the page says `http://localhost:8000` or names one of `OTHER_URLS`. What commands and Python blocks print is compared with what
 the page shows: `…` stands for anything (alone on a line: for any lines), times and speeds may differ. `--write`
 puts what is printed now into the page.
 """
@@ -27,6 +27,11 @@ from benchwright.config import CONFIG_NAMES, read_config
 from benchwright.endpoints import DemoSettings, demo_server
 
 SHOWN_URL = "http://localhost:8000"
+OTHER_URLS = (
+    "http://localhost:11434", "http://localhost:8080", "http://localhost:4000", "https://api.openai.com",
+    "https://my-resource.openai.azure.com/openai",
+)  # fmt: skip
+"""Servers that pages name and the demo server stands for, down to the `/v1` of its routes."""
 SHOWN_FOLDER = "~/evals"
 WIDTH = "100"
 SKILL = 0.9
@@ -141,7 +146,9 @@ class PageRun:
 
     def _live(self, text: str) -> str:
         """What the page says, with the server that is really there."""
-        return text.replace(SHOWN_URL, self.origin)
+        for url in (SHOWN_URL, *OTHER_URLS):
+            text = text.replace(url, self.origin)
+        return text
 
     def _shown(self, text: str) -> list[str]:
         """What was printed, as a page would show it."""
@@ -217,6 +224,10 @@ def main(words: list[str]) -> None:
         COLUMNS=WIDTH,
         TZ="UTC",
         MY_KEY="sk-demo-4f81c2a97b",
+        OPENAI_API_KEY="sk-demo-93b7d05e1c",
+        AZURE_OPENAI_API_KEY="sk-demo-c60f2be814",
+        LITELLM_KEY="sk-demo-2ad917f4b3",
+        LITELLM_LOCAL_MODEL_COST_MAP="True",  # litellm fetches a list of prices otherwise
     )
     for page in pages:
         run_page(page, write="--write" in words)

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "SECURITY.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 
 
@@ -38,3 +43,14 @@ def test_index_leads_to_every_page() -> None:
     assert {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"} <= linked
     in_readme = set(LINK.findall((ROOT / "README.md").read_text(encoding="utf-8")))
     assert {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")} <= in_readme
+
+
+def test_each_row_of_where_to_change_what_names_a_file() -> None:
+    # That the files exist is checked with the other links.
+    text = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith(("| a ", "| an "))]
+    assert len(rows) >= 10
+    for row in rows:
+        declared = LINK.findall(row.split("|")[2])
+        assert declared, row
+        assert all((ROOT / "docs" / link).is_file() for link in declared), row
