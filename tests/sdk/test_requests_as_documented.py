@@ -20,6 +20,7 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from benchwright import compare
 from benchwright.core import UsageError
 from benchwright.sdk import RunOptions, SuiteOptions, check_suite, load_suite, run_suite
 
@@ -220,7 +221,10 @@ def test_every_request_of_a_suite_is_the_documented_one(
             assert pair.result is not None
             recorded = yaml.safe_load((pair.result.folder / "run_config.yml").read_text(encoding="utf-8"))
             model = models[int(pair.model.removeprefix("m"))]
-            assert recorded["settings"].get("system") == model.get("system")
+            own = recorded["settings"]["asked"].endswith(":own_system")
+            assert recorded["config"]["params"]["extra"].get("system") == (
+                None if own else model.get("system")
+            ), "as sent"
 
 
 def two_models(recorder: Recorder, first: str | None, second: str) -> str:
@@ -260,6 +264,19 @@ def test_each_model_has_its_own_system_message_even_with_equal_ids(
         if pair.result is not None
     }
     assert len(hashes) == 2
+
+
+@pytest.mark.parametrize(("dataset", "differs"), [("plain", ["$.system"]), ("own_system", [])])
+def test_models_with_other_system_messages_are_compared_and_the_messages_that_were_sent_listed(
+    recorder: Recorder, folder: Path, dataset: str, differs: list[str]
+) -> None:
+    written = two_models(recorder, "Be brief.", "Be kind.").replace("bench.py:plain", f"bench.py:{dataset}")
+    (folder / "suite.yaml").write_text(written, encoding="utf-8")
+    one, two = (pair.result for pair in run_suite("suite.yaml"))
+    assert one is not None and two is not None
+    inputs = compare(one.run_id, two.run_id).inputs
+    assert [found["path"] for found in inputs["differences"]] == differs
+    assert (inputs["same"], bool(differs)) in ((True, False), (False, True))
 
 
 def test_a_check_of_a_suite_shows_what_each_model_is_asked(recorder: Recorder, folder: Path) -> None:

@@ -243,6 +243,11 @@ def as_asked(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
     return spec
 
 
+def _without_model_system(spec: BenchmarkSpec) -> BenchmarkSpec:
+    """The benchmark as its author wrote it: the system message of a model belongs to that model."""
+    return replace(spec, system=None) if isinstance(spec.system, PlainText) else spec
+
+
 INFERENCE_ONLY = "inference only; score it with: benchwright rescore RUN"
 """Why a run that was asked to score nothing has no scores."""
 
@@ -339,6 +344,7 @@ def _manifest(
             "name": spec.name,
             "source": None if spec.source is None else spec.source.name,
             "hash": benchmark_hash(spec),
+            "own_hash": benchmark_hash(_without_model_system(spec)),
             "prompt_hash": _prompt_hash(spec, fewshot),
             "modules": {} if spec.source is None else dict(imported_modules(spec.source)),
         },

@@ -17,8 +17,8 @@ from benchwright.reports._settings import (
     endpoint_of,
     output_dir_of,
     params_of,
+    sent_settings,
     without_none,
-    without_secrets,
 )
 from benchwright.store import RunRecord, Store
 
@@ -52,7 +52,7 @@ def write_run_config(run: RunRecord) -> Path:
 def run_config_document(run: RunRecord) -> JsonObject:
     """The merged configuration: `config` and `target` as in `results.yml`, and under `settings` all that
     has no place there. No secrets."""
-    settings = {name: value for name, value in run.settings.items() if name not in _IN_PARAMS}
+    settings = {name: value for name, value in sent_settings(run).items() if name not in _IN_PARAMS}
     return {
         "command": command_of(run),
         "config": {
@@ -60,7 +60,7 @@ def run_config_document(run: RunRecord) -> JsonObject:
             "params": params_of(run),
             "type": run.settings.get("eval_type", f"byob_{run.name}.{run.name}"),
         },
-        "settings": without_none(without_secrets(settings)),
+        "settings": without_none(settings),
         "target": {"api_endpoint": endpoint_of(run)},
     }
 

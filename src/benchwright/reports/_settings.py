@@ -18,6 +18,7 @@ PARAMS: dict[str, tuple[str, ...]] = {
     "fewshot_seed": ("extra", "dataset", "fewshot_seed"),
     "fewshot_strict": ("extra", "dataset", "fewshot_strict"),
     "skip_bad_rows": ("extra", "dataset", "skip_bad_rows"),
+    "system": ("extra", "system"),
     "repeats": ("extra", "n_repeats"),
     "pass_k": ("extra", "pass_k"),
     "rescored_from": ("extra", "rescored_from"),
@@ -41,9 +42,18 @@ def model_of(run: RunRecord) -> str:
     return run.model if not name or name == run.model else f"{name} ({run.model})"
 
 
+def sent_settings(run: RunRecord) -> JsonObject:
+    """The frozen settings without secrets, and without a model's system message where the benchmark has its own."""
+    settings = without_secrets(run.settings)
+    known = _table(run.manifest.get("benchmark"))
+    if "own_hash" in known and known["own_hash"] == known.get("hash"):
+        settings.pop("system", None)
+    return settings
+
+
 def params_of(run: RunRecord) -> JsonObject:
     """The parameters that decide the numbers, in their documented names. Unset ones are left out."""
-    settings = run.settings
+    settings = sent_settings(run)
     generation = _table(settings.get("generation"))
     model = _table(settings.get("model"))
     extra: JsonObject = {
@@ -143,6 +153,8 @@ def command_of(run: RunRecord) -> str:
     flags["model_type"] = None if source is not None else settings.get("model_type")
     flags["mode"] = "infer" if settings.get("infer_only") else None
     questions = _question_flags(questions_of(run))
+    if settings.get("questions") and "{" not in str(system := sent_settings(run).get("system") or ""):
+        questions.setdefault("system", system or None)  # the model's; a flag would fill in what is in braces
     flags.update({n: v for n, v in questions.items() if source is None or n in RESCORE_OPTIONS})
     for name, value in flags.items():
         if value is not None:

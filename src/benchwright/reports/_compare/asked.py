@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from benchwright.core import JsonObject, JsonValue, json_differences
-from benchwright.reports._settings import without_secrets
+from benchwright.reports._settings import sent_settings
 from benchwright.store import RunRecord
 
 _KNOWN_OTHERWISE = frozenset(
@@ -37,7 +37,7 @@ def asked_differently(a: RunRecord, b: RunRecord, harmless: Collection[str]) -> 
 
 
 def _asked(run: RunRecord, harmless: Collection[str]) -> JsonObject:
-    settings = without_secrets(run.settings)
+    settings = sent_settings(run)
     asked = _without(settings, {*_KNOWN_OTHERWISE, *harmless})
     for name, value in run.manifest.items():
         if name in _CONTENT:

@@ -42,7 +42,6 @@ LISTED = 20
 
 _MUST_AGREE = (
     ("dataset", "fingerprint", "read other data"),
-    ("benchmark", "hash", "asked or scored in another way"),
     ("fewshot", "hash", "showed other examples"),
 )
 """Parts of a manifest without whose agreement a difference says nothing about the models."""
@@ -302,10 +301,20 @@ def _disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
     for part, what, words in _MUST_AGREE:
         if _part(a, part, what) != _part(b, part, what):
             yield words
+    if not _same_benchmark(a, b):
+        yield "asked or scored in another way"
     before, after = _part(a, "benchmark", "modules"), _part(b, "benchmark", "modules")
     if isinstance(before, dict) and isinstance(after, dict) and before != after:  # older runs know of none
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         yield f"imported other code ({', '.join(sorted(changed))})"
+
+
+def _same_benchmark(a: RunRecord, b: RunRecord) -> bool:
+    """Whether prompts and scores follow the same rules. A model's own system message is part of how that model was
+    asked, which is listed; runs of older versions do not know it apart."""
+    own = [_part(run, "benchmark", "own_hash") for run in (a, b)]
+    name = "own_hash" if all(own) else "hash"
+    return _part(a, "benchmark", name) == _part(b, "benchmark", name)
 
 
 def _part(run: RunRecord, part: str, what: str) -> JsonValue:
