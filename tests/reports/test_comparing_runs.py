@@ -132,6 +132,16 @@ def test_the_same_rows_are_paired_whatever_was_filtered_or_limited(
             assert correct.paired is None
 
 
+def test_runs_without_a_common_row_are_not_comparable(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = (run(kinds, endpoint=answering(6), filters=[f"kind={kind}"]) for kind in "xy")
+    comparison = compare(a.run_id, b.run_id)
+    assert (comparison.both, comparison.comparable) == (0, False)
+    assert any("no row is in both runs" in warning for warning in comparison.warnings)
+    assert main(["compare", str(a.run_id), str(b.run_id)]) == 3
+    shown = next(line for line in capsys.readouterr().out.splitlines() if line.startswith(" correct"))
+    assert "+" not in shown and shown.split()[-3:] == ["–", "–", "–"], "a difference of other rows is none"
+
+
 def test_a_rescored_part_of_a_run_is_compared_row_by_row(here: Path) -> None:
     (here / "rows.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in [*KINDS, *KINDS[:3]]), encoding="utf-8"

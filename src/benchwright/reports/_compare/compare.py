@@ -134,7 +134,7 @@ def compare_runs(
         run_b=_side(b, second),
         differs=seen.differ or any(not found.same for found in counted),
         regressed=any(found.worse and found.significant for found in counted),
-        warnings=(*reasons_as_warnings(reasons), *_doubts(a, b, first, second)),
+        warnings=(*reasons_as_warnings(reasons), *_doubts(a, b, first, second), *_nothing_shared(seen)),
         metrics=tuple(metrics),
         steps=tuple(seen.steps),
         changed=tuple(seen.changed),
@@ -150,6 +150,11 @@ def reasons_as_warnings(reasons: list[str]) -> Iterator[str]:
     """What was forced, said beside the numbers."""
     for reason in reasons:
         yield f"the runs {reason}: a difference may come of that"
+
+
+def _nothing_shared(seen: _Seen) -> Iterator[str]:
+    if not seen.both:
+        yield "no row is in both runs: their values cannot be compared"
 
 
 @dataclass(slots=True)

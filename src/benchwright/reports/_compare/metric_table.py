@@ -58,7 +58,7 @@ def _table(comparison: Comparison, *, narrow: bool) -> Table:
             Text(_broken(name) if narrow else name),
             _value(metric.run_a, break_),
             _value(metric.run_b, break_),
-            Text(_difference(metric, break_), style),
+            Text(_difference(metric, break_) if comparison.both or comparison.noun == "step" else "–", style),
             counts,
             "–"
             if paired is None

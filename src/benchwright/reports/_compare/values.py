@@ -166,8 +166,9 @@ class Comparison:
 
     @property
     def comparable(self) -> bool:
-        """Whether the numbers of both runs may be compared."""
-        return self.run_a.comparable and self.run_b.comparable
+        """Whether the numbers of both runs may be compared: neither is doubtful, and they have samples in common."""
+        shared = self.both > 0 or self.noun == "step"
+        return shared and self.run_a.comparable and self.run_b.comparable
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
