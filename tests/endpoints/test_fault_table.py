@@ -350,7 +350,7 @@ async def test_status_200_without_an_answer(
 @pytest.mark.parametrize("value", [None, []], ids=["null", "empty list"])
 @in_loop
 async def test_no_choices_at_all(value: Any) -> None:
-    cases = [case for case in CASES if case[0].field == "choices"]
+    cases = [case for case in CASES if case[0].field in ("choices", "output")]
     all_are(BAD, await replies(in_field(value), cases=cases))
 
 
@@ -368,8 +368,51 @@ async def test_null_or_blank_content_is_the_models_own_silence() -> None:
 @in_loop
 async def test_content_of_another_type_is_no_answer() -> None:
     for value in (7, {"a": 1}, [7], True):
-        cases = [case for case in CASES if case[0].api != "responses"]
-        all_are(BAD, await replies(content(value), cases=cases))
+        all_are(BAD, await replies(content(value)))
+
+
+def ending(finish: str, text: Any) -> Fault:
+    """The text and the finish reason in one choice."""
+
+    async def fault(call: Call, wire: Wire, stream: bool) -> None:
+        choice = orjson.loads(orjson.dumps((wire.piece if stream else wire.whole)(text)))
+        choice["choices"][0]["finish_reason"] = finish
+        await (call.events(sse(choice)) if stream else call.json(choice))
+
+    return fault
+
+
+@in_loop
+async def test_a_wrong_content_next_to_a_finish_reason_is_no_answer() -> None:
+    cases = [case for case in CASES if case[0].api == "openai"]
+    all_are(BAD, await replies(ending("stop", 7), cases=cases))
+    all_are("answered ×1", await replies(ending("stop", "fo"), cases=cases))
+
+
+@pytest.mark.parametrize("finish", ["error", "abort"])
+@in_loop
+async def test_an_answer_that_the_server_broke_off_is_none(finish: str) -> None:
+    cases = [case for case in CASES if case[0].api == "openai"]
+    for text in ("fo", "", None):
+        all_are("server_error ×2", await replies(ending(finish, text), cases=cases))
+
+
+@in_loop
+async def test_a_response_that_is_not_finished_is_no_answer() -> None:
+    async def fault(call: Call, wire: Wire, stream: bool) -> None:
+        await call.json({"status": "in_progress", "output": []})
+
+    cases = [case for case in CASES if case[0].api == "responses"]
+    all_are(BAD, await replies(fault, cases=cases))
+
+
+@in_loop
+async def test_single_tokens_without_the_whole_text_were_cut() -> None:
+    async def fault(call: Call, wire: Wire, stream: bool) -> None:
+        await call.events(sse({"token": {"text": "fo"}}))
+
+    cases = [case for case in CASES if case[0].api == "mindie" and case[1]]
+    all_are("broken_stream ×2", await replies(fault, cases=cases))
 
 
 @pytest.mark.parametrize("transport", ["lean", "reqwest"])

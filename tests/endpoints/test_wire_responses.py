@@ -155,7 +155,6 @@ async def test_tools_images_and_formats_under_their_names_here() -> None:
         (response(status="incomplete", incomplete_details={"reason": "content_filter"}), "refused", "content_filter"),
         (response(message({"type": "refusal", "refusal": "No."})), "refused", "stop"),
         (response(message(said(""))), "empty", "stop"),
-        (response(), "empty", "stop"),
         (response(message({"type": "output_text", "text": None})), "empty", "stop"),
     ],
 )  # fmt: skip

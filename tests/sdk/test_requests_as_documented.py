@@ -273,7 +273,8 @@ def test_models_with_other_system_messages_are_compared_and_the_messages_that_we
     written = two_models(recorder, "Be brief.", "Be kind.").replace("bench.py:plain", f"bench.py:{dataset}")
     (folder / "suite.yaml").write_text(written, encoding="utf-8")
     one, two = (pair.result for pair in run_suite("suite.yaml"))
-    assert one is not None and two is not None
+    assert one is not None
+    assert two is not None
     inputs = compare(one.run_id, two.run_id).inputs
     assert [found["path"] for found in inputs["differences"]] == differs
     assert (inputs["same"], bool(differs)) in ((True, False), (False, True))

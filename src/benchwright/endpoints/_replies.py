@@ -8,7 +8,8 @@ What a reply counts as:
   may well be complete before the limit, and only the scorer can tell);
 - `empty`: none of these: null or blank content.
 
-A value of another type in any of these places is no reply (`BadReply`), and so is a choice without its field.
+Finish reason `error` or `abort` is no reply: the server broke the answer off (`BadReply`, judged as an error
+object). A value of another type in any of these places is no reply (`BadReply`), and so is a choice without its field.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ def read_reply(
     choice: dict[str, Any] = choices[0]
     finish = choice.get("finish_reason")
     finish_reason = finish if isinstance(finish, str) else None
+    if finish_reason in _BROKEN_OFF:
+        return _broken_off(choice, finish_reason, clean)
     usage = data.get("usage")
     tool_calls: list[JsonValue] | None = None
     refusal = ""
@@ -129,6 +132,16 @@ def read_reply(
         timing.latency_s,
         timing.ttft_s,
     )
+
+
+_BROKEN_OFF = frozenset(("error", "abort"))
+"""Finish reasons with which servers (OpenRouter, SGLang, vLLM) say that they could not finish."""
+
+
+def _broken_off(choice: dict[str, Any], reason: str | None, clean: Clean) -> BadReply:
+    if choice.get("error"):
+        return error_inside(choice, clean)
+    return BadReply(f"status 200, but the server broke the answer off: finish reason {reason}", error=True)
 
 
 def served_as(data: JsonValue, requested: JsonValue) -> str | None:

@@ -65,15 +65,16 @@ class MindieCollector(TextCollector):
     ends its stream with the body, which is taken for the end if the body was not cut off.
     """
 
-    __slots__ = ("_whole",)
+    __slots__ = ("_tokens_only", "_whole")
 
     def __init__(self, route: Route) -> None:
         super().__init__(route, "generated_text")
         self._whole = ""
+        self._tokens_only = False
 
     def body_ended(self) -> None:
-        """The only sign there may be."""
-        self._ended = self._ended or self.events > 0
+        """The only sign there may be, but for single tokens, which a whole text follows."""
+        self._ended = self._ended or (self.events > 0 and not self._tokens_only)
 
     def _take(self, event: dict[str, Any]) -> bool:
         piece, whole = self._token(event), self._text(event, "generated_text")
@@ -87,8 +88,10 @@ class MindieCollector(TextCollector):
                 self._ended = True  # single tokens, then all of them: the last event
             self._whole = whole
             self._pieces = [whole]
+            self._tokens_only = False
         elif piece:
             self._pieces.append(piece)
+            self._tokens_only = True
         details = read_details(event.get("details"))
         if details.finish_reason is not None:
             self._details = details

@@ -123,6 +123,9 @@ class StreamedReply:
             if not choice.get("index"):
                 if self._add_choice(choice) and self.first_content_at is None:
                     self.first_content_at = at
+                finish = choice.get("finish_reason")
+                if isinstance(finish, str) and finish:  # only once the piece was found good
+                    self.finish_reason = finish
                 break
 
     def body_ended(self) -> None:
@@ -145,9 +148,6 @@ class StreamedReply:
 
     def _add_choice(self, choice: dict[str, Any]) -> bool:
         """Take in a choice's piece; whether it held any content."""
-        finish = choice.get("finish_reason")
-        if isinstance(finish, str) and finish:
-            self.finish_reason = finish
         if self._route == "completions":
             if self.lacks:
                 self.lacks = "" if "text" in choice else "text in its choices"

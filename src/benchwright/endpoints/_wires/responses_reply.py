@@ -27,6 +27,10 @@ def openai_form(data: JsonValue, route: Route) -> JsonObject | BadReply:
     refusals: list[str] = []
     calls: list[JsonValue] = []
     items: list[Any] = data["output"]  # type: ignore[assignment]  # a list, as was seen above
+    if data.get("status") in ("in_progress", "queued"):
+        return BadReply(f"status 200, but the response is still {data['status']}")
+    if not items and data.get("status") != "incomplete":
+        return BadReply("the reply's list of output items is empty")
     for item in items:
         if not isinstance(item, dict):
             return BadReply(f"an output item of the reply is {kind_of(item)}, not an object")
@@ -35,7 +39,11 @@ def openai_form(data: JsonValue, route: Route) -> JsonObject | BadReply:
                 f"the content of an output item is {kind_of(item['content'])}, not a list of parts"
             )
         kind = item.get("type")
+        if not isinstance(kind, str):
+            return BadReply("an output item of the reply has no type")
         if kind == "message":
+            if wrong := _wrong_part(item.get("content")):
+                return BadReply(wrong)
             texts += _texts(item.get("content"), "text")
             refusals += _texts(item.get("content"), "refusal")
         elif kind == "reasoning":
@@ -71,6 +79,18 @@ def status_of_error(error: JsonValue) -> int | None:
     if isinstance(code, str):
         return _STATUS_OF_CODE.get(code)
     return code if isinstance(code, int) else None
+
+
+def _wrong_part(parts: Any) -> str | None:
+    """What is wrong with a part of a message that should hold its text; null is an empty one."""
+    for part in parts if isinstance(parts, list) else ():
+        if not isinstance(part, dict) or part.get("type") != "output_text":
+            continue
+        if "text" not in part:
+            return "an output text of the reply has no text"
+        if not isinstance(part["text"], str | None):
+            return f"the text of an output item is {kind_of(part['text'])}, not a text"
+    return None
 
 
 def _texts(parts: Any, field: str) -> list[str]:

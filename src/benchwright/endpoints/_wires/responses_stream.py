@@ -74,7 +74,7 @@ class ResponsesCollector:
         """The whole reply."""
         response: JsonObject = dict(self._response or {})
         if not response.get("output"):
-            response["output"] = self._items or self._spoken()
+            response["output"] = self._items or (self._spoken() if self._texts else [])
         form = openai_form(response, self._route)
         if isinstance(form, BadReply):
             return form
