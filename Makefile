@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help demo test test-real check cover bench format install clean
+.PHONY: help demo test test-real check cover bench docs format install clean
 
 help:
 	@echo "make demo    run the example benchmark on the embedded demo model and show the result"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-real   ranking against a real 135M-parameter model (compiles its server first)"
 	@echo "make check   ruff, mypy strict, import table"
 	@echo "make cover   tests with coverage"
+	@echo "make docs    write the manual's tables of settings from their declaration"
 	@echo "make bench   speed, side by side with other tools (installs them into their own venvs)"
 
 # compileall: an editable install writes no byte code where PYTHONDONTWRITEBYTECODE is set,
@@ -52,6 +53,9 @@ cover: install
 
 bench: install
 	$(BIN)/python -m benchmarks
+
+docs: install
+	$(BIN)/python tests/docs/settings_tables.py
 
 format: install
 	$(BIN)/ruff format src tests benchmarks examples

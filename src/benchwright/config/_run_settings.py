@@ -104,10 +104,10 @@ class RunOptions:
 
     data_type: str | None = _questions("what a file of questions holds", "columns", choices=("mcq", "mcq_multi", "qa"),
         aliases=("custom_dataset_data_type",), metavar="TYPE", otherwise="found out", see="questions.md")
-    infer_method: str | None = _questions("for a reply, or by ranking the letters or texts of its options", "replies",
+    infer_method: str | None = _questions("how it is asked: for a reply, or by ranking the letters or texts of its options", "replies",
         choices=("gen", "logprob", "logprob_text"), aliases=("custom_dataset_infer_method",), metavar="METHOD", only="mcq",
         default="gen")
-    meta_path: str | None = _questions("sampling and lengths", "everything", aliases=("custom_dataset_meta_path",),
+    meta_path: str | None = _questions("file with sampling and lengths of replies", "everything", aliases=("custom_dataset_meta_path",),
         metavar="PATH", otherwise="FILE.meta.json, if it is there", see="data.md")
     prompt_style: str | None = _questions("which built-in prompt asks", "prompt", choices=("benchwright", "cot", "aisbench"),
         metavar="STYLE", default="benchwright", see="questions.md#prompts")
@@ -128,7 +128,7 @@ class RunOptions:
     qa_metrics: tuple[str, ...] | None = _questions("metrics of free answers, the headline first; may be given again",
         "scores", aliases=("qa_metric",), commas=True, metavar="NAMES", only="qa", otherwise="normalised_exact",
         see="questions.md#scores-of-free-answers")
-    qa_pattern: str | None = _questions("regular expression of the metric regex", "scores", metavar="REGEX", only="qa")
+    qa_pattern: str | None = _questions("regular expression, for the metric regex", "scores", metavar="REGEX", only="qa")
     numeric_tolerance: float | None = _questions("how far numbers may be apart, as a share", "scores", least=0,
         metavar="SHARE", only="qa", default=0.0)
     evaluator: str | None = _questions("scorer by name instead of the type's own", "scores", metavar="NAME")
@@ -144,7 +144,7 @@ class RunOptions:
     audio_style: str | None = _questions("which content part carries audio", "prompt",
         choices=("audio_url", "input_audio"), metavar="STYLE", default="audio_url")
     max_media_mb: float | None = _questions("refuse larger files", "prompt", above=0, metavar="MB", default=20.0)
-    compat: str | None = _questions("sample and round as another tool does", "everything", choices=("aisbench",),
+    compat: str | None = _questions("sample and round as this other tool does", "everything", choices=("aisbench",),
         metavar="TOOL")
     test_range: str | None = _questions("rows to take: [10:20], or how many (or which share) by chance", "rows",
         metavar="RANGE", otherwise="all")
@@ -164,8 +164,8 @@ class RunOptions:
     extra_body: Mapping[str, JsonValue] | None = _sent("further fields of each request body, as JSON", body=False,
         can_be_left_out=False, metavar="JSON", more="""For example `'{"top_k": 5}'`""")
 
-    parallelism: int | None = _budget("most requests at a time", least=1, aliases=("concurrency",), group="requests",
-        default=16, more="And most samples")
+    parallelism: int | None = _budget("most requests, and samples, at a time", least=1, aliases=("concurrency",), group="requests",
+        default=16)
     request_timeout: float | None = _attempts("seconds for one attempt", above=0, default=120.0, metavar="SECONDS",
         recorded="request_timeout_s")
     timeout_per_sample: float | None = _attempts("seconds for all attempts of one request", above=0, metavar="SECONDS",
