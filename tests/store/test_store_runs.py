@@ -203,3 +203,40 @@ def test_the_number_of_a_removed_run_is_not_given_out_again(tmp_path: Path) -> N
     store.remove_run(4)
     assert create() == 6
     store.close()
+
+
+TWICE = """
+import sys, time
+from benchwright.store import open_store
+first = open_store(sys.argv[1])
+second = open_store(sys.argv[1])
+second.close()
+print("open", flush=True)
+sys.stdin.readline()
+first.create_run(name="later", target="b.py", model="m", folder=None, settings={}, manifest={})
+print("written", flush=True)
+time.sleep(600)
+"""
+
+
+def test_opening_the_database_again_drops_no_lock(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    child = subprocess.Popen(
+        [sys.executable, "-c", TWICE, workspace.store_url],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert child.stdin is not None
+    with child.stdin, child.stdout:
+        assert child.stdout.readline() == "open\n"
+        # Whoever closes the database last deletes its log. That is not us while the child has it open.
+        open_store(workspace).close()
+        child.stdin.write("go\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == "written\n"
+        store = open_store(workspace)
+        names = [run.name for run in store.runs()]
+        store.close()
+        child.kill()
+        child.wait()
+    assert names == ["later"]

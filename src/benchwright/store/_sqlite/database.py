@@ -91,8 +91,10 @@ def _kind_of(error: Exception) -> str:
 
 def _keep_private(path: Path) -> None:
     """Only the owner may read the records. SQLite gives its log the rights of the database."""
+    # Never a file that is there already: closing a second descriptor of it would drop the locks that this process
+    # holds through SQLite, and another process would then delete the log under our feet.
     with suppress(OSError):  # SQLite itself says why it cannot
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     for ending in ("", "-wal", "-shm"):
         make_private(path.with_name(path.name + ending))
 
