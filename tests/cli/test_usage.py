@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import re
 import sys
 from argparse import Namespace
 from dataclasses import fields
@@ -47,6 +48,33 @@ def test_every_command_explains_itself_with_an_example(name: str, capsys: pytest
     assert "--json" in shown
     assert main(["help", name]) == 0
     assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize("name", ["run", "check"])
+def test_help_shows_the_frequent_flags_and_help_all_every_flag(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name, "--help"]) == 0
+    short = capsys.readouterr().out
+    assert main([name, "--help-all"]) == 0
+    full = capsys.readouterr().out
+    options, _, other_names = full.partition("\nother names:\n")
+    options = options.partition("\nexample:\n")[0]
+    for setting in RUN_SETTINGS:
+        first, *aliases = setting.flags
+        listed = re.compile(rf"(?m)^  {first}[ ,]")
+        assert bool(listed.search(short)) == setting.frequent, first
+        assert listed.search(full), first
+        for alias in aliases:
+            assert not re.search(rf"(?m)^  .*{alias}(?![\w-])", options), alias
+            assert re.search(rf"(?m)^  {first} .*{alias}(?![\w-])", other_names), alias
+    assert f"more options: benchwright {name} --help-all" in short
+    assert 10 <= sum(setting.frequent for setting in RUN_SETTINGS) <= 14
+
+
+def test_commands_without_more_options_have_no_help_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--help-all"]) == 2
+    assert "unknown option --help-all" in capsys.readouterr().err
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

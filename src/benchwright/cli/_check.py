@@ -30,6 +30,7 @@ def configure(parser: Parser) -> None:
     add_run_flags(parser)
     add_code_flags(parser, tags=True)
     add_gold_flag(parser)
+    parser.add_help_all()
     parser.common.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
     parser.example("benchwright check my_bench.py --num-fewshot 3")
 

@@ -26,24 +26,53 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,  # an abbreviation may change its meaning when an option is added
             add_help=False,
         )
+        self.frequent: set[str] = set()
+        """Destinations of the flags that `--help` lists, in a command that also has `--help-all`."""
         self.common = self.add_argument_group("output")
         self.common.add_argument("-h", "--help", action="store_true", help="this text")
         self.common.add_argument("--json", action="store_true", help="print JSON only, errors included")
+
+    def add_help_all(self, *frequent: str) -> None:
+        """Let `--help` list only frequent flags, these and those of frequent settings, and add `--help-all`."""
+        self.frequent.update(frequent)
+        self.common.add_argument(
+            "--help-all", action="store_true", help="every option, and other names of options"
+        )
 
     def example(self, *lines: str) -> None:
         """What stands at the end of the help text."""
         self.epilog = "example:\n" + "\n".join(f"  {line}" for line in lines) + "\n"
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace | str:
-        """The arguments, or the help text where that was asked for. Raises UsageError."""
-        if "-h" in words or "--help" in words:
-            self._action_groups.sort(key=lambda group: group is self.common)  # what all commands share, last
-            return self.format_help().rstrip()
+        """The arguments, or the help text if the words request it. Raises UsageError."""
+        if "-h" in words or "--help" in words or ("--help-all" in words and self._has_more):
+            return self._help(all="--help-all" in words or not self._has_more)
         # Intermixed: a positional argument may also stand behind the options.
         arguments, unknown = self.parse_known_intermixed_args(list(words))
         if unknown:
             raise self._unknown(unknown)
         return arguments
+
+    @property
+    def _has_more(self) -> bool:
+        """Whether `--help` leaves options out."""
+        return "--help-all" in self._option_string_actions
+
+    def _help(self, *, all: bool) -> str:
+        self._action_groups.sort(key=lambda group: group is self.common)  # what all commands share, last
+        options = [action for action in self._actions if action.option_strings]
+        if not all:
+            shared = self.common._group_actions
+            hidden = [
+                action for action in options if action.dest not in self.frequent and action not in shared
+            ]
+            for action in hidden:
+                action.help = argparse.SUPPRESS
+            more = f"{len(hidden)} more options: {self.prog} --help-all"
+            return f"{self.format_help().rstrip()}\n\n{more}"
+        other_names = [line for action in options if (line := _other_names(action))]
+        appendix = "\n\nother names:\n" + "\n".join(other_names) if other_names else ""
+        return self.format_help().rstrip() + appendix
 
     def error(self, message: str) -> NoReturn:
         """Instead of argparse's exit."""
@@ -65,6 +94,32 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         width = min(get_terminal_size((_HELP_WIDTH, 24)).columns, _HELP_WIDTH)
         super().__init__(prog, max_help_position=34, width=width)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """Without other names of the same option, which have a list of their own."""
+        every = action.option_strings
+        action.option_strings = [name for name in every if name not in _aliases(action)]
+        try:
+            return super()._format_action_invocation(action)
+        finally:
+            action.option_strings = every
+
+
+def _aliases(action: argparse.Action) -> list[str]:
+    """Long names of an option after its first, without `--no-…` of that one.
+
+    >>> _aliases(argparse.Action(["-q", "--quiet", "--silent"], "quiet"))
+    ['--silent']
+    """
+    long = [name for name in action.option_strings if name.startswith("--")]
+    return [name for name in long[1:] if name != f"--no-{long[0][2:]}"]
+
+
+def _other_names(action: argparse.Action) -> str:
+    """The line of the appendix; empty for an option with one name."""
+    aliases = _aliases(action)
+    first = next((name for name in action.option_strings if name.startswith("--")), "")
+    return f"  {first:<31} {', '.join(aliases)}" if aliases else ""
 
 
 def value_of(setting: Setting) -> Callable[[str], JsonValue]:

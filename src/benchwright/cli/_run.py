@@ -24,6 +24,7 @@ def configure(parser: Parser) -> None:
     add_gold_flag(parser)
     add_run_flags(parser)
     add_code_flags(parser, tags=True)
+    parser.add_help_all("dry_run")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
     parser.common.add_argument(
         "--debug", action="store_true", help="stages and failures as lines, tracebacks of our own errors"

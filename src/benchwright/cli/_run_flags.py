@@ -19,6 +19,8 @@ def add_run_flags(parser: Parser, only: Collection[str] | None = None) -> None:
         if setting.group not in groups:
             groups[setting.group] = parser.add_argument_group(setting.group)
         _add(groups[setting.group], setting)
+        if setting.frequent:
+            parser.frequent.add(setting.name)
 
 
 def add_workspace(parser: Parser) -> None:

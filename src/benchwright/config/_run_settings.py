@@ -55,20 +55,20 @@ class RunOptions:
 
     # fmt: off
     model: str | None = _row("model from benchwright.toml, a profile (see: ls --models), or 'demo'", "replies", group="model",
-        tables=("run", "benchmark"), otherwise="demo", metavar="NAME", see="endpoints.md#profiles")
+        tables=("run", "benchmark"), otherwise="demo", metavar="NAME", see="endpoints.md#profiles", frequent=True)
     model_url: str | None = _server("URL of the server", aliases=("base_url", "url"), tables=_NO_TABLE, metavar="URL",
-        more="Alone, it finds the server's only model", see="endpoints.md")
+        more="Alone, it finds the server's only model", see="endpoints.md", frequent=True)
     host_ip: str | None = _server("host of the server, instead of its URL", otherwise="localhost", metavar="HOST")
     host_port: int | None = _server("its port", least=1, most=65535, default=8080, metavar="PORT")
     enable_ssl: bool | None = _server("https instead of http, with a host")
     model_id: str | None = _server("the model's name, as that server knows it", aliases=("model_name",), tables=_NO_TABLE,
-        metavar="ID", more="Left out: its only model, with a profile the first that it lists")
+        metavar="ID", more="Left out: its only model, with a profile the first that it lists", frequent=True)
     model_type: str | None = _server("how it is asked", choices=MODEL_TYPES, tables=("suite", "dataset"), metavar="TYPE",
         otherwise="as the benchmark says")
     api: str | None = _server("wire format of the server", choices=APIS, plugins="wires", default="openai", metavar="FORMAT",
         see="endpoints.md#wire-formats")
     api_key_name: str | None = _server("environment variable that holds the API key", decides="effort", aliases=("api_key_env",),
-        metavar="VARIABLE")
+        metavar="VARIABLE", frequent=True)
     headers: Mapping[str, str] | None = _server(
         "further request header: NAME=VALUE, secrets as ${VARIABLE}; may be given again", kind="texts", aliases=("header",),
         metavar="NAME=VALUE", more="In Python and in files: a table")
@@ -88,13 +88,13 @@ class RunOptions:
     filters: tuple[str, ...] | None = _data("only rows whose column has this value: FIELD=VALUE; may be given again", "rows",
         aliases=("filter",), metavar="FIELD=VALUE", more="The benchmark's own filters hold as well")
     limit: int | None = _data("evaluate the first N rows", "rows", least=1, aliases=("limit_samples", "num_prompts"),
-        otherwise="all")
+        otherwise="all", frequent=True)
     repeats: int | None = _data("ask each row N times", "replies", least=1, aliases=("n_repeats",), default=1,
-        tables=_MODELS_TOO)
+        tables=_MODELS_TOO, frequent=True)
     pass_k: int | None = _data("the k of pass@k and cons@k", "summary", least=1, metavar="K", otherwise="the repeats",
         see="#repeats")
     num_fewshot: int | None = _data("solved examples in front of each prompt", "prompt", least=0,
-        otherwise="the benchmark's", more="0 for none")
+        otherwise="the benchmark's", more="0 for none", frequent=True)
     fewshot_seed: int | None = _data("seed for drawing the examples", "prompt", default=42)
     fewshot_strict: bool | None = _data("refuse examples drawn from the evaluated rows", "prompt")
     skip_bad_rows: bool | None = _data("leave unreadable rows out instead of refusing the file", "rows",
@@ -154,8 +154,8 @@ class RunOptions:
         see="data.md#spreadsheets-and-encodings")
 
     # Request bodies hold these in this order.
-    temperature: float | LeftOut | None = _sent("sampling temperature", least=0, default=0.0)
-    max_tokens: int | LeftOut | None = _sent("longest reply, in tokens", least=1, aliases=("max_new_tokens",), default=4096)
+    temperature: float | LeftOut | None = _sent("sampling temperature", least=0, default=0.0, frequent=True)
+    max_tokens: int | LeftOut | None = _sent("longest reply, in tokens", least=1, aliases=("max_new_tokens",), default=4096, frequent=True)
     top_p: float | LeftOut | None = _sent("nucleus sampling", above=0, most=1, default=1.0)
     stop: tuple[str, ...] | None = _sent("end the reply at this text; may be given again", metavar="TEXT")
     seed: int | LeftOut | None = _sent("sampling seed, sent with each request", tables=_MODELS_TOO)
@@ -165,7 +165,7 @@ class RunOptions:
         can_be_left_out=False, metavar="JSON", more="""For example `'{"top_k": 5}'`""")
 
     parallelism: int | None = _budget("most requests, and samples, at a time", least=1, aliases=("concurrency",), group="requests",
-        default=16)
+        default=16, frequent=True)
     request_timeout: float | None = _attempts("seconds for one attempt", above=0, default=120.0, metavar="SECONDS",
         recorded="request_timeout_s")
     timeout_per_sample: float | None = _attempts("seconds for all attempts of one request", above=0, metavar="SECONDS",
@@ -182,7 +182,7 @@ class RunOptions:
         more="If all of them fail, the run does not start")
 
     max_requests: int | None = _budget("stop after N requests, retries included", least=1,
-        more="Judges count as well; each benchmark of a file has its own budget")
+        more="Judges count as well; each benchmark of a file has its own budget", frequent=True)
     max_tokens_total: int | None = _budget("stop after N tokens, prompts included", least=1,
         more="As the server counts them; where it does not, four characters count as one, and a note says so")
     max_minutes: float | None = _budget("stop after this time", above=0, metavar="MINUTES")
@@ -193,7 +193,7 @@ class RunOptions:
     workspace: Path | None = _files("folder that holds .benchwright/", otherwise="found upwards from here", metavar="DIR",
         more="Where no folder upwards has one: the current folder")
     output_dir: Path | None = _files("write the run's files here", metavar="DIR", otherwise="in the workspace",
-        more="With several benchmarks, a folder in it for each. One that holds another run's files is refused")
+        more="With several benchmarks, a folder in it for each. One that holds another run's files is refused", frequent=True)
     overwrite: bool | None = _files("replace another run's files in the output folder")
     reports: tuple[str, ...] | None = _files("report of an installed package (see: ls --plugins); may be given again",
         aliases=("report",), tables=RUN_TABLES, metavar="NAME", see="plugins.md")

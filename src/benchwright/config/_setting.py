@@ -107,6 +107,8 @@ class Setting:
     """Its name in the settings of an endpoint, where that is another."""
     flag: bool = True
     """Whether the command line has a flag for it."""
+    frequent: bool = False
+    """Whether `--help` lists its flag; `--help-all` lists every flag."""
     more: str = ""
     """What the manual says besides the line of the help text."""
     see: str = ""
