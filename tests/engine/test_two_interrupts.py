@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -53,6 +54,29 @@ def score(sample):
         time.sleep(1000)
     return quick()
 """,
+    "a function at exit": """
+def score(sample):
+    if stuck_here():
+        import atexit
+        atexit.register(time.sleep, 1000)
+        time.sleep(1000)
+    return quick()
+""",
+    "a process of its own": """
+def score(sample):
+    if stuck_here():
+        import multiprocessing
+        process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(1000,))
+        process.start()
+        process.join()
+    return quick()
+""",
+    "a question to the user": """
+def score(sample):
+    if stuck_here():
+        input("?")
+    return quick()
+""",
     "an async sleep that cannot be cancelled": """
 async def score(sample):
     while stuck_here():
@@ -69,11 +93,12 @@ LET_GO = {130, -signal.SIGKILL}
 @pytest.mark.parametrize("kind", SCORERS)
 def test_two_interrupts_end_any_run(tmp_path: Path, kind: str) -> None:
     (tmp_path / "bench.py").write_text(BENCH.format(scorer=SCORERS[kind].strip()), encoding="utf-8")
+    silence, speaker = os.pipe()  # an input on which nobody says anything
     with demo_server(DemoSettings(skill=1.0)) as server:
         child = subprocess.Popen(
             [sys.executable, "-m", "benchwright", "run", "bench.py", "--model-url", server.url, "--model-id", "demo",
              "--parallelism", "1"],
-            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=tmp_path, stdin=silence, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         try:
             while not (tmp_path / "stuck").exists():
@@ -87,6 +112,8 @@ def test_two_interrupts_end_any_run(tmp_path: Path, kind: str) -> None:
             assert time.monotonic() - began < 20, "2 s, on a machine that is not busy"
         finally:
             child.kill()
+            os.close(silence)
+            os.close(speaker)
         assert child.returncode in LET_GO, errors
         assert "Traceback" not in errors
         asked = server.stats()["requests"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from benchwright import __version__
@@ -33,9 +34,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         words = [*words[1:], "--help"]
     try:
         with output.alone(ours=argv is None):
-            return _guarded(words, output)
+            code = _guarded(words, output)
     finally:
         end()
+    if argv is None and code == INTERRUPTED:
+        _leave_if_stopped_twice()
+    return code
+
+
+def _leave_if_stopped_twice() -> None:
+    """End the process without Python's own farewell, which waits for whatever a scorer has left behind: threads,
+    processes, functions to be called at exit, a lock on standard input."""
+    engine = sys.modules.get("benchwright.engine")
+    if engine is None or not engine.stopped_twice():
+        return
+    if "multiprocessing" in sys.modules:
+        import multiprocessing
+
+        for child in multiprocessing.active_children():
+            child.kill()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed, or nobody reads it
+            stream.flush()
+    os._exit(INTERRUPTED)
 
 
 def _guarded(words: list[str], output: Output) -> int:

@@ -2,7 +2,7 @@
 
 from benchwright.engine._changes import changed_manifest
 from benchwright.engine._findings import DEMO_NOTE
-from benchwright.engine._group import InterruptedRunError, RunGroup
+from benchwright.engine._group import InterruptedRunError, RunGroup, stopped_twice
 from benchwright.engine._perform import Performed, perform
 from benchwright.engine._prepare import (
     Prepared,
@@ -43,4 +43,5 @@ __all__ = [
     "prepared_like",
     "rows_and_prompts",
     "start_problems",
+    "stopped_twice",
 ]

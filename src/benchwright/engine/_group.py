@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
@@ -27,6 +28,15 @@ class StopAtOnce(BaseException):
     """Raised inside a worker by the second Ctrl-C: its code, or a scorer's, does not return to the event loop."""
 
 
+_QUICK_SWITCH_S = 0.0001
+_stopped_twice = False
+
+
+def stopped_twice() -> bool:
+    """Whether somebody has pressed Ctrl-C twice in this process, and wants nothing more of it."""
+    return _stopped_twice
+
+
 class RunGroup:
     """Runs of one event loop, one or several at a time."""
 
@@ -47,6 +57,7 @@ class RunGroup:
         """Handle Ctrl-C and SIGTERM from here on: a loop has one handler per signal, however many runs listen."""
         self._loop = loop = asyncio.get_running_loop()
         handled = []
+        switch = sys.getswitchinterval()
         for number in (signal.SIGINT, signal.SIGTERM):
             try:
                 loop.add_signal_handler(number, self._received)
@@ -63,6 +74,7 @@ class RunGroup:
         finally:
             self._loop = None
             self._unwatch()
+            sys.setswitchinterval(switch)
             for number in handled:
                 loop.remove_signal_handler(number)
             for limiter in self._limiters.values():
@@ -115,7 +127,12 @@ class RunGroup:
 
     def _arrived(self, number: int, frame: FrameType | None) -> None:
         """A signal, in the main thread, whatever it is doing: also in the middle of a scorer that does not return."""
+        global _stopped_twice
         self._signals += 1
+        if self._signals > 1:
+            _stopped_twice = True
+            # A scorer that computes in a thread gives way every 5 ms, and the run has a hundred small things to do.
+            sys.setswitchinterval(_QUICK_SWITCH_S)
         while self._signals > 1 and frame is not None:
             if frame.f_code is self._workers:
                 raise StopAtOnce
