@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,45 @@ def test_a_database_deleted_under_a_run_stops_it_and_loses_nothing() -> None:
     recorded = open_store(find_workspace(Path.cwd()))
     assert recorded.count_steps(1, "score") >= 10
     recorded.close()
+
+
+def test_doctor_takes_what_a_run_saved_when_its_database_was_replaced(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run()
+    asked: list[str] = []
+
+    def answer(request: Any) -> str:
+        asked.append(request.body["messages"][-1]["content"])
+        if len(asked) == 10:
+            Path("other").write_bytes(b"no database at all, but long enough for a page" * 99)
+            Path("other").replace(database())
+        return "x"
+
+    with pytest.raises(StoreError, match=r"saved as .*rescued.*benchwright doctor"):
+        benchwright.run(lost, endpoint=ScriptedEndpoint(answer), parallelism=1, cache=False)
+    code, said = command(capsys, "doctor")
+    assert code == 0
+    assert "recovered 2 runs" in said
+    with closing(open_store(find_workspace(Path.cwd()))) as recorded:
+        assert recorded.count_steps(2, "score") >= 10
+    assert not list(database().parent.glob("*.rescued-*")), "taken once"
+    assert diagnose(find_workspace(Path.cwd())).sound
+
+
+def test_a_disk_that_is_full_before_the_first_record_is_called_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = sqlite3.connect
+
+    def small(*given: Any, **named: Any) -> sqlite3.Connection:
+        connection = connect(*given, **named)
+        connection.execute("PRAGMA max_page_count = 2")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", small)
+    with pytest.raises(StoreError, match="disk is full"):
+        open_store(find_workspace(tmp_path))
 
 
 def test_a_full_disk_is_called_full(

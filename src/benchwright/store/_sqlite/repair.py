@@ -13,6 +13,7 @@ from benchwright.store._records import Recovered, StoreError
 from benchwright.store._sqlite.database import open_database
 
 _SIDE_FILES = ("-wal", "-shm")
+_RESCUED = "rescued"
 
 
 def integrity_problems(database: Path) -> list[str]:
@@ -29,34 +30,56 @@ def integrity_problems(database: Path) -> list[str]:
 
 
 def recover_database(database: Path) -> Recovered:
-    """Copy all that can be read into a new database; the damaged file is kept next to it under another name."""
+    """Copy all that can be read into a new database; the damaged file is kept next to it under another name.
+
+    Records that a run saved when its database was replaced by this file are taken as well.
+    """
     kept = _aside(database)
+    _move(database, kept)
+    lost = 0
+    rescued = sorted(
+        path for path in database.parent.glob(f"{database.name}.{_RESCUED}-*") if not integrity_problems(path)
+    )
+    with closing(open_database(database)) as fresh:
+        for source in (kept, *rescued):
+            fresh.execute("BEGIN")
+            lost += _copy_rows(source, fresh)
+            fresh.execute("COMMIT")
+        rows = {
+            table: int(fresh.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+            for table in _tables(fresh)
+        }
+    for source in rescued:  # taken once: later records are newer
+        _move(source, _aside(database, "merged"))
+    return Recovered(kept, rows, lost)
+
+
+def _move(path: Path, to: Path) -> None:
     for end in ("", *_SIDE_FILES):  # the log belongs to the file, and may hold rows
         with suppress(FileNotFoundError):
-            os.replace(f"{database}{end}", f"{kept}{end}")
-    fresh = open_database(database)
-    rows: dict[str, int] = {}
+            os.replace(f"{path}{end}", f"{to}{end}")
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return [str(row[0]) for row in found if not str(row[0]).startswith("sqlite_")]
+
+
+def _copy_rows(source: Path, fresh: sqlite3.Connection) -> int:
+    """Copy what can be read; returns how many places could not be read."""
     lost = 0
-    with closing(fresh), closing(sqlite3.connect(kept, isolation_level=None)) as damaged:
-        tables = [row[0] for row in fresh.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        fresh.execute("BEGIN")
-        for table in tables:
-            if table.startswith("sqlite_"):
-                continue
+    with closing(sqlite3.connect(source, isolation_level=None)) as damaged:
+        for table in _tables(fresh):
             columns = [row[1] for row in fresh.execute(f"PRAGMA table_info({table})")]
-            count = 0
+            marks = ",".join("?" * len(columns))
             for row in _readable(damaged, table, columns):
                 if row is None:
                     lost += 1
                 else:
-                    marks = ",".join("?" * len(columns))
                     fresh.execute(
                         f"INSERT OR REPLACE INTO {table} ({','.join(columns)}) VALUES ({marks})", row
                     )
-                    count += 1
-            rows[table] = count
-        fresh.execute("COMMIT")
-    return Recovered(kept, rows, lost)
+    return lost
 
 
 def _readable(
@@ -88,7 +111,7 @@ def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
     The process still has the file, though it has no name any more. Its records get the name back, or a name of
     their own if another file has taken it.
     """
-    copy = _aside(database, "rescued")
+    copy = _aside(database, _RESCUED)
     try:
         database.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(copy)) as target:
@@ -105,7 +128,10 @@ def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
             os.unlink(copy)
             saved = "its records were written back. Go on with: benchwright resume"
         except FileExistsError:
-            saved = f"another file has its place, so its records were saved as {copy}"
+            saved = (
+                f"another file has its place, so its records were saved as {copy}. If that file is no database, have "
+                "them back with: benchwright doctor; else give the two files their places"
+            )
     except (OSError, sqlite3.Error) as error:
         saved = f"its records since then could not be saved: {error}"
     return StoreError(
