@@ -325,3 +325,38 @@ def test_scoring_again_needs_no_model() -> None:
         again = rescore(first.run_id)
     assert len(server.bodies) == 2
     assert again["normalised_exact"] == 1.0
+
+
+def test_links_out_of_the_datasets_folder_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "private.png").write_bytes(PNG)
+    (folder / "data" / "pics" / "link.png").symlink_to(folder / "private.png")
+    (folder / "data" / "pics" / "near.png").symlink_to("c.png")
+    rows = [
+        {"path": f"pics/{name}", "question": name, "answer": "x"}
+        for name in ("link.png", "near.png", "c.png")
+    ]
+    rows.append({"path": str(folder / "private.png"), "question": "by its name", "answer": "x"})
+    path = write([{"type": "image", **row} for row in rows])
+    result = benchwright.run(path, endpoint=ScriptedEndpoint(lambda request: "x"))
+    said = [note for note in result.summary.notes if "outside the dataset's folder" in note]
+    assert len(said) == 1
+    assert said[0].startswith(
+        f"1 media file is a link to a file outside the dataset's folder (pics/link.png → {folder}"
+    )
+    main(["check", path])
+    assert "is a link to a file outside" in " ".join(capsys.readouterr().out.split())
+
+
+def test_links_of_the_hubs_cache_are_no_matter(folder: Path) -> None:
+    repository = folder / "hub" / "datasets--me--pics"
+    (repository / "blobs").mkdir(parents=True)
+    snapshot = repository / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    (repository / "blobs" / "1f").write_bytes(PNG)
+    (snapshot / "a.png").symlink_to("../../blobs/1f")
+    path = write(
+        [{"type": "image", "path": "a.png", "question": "q", "answer": "x"}], str(snapshot / "mm.jsonl")
+    )
+    result = benchwright.run(path, endpoint=ScriptedEndpoint(lambda request: "x"))
+    assert result.summary.outcomes["scored"] == 1
+    assert not any("outside the dataset's folder" in note for note in result.summary.notes)

@@ -68,6 +68,17 @@ def test_code_of_another_user_is_not_reached_through_our_configuration(below: Pa
 
 
 @as_root
+def test_a_listing_runs_no_code_of_another_user(below: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("mine.py", "theirs.py"):
+        (below / name).write_text(BENCH + f"open({name + '.ran'!r}, 'w').close()\n")
+    os.chown(below / "theirs.py", OTHER, OTHER)
+    assert main(["ls"]) == 0
+    assert "belongs to another user" in " ".join(capsys.readouterr().out.split())
+    assert (below / "mine.py.ran").exists()
+    assert not (below / "theirs.py.ran").exists()
+
+
+@as_root
 def test_a_workspace_of_another_user_is_refused(below: Path) -> None:
     state = below.parent / ".benchwright"
     state.mkdir()

@@ -16,7 +16,7 @@ from benchwright.benchmarks._importing import import_file
 from benchwright.benchmarks._installed import BENCHMARK_PLUGINS
 from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge_problems
 from benchwright.benchmarks._loading import load_benchmarks
-from benchwright.benchmarks._media import cut_media, media_problem
+from benchwright.benchmarks._media import media_notes, media_problem
 from benchwright.benchmarks._missing import MissingFieldError
 from benchwright.benchmarks._neighbours import imported_modules
 from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS, BuiltinEvaluation, builtin_definition
@@ -81,7 +81,6 @@ __all__ = [
     "completions_request",
     "conversation_request",
     "cut_conversations",
-    "cut_media",
     "defined_without_file",
     "definition_doubts",
     "estimate_tokens",
@@ -97,6 +96,7 @@ __all__ = [
     "load_nocode",
     "load_questions",
     "load_template",
+    "media_notes",
     "media_problem",
     "missing_answers",
     "next_user_turn",

@@ -13,7 +13,7 @@ from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._findings import about_gold, about_rows, about_target
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._judges import judge_count, judge_problems
-from benchwright.benchmarks._media import cut_media, media_problem
+from benchwright.benchmarks._media import media_notes, media_problem
 from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
 from benchwright.benchmarks._questions.columns import LETTERS
 from benchwright.benchmarks._questions.validate import tallied
@@ -164,7 +164,7 @@ def check_benchmark(
     if problem is None and (doubt := fewshot_problem(fewshot, scan)):
         warnings.append(doubt)
     warnings += reader.notes()
-    warnings += filter(None, [cut_media(spec)])
+    warnings += media_notes(spec)
     warnings += about_target(spec, scan)
     warnings += about_rows(spec, scan, strategy, reader.name)
     warnings += about_gold(gold)

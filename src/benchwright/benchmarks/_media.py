@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchwright.benchmarks._media_files import MediaFiles
@@ -22,13 +23,26 @@ _CHECKED = 65_536
 """Files whose verdict a check remembers: many rows may show the same picture."""
 
 
-def cut_media(spec: BenchmarkSpec) -> str | None:
-    """That files end before their format says they do, as after a broken download; to be asked as `media_problem`."""
-    cut = () if spec.media is None else spec.media.cut
-    if not cut:
-        return None
-    shown = ", ".join(cut[:3]) + (" …" if len(cut) > 3 else "")
-    return f"{len(cut)} media file{'s end' if len(cut) > 1 else ' ends'} too early ({shown}); copy or download again"
+def media_notes(spec: BenchmarkSpec) -> list[str]:
+    """What users should know of the files: some end before their format says they do, as after a broken download, or
+    are links out of the dataset's folder, whose content is sent. To be asked as `media_problem`."""
+    if spec.media is None:
+        return []
+    notes = []
+    if cut := spec.media.cut:
+        many = "s end" if len(cut) > 1 else " ends"
+        notes.append(f"{len(cut)} media file{many} too early ({_first(cut)}); copy or download again")
+    if linked := spec.media.linked:
+        many = "s are links" if len(linked) > 1 else " is a link"
+        notes.append(
+            f"{len(linked)} media file{many} to a file outside the dataset's folder ({_first(linked)}), which is what "
+            "is sent; see that it is meant"
+        )
+    return notes
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
 
 
 def media_problem(spec: BenchmarkSpec, model_type: EndpointType | None) -> str | None:
@@ -67,6 +81,9 @@ class RowMedia:
         """Whether any row that was checked has media."""
         self.cut: list[str] = []
         """Files of checked rows that end too early."""
+        self.linked: list[str] = []
+        """Files of checked rows that are links out of the dataset's folder, with the files that they lead to."""
+        self._real_base = os.path.realpath(base_dir)
 
     def __call__(self, row: Row) -> tuple[MediaPart, ...]:
         """The parts that stand before the text. Raises MissingFieldError for a file that cannot be sent."""
@@ -126,6 +143,23 @@ class RowMedia:
             found = look_at_media(item, max_bytes=self._most if self._inside(item) else None, whole=True)
             if found.cut and item.written not in self.cut:
                 self.cut.append(item.written)
+            if (target := self._beyond(item.path)) and (
+                link := f"{item.written} → {target}"
+            ) not in self.linked:
+                self.linked.append(link)
+
+    def _beyond(self, path: Path) -> Path | None:
+        """Where a link leads that seems to lie in the dataset's folder and does not; None: it is what it seems.
+
+        Files of the hub's cache are links to its `blobs`.
+        """
+        real = Path(os.path.realpath(path))
+        written = Path(os.path.abspath(path))
+        inside = any(written.is_relative_to(base) for base in (self._real_base, os.path.abspath(self._base)))
+        if not inside or real.is_relative_to(self._real_base):
+            return None
+        in_hub = real.parent.name == "blobs" and Path(self._real_base).is_relative_to(real.parent.parent)
+        return None if in_hub else real
 
     def _check_address(self, item: MediaItem) -> None:
         scheme, _, rest = item.written.partition("://")

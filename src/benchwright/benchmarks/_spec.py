@@ -52,6 +52,11 @@ class Media(Protocol):
         """Files that the row check found to end too early."""
         ...
 
+    @property
+    def linked(self) -> Sequence[str]:
+        """Links that the row check found to lead out of the dataset's folder, with their targets."""
+        ...
+
     def names(self, row: Row) -> tuple[str, ...]:
         """The row's media in words, for whoever looks at a row without reading files."""
         ...

@@ -18,13 +18,13 @@ from benchwright.benchmarks import (
     RowScan,
     build_prompts,
     cut_conversations,
-    cut_media,
     definition_doubts,
     fewshot_problem,
     imported_modules,
     judge_configs,
     judge_key_names,
     judge_problems,
+    media_notes,
     media_problem,
     missing_answers,
     reread_targets,
@@ -224,7 +224,7 @@ def _all_notes(
         cut_conversations(spec, scan),
         reread_targets(spec, scan),
         fewshot_problem(fewshot, scan),
-        cut_media(spec),
+        *media_notes(spec),
     )
     return (*reader.notes(), *_notes(spec, settings, fewshot, problems))
 

@@ -13,7 +13,7 @@ from benchwright.benchmarks import (
     load_benchmarks,
 )
 from benchwright.config import BenchmarkConfig, ConfigFile, find_config
-from benchwright.core import BenchwrightError
+from benchwright.core import BenchwrightError, refuse_foreign
 from benchwright.datasets import open_dataset
 from benchwright.sdk._code.scripts import find_script
 
@@ -99,6 +99,7 @@ def _about(entry: BenchmarkConfig) -> str:
 
 def _of_file(name: str, cwd: Path) -> list[Evaluation]:
     try:
+        refuse_foreign(cwd / name, "benchmark", cwd)  # nobody has named it: a listing runs no stranger's code
         specs = load_benchmarks(name, cwd=cwd)
     except BenchwrightError as error:
         return [Evaluation(name, "file", name, "", str(error))]
