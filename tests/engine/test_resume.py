@@ -10,7 +10,7 @@ import pytest
 
 import benchwright
 from benchwright import ScriptedEndpoint
-from benchwright.core import ModelRequest, RequestFailure, UsageError
+from benchwright.core import ModelRequest, RequestFailure, RunOwnedError, UsageError
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer
@@ -58,6 +58,31 @@ def test_a_stopped_run_goes_on_and_asks_only_what_is_missing(bench: Path, tmp_pa
     assert undisturbed.summary == result.summary
     files = [(tmp_path / folder / "results.yml").read_text() for folder in ("disturbed", "calm")]
     assert files[0] == files[1].replace(str(tmp_path / "calm"), str(tmp_path / "disturbed"))
+
+
+def test_a_run_that_was_taken_over_stops_and_leaves_the_record_to_its_new_owner(
+    bench: Path, tmp_path: Path
+) -> None:
+    from benchwright.store import Workspace, open_store
+
+    with open_store(Workspace(tmp_path)) as other:
+
+        def answer_and_lose(request: ModelRequest) -> Any:
+            if "q9" in str(request.body):
+                other.claim_run(1)
+            return answer(request)
+
+        with pytest.raises(RunOwnedError, match="no longer this process's"):
+            benchwright.run(
+                bench, endpoint=ScriptedEndpoint(answer_and_lose), workspace=tmp_path, parallelism=1
+            )
+        assert other.run(1).status == "running"
+        assert other.run(1).error is None
+        assert other.count_steps(1, "score") == 9
+        other.finish_run(1, "interrupted", summary=None)
+    again = ScriptedEndpoint(answer)
+    result = benchwright.resume(1, endpoint=again, workspace=tmp_path)
+    assert (result.status, sorted(asked(again))) == ("completed", sorted(f"q{n}" for n in range(9, 40)))
 
 
 def test_resuming_a_complete_run_asks_nothing(bench: Path, tmp_path: Path) -> None:

@@ -152,6 +152,7 @@ def test_older_and_read_only_workspaces_give_the_same_pages(workspace: Workspace
         with open_store(workspace, read_only=read_only) as store:
             assert {where: paged(store, run_id, where, 3) for where in FILTERS} == expected
     with open_store(workspace) as store:
+        store.claim_run(run_id)
         write(store, run_id, [record(30, kind=1)])
     with open_store(workspace, read_only=True) as store:  # not yet in the index
         assert paged(store, run_id, SampleFilter(verdict="wrong"), 3)[-1] == (30, 0)

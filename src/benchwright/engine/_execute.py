@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.core import Outcome, encode_json, redact
+from benchwright.core import Outcome, RunOwnedError, encode_json, redact
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine._answers import Answer, Strategy
 from benchwright.engine._feed import Feed, WorkItem, row_hash
@@ -132,10 +132,10 @@ async def _work(machinery: Machinery) -> None:
 
 
 def _record_held(item: WorkItem, writer: StepWriter) -> None:
-    """Record a reply without its score. A disk that is full is told by whoever records next, and must not keep an
+    """Record a reply without its score. A full disk or a lost lease is reported by whoever records next, and must not keep an
     `async` scorer from being awaited."""
     if item.held is not None:
-        with suppress(StoreError):
+        with suppress(StoreError, RunOwnedError):
             writer.append((item.release_held(),))
 
 

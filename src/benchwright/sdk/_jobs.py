@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchwright.core import BenchwrightError, RunSummary, UsageError
+from benchwright.core import BenchwrightError, RunOwnedError, RunSummary, UsageError
 from benchwright.endpoints import DemoSettings, OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
 from benchwright.reports import write_reports, write_run_config, write_run_files
@@ -167,5 +167,6 @@ def owned(store: Store, run: RunRecord, otherwise: RunStatus) -> Iterator[None]:
             text = str(error) if isinstance(error, BenchwrightError) else f"{type(error).__name__}: {error}"
             failed = isinstance(error, Exception) and not isinstance(error, InterruptedRunError)
             status = otherwise if failed else "interrupted"
-            store.finish_run(run.id, status, summary=run.summary, error=text)
+            with suppress(RunOwnedError):  # taken over: its end is another process's to record
+                store.finish_run(run.id, status, summary=run.summary, error=text)
         raise

@@ -43,8 +43,8 @@ class RunStore(Protocol):
     ) -> RunRecord:  # fmt: skip
         """Record a new benchmark run. This process owns it."""
 
-    def claim_run(self, run_id: int) -> RunRecord:
-        """Take over a benchmark run. `RunOwnedError` while a live process owns it."""
+    def claim_run(self, run_id: int, *, force: bool = False) -> RunRecord:
+        """Take over a benchmark run. `RunOwnedError` while a live process owns it, unless forced."""
 
     def start_run(self, run_id: int, manifest: JsonObject) -> RunRecord:
         """Turn a queued run into a running one."""
@@ -115,7 +115,8 @@ class StepStore(Protocol):
     """Steps of benchmark runs: calls, judges' calls, scores."""
 
     def step_writer(self, run_id: int) -> StepWriter:
-        """Open the sink for a run's steps, inside a running event loop."""
+        """Open the sink for a run's steps, inside a running event loop. This store must own the run, and every
+        commit checks that it still does."""
 
     def recorded(self, run_id: int, kind: str, first_index: int, last_index: int) -> dict[str, StepOutput]:
         """Steps of a batch of samples, by key."""

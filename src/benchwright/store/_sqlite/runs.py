@@ -12,9 +12,12 @@ import orjson
 from benchwright.core import JsonObject, NotFoundError, RunOwnedError, UsageError, encode_json, suggest
 from benchwright.store._owner import Owner, begin_run, end_of_run, this_process
 from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, StepRow, event_of
-from benchwright.store._sqlite.connected import Connected
+from benchwright.store._sqlite.connected import Connected, check_lease
 from benchwright.store._sqlite.database import database_of
 from benchwright.store._texts import load_json, storable, storable_json, storable_message
+from benchwright.store._workflow.leases import let_go, live_owner, new_lease
+from benchwright.store._workflow.records import Lease
+from benchwright.store._workspace import Workspace
 
 _RUN_COLUMNS = (
     "id, name, target, model, status, folder, settings, manifest, summary, error, created_at, finished_at,"
@@ -23,7 +26,21 @@ _RUN_COLUMNS = (
 
 
 class Runs(Connected):
-    """The table of runs and their audit trail."""
+    """The table of runs and their audit trail.
+
+    This store remembers the leases of the benchmark runs that it created or claimed, and checks them whenever it
+    writes to one of these runs.
+    """
+
+    def __init__(self, workspace: Workspace, *, read_only: bool = False) -> None:
+        super().__init__(workspace, read_only=read_only)
+        self._leases: dict[int, Lease] = {}
+
+    def close(self) -> None:
+        """Close the database. Runs that were not finished are free."""
+        for lease in self._leases.values():
+            let_go(lease)
+        super().close()
 
     def create_run(
         self,
@@ -48,7 +65,10 @@ class Runs(Connected):
             run_id = int(cursor.lastrowid or 0)
             begin_run(database_of(connection), run_id, now)
             place = folder if folder is not None else self.workspace.run_folder(run_id, name)
-            connection.execute("UPDATE runs SET folder = ? WHERE id = ?", (str(place), run_id))
+            connection.execute(
+                "UPDATE runs SET folder = ?, lease = ? WHERE id = ?",
+                (str(place), self._new_lease(run_id).token, run_id),
+            )
             self._event(run_id, "run.started", f"started on {target}")
         return self.run(run_id)
 
@@ -76,9 +96,7 @@ class Runs(Connected):
 
     def start_run(self, run_id: int, manifest: JsonObject) -> RunRecord:
         """A queued run is prepared and begins."""
-        self._connection.execute(
-            "UPDATE runs SET status = 'running', manifest = ? WHERE id = ?", (encode_json(manifest), run_id)
-        )
+        self._update(run_id, "status = 'running', manifest = ?", encode_json(manifest))
         return self.run(run_id)
 
     def delete_run(self, run_id: int) -> None:
@@ -87,9 +105,13 @@ class Runs(Connected):
             for table in ("events", "metrics", "workflow_steps"):
                 connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
             connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
+        self._let_go(run_id)
 
-    def claim_run(self, run_id: int) -> RunRecord:
-        """Become the owner of an existing run, unless a live process owns it."""
+    def claim_run(self, run_id: int, *, force: bool = False) -> RunRecord:
+        """Become the owner of an existing run, unless a live process owns it and is not forced out.
+
+        Each claim writes a new lease: the former owner, should it wake up, can record nothing more.
+        """
         with self._transaction() as connection:
             row = connection.execute(
                 "SELECT owner, heartbeat, kind FROM runs WHERE id = ?", (run_id,)
@@ -102,47 +124,60 @@ class Runs(Connected):
                     f"python my_eval.py --resume {run_id}"
                 )
             owner = Owner.from_text(row[0]) if row[0] else None
-            if owner is not None and owner != this_process() and owner.alive(row[1]):
+            if owner is not None and owner != this_process() and owner.alive(row[1]) and not force:
                 raise RunOwnedError(
                     f"run {run_id} is being executed by process {owner.pid} on {owner.host}. "
                     f"Wait for it, or stop it first (kill -INT {owner.pid})."
                 )
             connection.execute(
-                "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, finished_at = NULL, error = NULL"
-                " WHERE id = ?",
-                (this_process().to_text(), now := time.time(), run_id),
+                "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, lease = ?, finished_at = NULL,"
+                " error = NULL WHERE id = ?",
+                (this_process().to_text(), now := time.time(), self._new_lease(run_id).token, run_id),
             )
             begin_run(database_of(connection), run_id, now)
             self._event(run_id, "run.resumed", "resumed")
         return self.run(run_id)
 
     def heartbeat(self, run_id: int) -> None:
-        """A sign of life, for other hosts."""
-        self._connection.execute("UPDATE runs SET heartbeat = ? WHERE id = ?", (time.time(), run_id))
+        """A sign of life, for other hosts. None is given for a run that was taken over: its next record is refused."""
+        lease = self._leases.get(run_id)
+        self._connection.execute(
+            "UPDATE runs SET heartbeat = ? WHERE id = ? AND (? IS NULL OR lease = ?)",
+            (time.time(), run_id, lease and lease.token, lease and lease.token),
+        )
 
     def update_manifest(self, run_id: int, manifest: JsonObject) -> None:
         """Replace the manifest, for what is learned only while running."""
-        self._connection.execute("UPDATE runs SET manifest = ? WHERE id = ?", (encode_json(manifest), run_id))
+        self._update(run_id, "manifest = ?", encode_json(manifest))
 
     def record_change(self, run_id: int, manifest: JsonObject, message: str) -> None:
         """Replace the manifest of a run that goes on with a changed benchmark, and tell it as an event."""
         with self._transaction() as connection:
+            self._check_held(run_id)
             connection.execute("UPDATE runs SET manifest = ? WHERE id = ?", (encode_json(manifest), run_id))
             self._event(run_id, "run.changed", message)
 
     def update_settings(self, run_id: int, settings: JsonObject) -> None:
         """Replace the frozen settings, when a resume changes budgets or parallelism."""
-        self._connection.execute("UPDATE runs SET settings = ? WHERE id = ?", (encode_json(settings), run_id))
+        self._update(run_id, "settings = ?", encode_json(settings))
 
     def finish_run(
         self, run_id: int, status: RunStatus, *, summary: JsonObject | None, error: str | None = None
     ) -> None:
-        """End a run: state, numbers and release of ownership in one transaction, synced to disk."""
+        """End a run: state, numbers and release of ownership in one transaction, synced to disk.
+
+        `RunOwnedError` if it was taken over, or if this store never owned it and a live process does.
+        """
         self._connection.execute("PRAGMA synchronous = FULL")
         try:
             with self._transaction() as connection:
+                if run_id in self._leases:
+                    self._check_held(run_id)
+                else:
+                    self._refuse_owned(run_id)
                 connection.execute(
-                    "UPDATE runs SET status = ?, summary = ?, error = ?, finished_at = ?, owner = NULL WHERE id = ?",
+                    "UPDATE runs SET status = ?, summary = ?, error = ?, finished_at = ?, owner = NULL, lease = NULL"
+                    " WHERE id = ?",
                     (
                         status,
                         None if summary is None else storable_json(encode_json(summary)),
@@ -156,6 +191,7 @@ class Runs(Connected):
                 )
         finally:
             self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._let_go(run_id)
 
     def run(self, run_id: int) -> RunRecord:
         """One run by number."""
@@ -188,6 +224,40 @@ class Runs(Connected):
             (run_id,),
         )
         return [event_of(row) for row in rows]
+
+    def held_lease(self, run_id: int) -> Lease:
+        """The lease under which this store writes to a run. `RunOwnedError` if it has none."""
+        lease = self._leases.get(run_id)
+        if lease is None:
+            raise RunOwnedError(f"run {run_id} is not owned by this store; claim it before recording")
+        return lease
+
+    def _new_lease(self, run_id: int) -> Lease:
+        self._let_go(run_id)
+        lease = self._leases[run_id] = new_lease(run_id)
+        return lease
+
+    def _let_go(self, run_id: int) -> None:
+        if (lease := self._leases.pop(run_id, None)) is not None:
+            let_go(lease)
+
+    def _check_held(self, run_id: int) -> None:
+        """`RunOwnedError` if this store owned the run and does not any more. Runs inside a transaction."""
+        if (lease := self._leases.get(run_id)) is not None:
+            check_lease(self._connection, lease)
+
+    def _refuse_owned(self, run_id: int) -> None:
+        row = self._connection.execute(
+            "SELECT owner, heartbeat, lease FROM runs WHERE id = ?", (run_id,)
+        ).fetchone()
+        owner = None if row is None else live_owner(*row)
+        if owner is not None:
+            raise RunOwnedError(f"run {run_id} is being executed by process {owner.pid} on {owner.host}.")
+
+    def _update(self, run_id: int, what: str, *values: object) -> None:
+        with self._transaction() as connection:
+            self._check_held(run_id)
+            connection.execute(f"UPDATE runs SET {what} WHERE id = ?", (*values, run_id))
 
     def _select_runs(self, condition: str, values: tuple[object, ...]) -> list[RunRecord]:
         rows = self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM runs {condition}", values)

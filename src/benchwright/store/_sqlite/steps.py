@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from benchwright.store._keys import call_key, call_of, key_range, score_key, score_of
 from benchwright.store._records import CallStep, SampleSteps, StepOutput
-from benchwright.store._sqlite.connected import Connected
+from benchwright.store._sqlite.runs import Runs
 from benchwright.store._workspace import Workspace
 
 _PLACE = "substr(key, 7, 9) + 0, substr(key, 17, 4) + 0"
 """Sample and repeat of a score, out of its key."""
 
 
-class Steps(Connected):
+class Steps(Runs):
     """The table of steps: what resume, cache and reports are views of."""
 
     def __init__(self, workspace: Workspace, *, read_only: bool = False) -> None:
@@ -131,6 +131,7 @@ class Steps(Connected):
     ) -> None:
         """Delete the steps of some (index, repeat) pairs, so that they are asked again."""
         with self._transaction() as connection:
+            self._check_held(run_id)
             for index, repeat in samples:
                 if "call" not in kinds:
                     self._part_from_score(run_id, index, repeat)
@@ -153,8 +154,10 @@ class Steps(Connected):
 
     def forget_step(self, run_id: int, key: str) -> None:
         """Delete one step whose input is no longer the recorded one, so that it can be recorded anew."""
-        self._connection.execute("DELETE FROM steps WHERE run_id = ? AND key = ?", (run_id, key))
-        lower_marks(self._connection)
+        with self._transaction() as connection:
+            self._check_held(run_id)
+            connection.execute("DELETE FROM steps WHERE run_id = ? AND key = ?", (run_id, key))
+            lower_marks(connection)
 
     def scores(self, run_id: int) -> Iterator[tuple[int, int, bytes]]:
         """(index, repeat, result JSON) of every recorded sample, in sample order, streamed."""

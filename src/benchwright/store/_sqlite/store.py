@@ -13,7 +13,7 @@ class SqliteStore(Workflows, Samples):
 
     def step_writer(self, run_id: int) -> SqliteStepWriter:
         """A writer with a connection of its own."""
-        return SqliteStepWriter(self.workspace.database, run_id)
+        return SqliteStepWriter(self.workspace.database, self.held_lease(run_id))
 
     def workflow_writer(self) -> SqliteWorkflowWriter:
         """A writer with a connection of its own."""

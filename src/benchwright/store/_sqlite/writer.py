@@ -16,11 +16,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from benchwright.core import known_secrets
+from benchwright.core import BenchwrightError, RunOwnedError, known_secrets
 from benchwright.store._keys import sample_of
 from benchwright.store._records import StepValues, StoreError, marked_as_redacted
+from benchwright.store._sqlite.connected import check_lease
 from benchwright.store._sqlite.database import not_written, open_database
 from benchwright.store._sqlite.repair import identity, rescue
+from benchwright.store._workflow.records import Lease
 
 _COLUMNS = (
     "(run_id, key, input_hash, input, output, reusable, started_at, finished_at,"
@@ -45,13 +47,14 @@ _CHECKPOINT_HERE_PAGES = 16_000
 class SqliteStepWriter:
     """Appends steps of one run from an event loop."""
 
-    def __init__(self, database: Path, run_id: int) -> None:
+    def __init__(self, database: Path, lease: Lease) -> None:
         self._database = database
+        self._lease = lease
         self._connection = open_database(database)
         self._file = identity(database)
         self._connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_HERE_PAGES}")
         # The run's number is part of the statement: a value less to bind for every row.
-        values = f"({int(run_id)},?,?,?,?,?,?,?,?,?,?)"
+        values = f"({int(lease.run_id)},?,?,?,?,?,?,?,?,?,?)"
         self._insert = tuple(
             f"INSERT INTO steps {_COLUMNS} VALUES {','.join([values] * rows)}"
             for rows in range(_ROWS_PER_STATEMENT + 1)
@@ -60,7 +63,7 @@ class SqliteStepWriter:
         self._pending: list[StepValues] = []
         self._written: asyncio.Future[None] = self._loop.create_future()
         self._turns = 0
-        self._failure: StoreError | None = None
+        self._failure: BenchwrightError | None = None
         self._since_checkpoint = 0
         self._checkpoint: asyncio.Future[None] | None = None
         self._redacted: set[str] = set()
@@ -106,8 +109,8 @@ class SqliteStepWriter:
         written, self._written = self._written, self._loop.create_future()
         try:
             self._insert_all(group)
-        except sqlite3.Error as error:
-            self._failure = not_written(self._database, error)
+        except (sqlite3.Error, RunOwnedError) as error:
+            self._failure = not_written(self._database, error) if isinstance(error, sqlite3.Error) else error
             if not written.done():
                 written.set_exception(self._failure)
                 written.exception()  # those who await it see it; an unwatched one must not warn
@@ -169,6 +172,9 @@ class SqliteStepWriter:
         execute = self._connection.execute
         execute("BEGIN IMMEDIATE")
         try:
+            check_lease(
+                self._connection, self._lease
+            )  # whoever took the run over writes now, and nobody else
             for start in range(0, len(group), _ROWS_PER_STATEMENT):
                 part = group[start : start + _ROWS_PER_STATEMENT]
                 execute(self._insert[len(part)], _values(part))
