@@ -38,7 +38,7 @@ from benchwright.config._run_settings import (
     settings_deciding,
 )
 from benchwright.config._servers import host_url
-from benchwright.config._setting import Decides, Setting
+from benchwright.config._setting import HARMLESS, Decides, Setting
 from benchwright.config._suite.datasets import QUESTION_KEYS, SuiteDataset
 from benchwright.config._suite.documents import SUITE_SUFFIXES, read_document
 from benchwright.config._suite.models import SuiteModel
@@ -59,6 +59,7 @@ __all__ = [
     "CONFIG_NAMES",
     "DEFAULT_PROFILE_URL",
     "GRADERS",
+    "HARMLESS",
     "MODEL_TYPES",
     "MODES",
     "NORMALIZE",

@@ -7,16 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.config._headers import check_headers
-from benchwright.config._setting import Kind, Setting
+from benchwright.config._setting import Setting
 from benchwright.core import LEFT_OUT, UsageError
-
-_TYPES: dict[Kind, tuple[type, ...]] = {
-    "int": (int,),
-    "number": (int, float),
-    "bool": (bool,),
-    "text": (str, Path),
-    "table": (Mapping,),
-}
 
 
 def from_python(setting: Setting, value: Any) -> Any:
@@ -41,10 +33,7 @@ def check_value(setting: Setting, value: Any) -> None:
     else is known there."""
     if setting.can_be_left_out and value == LEFT_OUT:
         return
-    types = _TYPES.get(setting.kind, ())
-    if types and (not isinstance(value, types) or (isinstance(value, bool) and bool not in types)):
-        kind = "a JSON object, such as '{\"limit\": 10}'" if setting.kind == "table" else None
-        expected = kind or " or ".join(each.__name__ for each in types if each is not Path)
+    if expected := setting.wrong_type(value):
         raise UsageError(f"{setting.name} is {value!r} ({type(value).__name__}); expected {expected}")
     if setting.kind in ("int", "number"):
         try:

@@ -96,7 +96,7 @@ class RunOptions:
     num_fewshot: int | None = _data("solved examples in front of each prompt", "prompt", least=0,
         otherwise="the benchmark's", more="0 for none", frequent=True)
     fewshot_seed: int | None = _data("seed for drawing the examples", "prompt", default=42)
-    fewshot_strict: bool | None = _data("refuse examples drawn from the evaluated rows", "prompt")
+    fewshot_strict: bool | None = _data("refuse examples drawn from the evaluated rows", "rows")
     skip_bad_rows: bool | None = _data("leave unreadable rows out instead of refusing the file", "rows",
         more="They are counted as skipped")
     infer_only: bool | None = _data("ask and record the replies, and leave the scoring to `rescore`", "scores", flag=False,

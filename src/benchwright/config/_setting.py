@@ -6,7 +6,9 @@ Flags, keys of files, Python keywords and the manual are all made from it and ch
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import orjson
@@ -38,6 +40,9 @@ where its class is named, so that a new setting counts everywhere until somebody
 - `place`: only names and places.
 """
 
+HARMLESS: tuple[Decides, ...] = ("budget", "effort", "place")
+"""Classes of settings that change no result."""
+
 Table: TypeAlias = Literal["run", "benchmark", "suite", "dataset", "model", "demo"]
 """Tables of files in which a setting may stand: `[run]`, `[benchmarks.NAME]`, a suite's `run`, an entry of its
 `datasets`, `[models.NAME]`, and that of a demo model."""
@@ -52,6 +57,13 @@ _EXPECTED: dict[Kind, str] = {
     "text": "a text",
     "texts": "a list of texts",
     "table": "a table",
+}
+_TYPES: dict[Kind, tuple[type, ...]] = {
+    "int": (int,),
+    "number": (int, float),
+    "bool": (bool,),
+    "text": (str, Path),
+    "table": (Mapping,),
 }
 
 
@@ -208,6 +220,15 @@ class Setting:
                 if not isinstance(value, dict):
                     raise self._wrong(value)
                 return {str(key): _json_value(entry) for key, entry in value.items()}
+
+    def wrong_type(self, value: object) -> str:
+        """Which types of Python a value must have, in words; empty where it has one of them."""
+        types = _TYPES.get(self.kind, ())
+        if not types or (isinstance(value, types) and (not isinstance(value, bool) or bool in types)):
+            return ""
+        if self.kind == "table":
+            return "a JSON object, such as '{\"limit\": 10}'"
+        return " or ".join(each.__name__ for each in types if each is not Path)
 
     def parse(self, text: str) -> JsonValue:
         """The value of a flag. `ValueError` as for `check`."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
-from benchwright.config import RECORDED, Setting
+from benchwright.config import HARMLESS, RECORDED, Setting
 from benchwright.core import Api, ConfigError, is_secret_name, suggest
 from benchwright.endpoints._addresses import Address, model_in_url, parse_address
 from benchwright.endpoints._proxies import check_proxy
@@ -197,8 +197,7 @@ def changes_no_reply() -> frozenset[str]:
     return frozenset(
         each.name
         for each in fields(EndpointSettings)
-        if each.metadata.get("decides")
-        or (each.name in RECORDED and RECORDED[each.name].decides in ("budget", "effort"))
+        if each.metadata.get("decides") or (each.name in RECORDED and RECORDED[each.name].decides in HARMLESS)
     )
 
 

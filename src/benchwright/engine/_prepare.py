@@ -35,7 +35,7 @@ from benchwright.benchmarks import (
     target_error,
     target_problem,
 )
-from benchwright.config import header_variables, resolve_headers
+from benchwright.config import HARMLESS, header_variables, resolve_headers
 from benchwright.core import (
     VERSION,
     BadRow,
@@ -196,7 +196,7 @@ def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
 def rows_and_prompts(settings: RunSettings) -> dict[str, Any]:
     """The settings that decide, for one loaded benchmark, which rows there are and how they are asked and checked.
     With these equal, and the type of the model, rows need to be read only once."""
-    return settings.deciding("replies", "source", "summary", "budget", "effort", "place")
+    return settings.deciding(*HARMLESS, "replies", "source", "summary")
 
 
 def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:

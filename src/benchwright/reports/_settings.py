@@ -161,7 +161,7 @@ def command_of(run: RunRecord) -> str:
             words += [f"--{name.replace('_', '-')}", str(value)]
     recorded = {**settings, **generation}
     data = [s for s in RUN_SETTINGS if s.group == "data" and (source is None or s.name in RESCORE_OPTIONS)]
-    sent = sorted((s for s in RUN_SETTINGS if s.group == "generation"), key=lambda s: _ORDER.index(s.kind))
+    sent = sorted((s for s in RUN_SETTINGS if s.group == "generation"), key=_by_kind)
     for setting in data + [s for s in sent if s.kind in ("number", "int")]:
         if setting.name in generation and generation[setting.name] is None and setting.default is not None:
             words += [setting.flags[0], LEFT_OUT]  # it has a default, so that nothing is not the same
@@ -177,7 +177,10 @@ def command_of(run: RunRecord) -> str:
     return shlex.join(words)
 
 
-_ORDER = ("number", "int", "text", "table", "texts", "bool")
+def _by_kind(setting: Setting) -> tuple[bool, ...]:
+    """Numbers first, then texts and tables, then lists, then switches."""
+    kind = setting.kind
+    return kind == "bool", kind == "texts", kind == "table", kind == "text", kind == "int"
 
 
 def _words(setting: Setting, value: Any) -> list[str]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
+from benchwright.config import HARMLESS
 from benchwright.core import NotFoundError
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES
@@ -71,5 +72,5 @@ def _find(store: Store | None, wanted: str, number: int, place: Workspace) -> Ru
 
 def _harmless() -> set[str]:
     """Settings that decide how much work is done at a time, or only names and places: they change no result."""
-    run = {name for name, what in DECIDES.items() if what in ("budget", "effort", "place")}
+    run = {name for name, what in DECIDES.items() if what in HARMLESS}
     return run | {f"model.{name}" for name in changes_no_reply()}

@@ -8,10 +8,8 @@ from benchwright.core import JsonObject, JsonValue, ModelRequest, Route
 from benchwright.endpoints._replies import BadReply, error_inside, kind_of
 from benchwright.endpoints._wires.wire import BadEventError, UnsendableRequestError, read_event
 
-_HANDLED = frozenset(
-    ("model", "messages", "prompt", "stream", "stream_options", "temperature", "top_p", "max_tokens",
-     "max_completion_tokens", "stop", "seed", "n")
-)  # fmt: skip
+_NO_PARAMETERS = frozenset(("model", "messages", "prompt", "stream", "stream_options", "n"))
+"""Keys of a body that say something else than how to generate."""
 _UNKNOWN = ("tools", "tool_choice", "response_format", "logprobs", "echo")
 """What changes an answer and has no word in these formats."""
 _FINISH = {
@@ -72,27 +70,27 @@ def parameters_of(request: ModelRequest, *, length: str = "max_new_tokens") -> J
     for name in _UNKNOWN:
         if body.get(name) not in (None, False, "none", []):
             raise UnsendableRequestError(f"{name!r} cannot be sent in this format. {_CURE}")
+    rest = {name: body[name] for name in body if name not in _NO_PARAMETERS and name not in _UNKNOWN}
     parameters: JsonObject = {}
-    most = body.get("max_completion_tokens") or body.get("max_tokens")
+    new_name, old_name = rest.pop("max_completion_tokens", None), rest.pop("max_tokens", None)
+    most = new_name or old_name
     if most is not None:
         parameters[length] = most
-    temperature = body.get("temperature")
+    temperature = rest.pop("temperature", None)
     if isinstance(temperature, int | float):
         parameters["do_sample"] = temperature > 0
         if temperature > 0:
             parameters["temperature"] = temperature
-    top_p = body.get("top_p")
+    top_p = rest.pop("top_p", None)
     if isinstance(top_p, int | float) and top_p < 1:
         parameters["top_p"] = top_p
-    if body.get("seed") is not None:
-        parameters["seed"] = body["seed"]
-    stop = body.get("stop")
+    seed = rest.pop("seed", None)
+    if seed is not None:
+        parameters["seed"] = seed
+    stop = rest.pop("stop", None)
     if stop:
         parameters["stop"] = [stop] if isinstance(stop, str) else stop
-    for name, value in body.items():
-        if name not in _HANDLED and name not in _UNKNOWN:
-            parameters[name] = value
-    return parameters
+    return {**parameters, **rest}
 
 
 def read_details(details: JsonValue) -> Details:

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from benchwright.benchmarks import QuestionOptions
-from benchwright.config import Decides
+from benchwright.config import HARMLESS
 from benchwright.core import NotFoundError, UsageError, canonical_json, suggest
 from benchwright.engine import RunSettings
 from benchwright.reports import WorkRuns
@@ -106,10 +106,7 @@ def rescored(plan: Plan, source: RunRecord, label: str) -> Plan:
 def _changes(before: RunSettings, now: RunSettings, *, scoring: bool) -> list[str]:
     """Every setting that differs, unless it is known not to matter. Replies that are scored again are found by their
     requests, so that rows and the rules of a file of questions may differ then."""
-    ignored: tuple[Decides, ...] = ("budget", "effort", "place", "scores")
-    if not scoring:
-        ignored = (*ignored, "rows", "questions", "summary", "source")
-    old, new = _by_name(before, ignored), _by_name(now, ignored)
+    old, new = _by_name(before, scoring), _by_name(now, scoring)
     if scoring and (before.questions is not None or not Path(now.target).is_absolute()):
         # Where relative names of files and modules are looked up.
         old["", "folder"], new["", "folder"] = before.cwd, now.cwd
@@ -120,11 +117,14 @@ def _changes(before: RunSettings, now: RunSettings, *, scoring: bool) -> list[st
     ]
 
 
-def _by_name(settings: RunSettings, ignored: tuple[Decides, ...]) -> dict[tuple[str, str], Any]:
+def _by_name(settings: RunSettings, scoring: bool) -> dict[tuple[str, str], Any]:
     """Settings that are set, as plain JSON values by group and name. The endpoint is its fingerprint: all spellings
     of one address are equal, and how long to wait for it changes no reply. What a newer version added has its default
     in older records."""
-    values = settings.deciding(*ignored)
+    if scoring:
+        values = settings.deciding(*HARMLESS, "scores")
+    else:
+        values = settings.deciding(*HARMLESS, "scores", "rows", "questions", "summary", "source")
     groups = {
         "generation": {**values.pop("generation").to_json(), "model": values.pop("endpoint").fingerprint()}
     }

@@ -111,20 +111,15 @@ async def call_llm(
     """
     request_messages = _checked(messages)
     settings, generation = _model(provider, model_id, base_url, api_key_name)
-    said: dict[str, Any] = {
-        "temperature": temperature, "max_tokens": max_tokens, "top_p": top_p, "seed": seed, "stop": stop,
-    }  # fmt: skip
     if temperature is None and provider in ("openai", "demo"):
         generation = generation.but(temperature=None)
     generation = generation.but(
-        **{name: value for name, value in said.items() if value is not None},
+        **_given(temperature=temperature, max_tokens=max_tokens, top_p=top_p, seed=seed, stop=stop),
         extra_body={**generation.extra_body, **(extra_body or {})},
     )
     if isinstance(settings, EndpointSettings):
-        patience: dict[str, Any] = {
-            "request_timeout_s": timeout, "max_retries": retries, "parallelism": max_concurrency,
-        }  # fmt: skip
-        settings = replace(settings, **{name: value for name, value in patience.items() if value is not None})
+        patience = _given(request_timeout_s=timeout, max_retries=retries, parallelism=max_concurrency)
+        settings = replace(settings, **patience)
     request = conversation_request(request_messages, generation)
     ctx = current_context()
     with captured_bodies() as bodies:
@@ -137,6 +132,10 @@ async def call_llm(
             finally:
                 await endpoint.aclose()
     return _told(reply, bodies[-1] if bodies else None)
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _model(
