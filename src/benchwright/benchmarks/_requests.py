@@ -9,7 +9,7 @@ from typing import Any
 from benchwright.benchmarks._prompts import Prompt
 from benchwright.benchmarks._spec import MediaPart
 from benchwright.config import BODY_SETTINGS
-from benchwright.core import JsonObject, JsonValue, ModelRequest, Row, encode_json, suggest
+from benchwright.core import JsonObject, JsonValue, ModelRequest, Row, completions_body, encode_json, suggest
 
 _DEFAULTS: JsonObject = {setting.name: setting.default for setting in BODY_SETTINGS}
 
@@ -128,14 +128,7 @@ def choice_request(
     `max_tokens` is 0 unless the server is known to refuse that; then 1, and the generated token is dropped by
     whoever reads the echo.
     """
-    body: JsonObject = {
-        "model": model,
-        "prompt": context + choice,
-        "max_tokens": max_tokens,
-        "temperature": 0.0,
-        "logprobs": 1,
-        "echo": True,
-    }
+    body = completions_body(model, context + choice, max_tokens, logprobs=1, echo=True)
     if extra_body:
         body.update(extra_body)
     return ModelRequest("completions", body, encode_json(body), repeat)

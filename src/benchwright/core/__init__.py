@@ -53,6 +53,7 @@ from benchwright.core._requests import (
     RequestFailure,
     Route,
     TokenUsage,
+    completions_body,
     reply_from_json,
     reply_to_json,
 )
@@ -120,6 +121,7 @@ __all__ = [
     "WireFormat",
     "canonical_json",
     "check_depth",
+    "completions_body",
     "content_hash",
     "data_endings",
     "data_format",

@@ -49,6 +49,17 @@ class ModelRequest(NamedTuple):
     """What is kept of the payload where it holds media: the same JSON, each file as its hash. None: all of it."""
 
 
+def completions_body(
+    model: str, prompt: JsonValue, max_tokens: JsonValue, temperature: JsonValue = 0.0, **more: JsonValue
+) -> JsonObject:
+    """A body of the completions route, greedy unless a temperature is given.
+
+    >>> completions_body("m", "Hi", 1, echo=True)
+    {'model': 'm', 'prompt': 'Hi', 'max_tokens': 1, 'temperature': 0.0, 'echo': True}
+    """
+    return {"model": model, "prompt": prompt, "max_tokens": max_tokens, "temperature": temperature, **more}
+
+
 class TokenUsage(NamedTuple):
     """Tokens of one call."""
 

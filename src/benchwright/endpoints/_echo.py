@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from benchwright.core import EchoedTokens, ModelReply, ModelRequest, encode_json
+from benchwright.core import EchoedTokens, JsonObject, ModelReply, ModelRequest, completions_body, encode_json
 from benchwright.endpoints._echo_contrast import EchoedPrompt, judge_contrast
 from benchwright.endpoints._echo_verdict import (
     CURE_OTHER_SERVER,
@@ -123,14 +123,7 @@ async def _compare(
     """Have stem and tokens echoed, and look the tokens up in the echo."""
     text = "".join(token for token, _ in expected)
     prompt = stem + text
-    body = {
-        "model": model,
-        "prompt": prompt,
-        "max_tokens": 1,
-        "temperature": 0.0,
-        "logprobs": 1,
-        "echo": True,
-    }
+    body = completions_body(model, prompt, 1, logprobs=1, echo=True)
     echoed = _usable(await _ask(endpoint, body), "an echo with log-probabilities").echoed
     if echoed is None:
         raise EchoRefusedError(f"the server echoes no log-probabilities. {CURE_OTHER_SERVER}")
@@ -170,8 +163,7 @@ async def _why_not_zero(endpoint: Endpoint, model: str) -> str | None:
     import asyncio
 
     prompt = STEMS[0] + _ANSWER
-    body = {"model": model, "prompt": prompt, "max_tokens": 0, "temperature": 0.0, "logprobs": 1,
-            "echo": True, "stop": ["\n", ".", ",", " "]}  # fmt: skip
+    body = completions_body(model, prompt, 0, logprobs=1, echo=True, stop=["\n", ".", ",", " "])
     try:
         async with asyncio.timeout(_ZERO_TIMEOUT_S):
             reply = await _ask(endpoint, body)
@@ -196,17 +188,15 @@ async def _why_not_zero(endpoint: Endpoint, model: str) -> str | None:
 
 async def _generate(endpoint: Endpoint, model: str, stem: str) -> ModelReply:
     """A few tokens with alternatives; servers that refuse to list five are asked for one."""
-    body = {"model": model, "prompt": stem, "max_tokens": _TOKENS_PER_STEM, "temperature": 0.0, "logprobs": 5}
+    body = completions_body(model, stem, _TOKENS_PER_STEM, logprobs=5)
     reply = await _ask(endpoint, body)
     if reply.failure is not None and reply.failure.kind == "rejected":
         reply = await _ask(endpoint, {**body, "logprobs": 1})
     return _usable(reply, "log-probabilities of generated tokens")
 
 
-async def _ask(endpoint: Endpoint, body: dict[str, object]) -> ModelReply:
-    return await endpoint.send(
-        ModelRequest("completions", body, encode_json(body))  # type: ignore[arg-type]  # JSON values, all of them
-    )
+async def _ask(endpoint: Endpoint, body: JsonObject) -> ModelReply:
+    return await endpoint.send(ModelRequest("completions", body, encode_json(body)))
 
 
 def _usable(reply: ModelReply, what: str) -> ModelReply:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import orjson
 
-from benchwright.core import JsonObject, JsonValue, Route
+from benchwright.core import JsonObject, JsonValue, Route, completions_body
 from benchwright.endpoints._demo.bodies import DemoRefusalError
 from benchwright.endpoints._demo.choices import DemoChoice, DemoCompletion
 from benchwright.endpoints._demo.tokens import split_tokens
@@ -193,13 +193,10 @@ def _text_body(prompt: JsonValue, name: str, parameters: JsonObject, *, stream: 
         raise DemoRefusalError(
             "Input validation error: `temperature` must be strictly positive", "temperature", status=422
         )
-    body: JsonObject = {
-        **{k: v for k, v in parameters.items() if k in ("seed", "stop", "ignore_eos", "min_tokens") and v is not None},
-        "model": "demo",
-        "prompt": prompt,
-        "max_tokens": parameters.get("max_new_tokens", 100),
-        "temperature": (1.0 if temperature is None else temperature) if parameters.get("do_sample") else 0.0,
-    }  # fmt: skip
+    sampled = (1.0 if temperature is None else temperature) if parameters.get("do_sample") else 0.0
+    same = ("seed", "stop", "ignore_eos", "min_tokens")
+    body = completions_body("demo", prompt, parameters.get("max_new_tokens", 100), sampled)
+    body |= {name: parameters[name] for name in same if parameters.get(name) is not None}
     return {**body, "stream": True} if stream is True else body
 
 
