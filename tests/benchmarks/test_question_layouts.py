@@ -277,3 +277,19 @@ def test_targets_and_responses_stand_at_dotted_paths(tmp_path: Path) -> None:
     assert report.gold.right == 1
     assert not check_benchmark(replace(spec, target_field="gold.nothing")).ok
     assert not check_benchmark(replace(spec, response_field="out.nothing")).ok
+
+
+def test_a_named_column_of_options_that_holds_no_lists_is_refused(tmp_path: Path) -> None:
+    text = "question,choices,answer\n2+2=,3; 4; 5,4\n2+1=,3; 4; 5,3\n"
+    with pytest.raises(UsageError, match=r'"choices", and no cell of it is a list of options: \'3; 4; 5\''):
+        load(tmp_path, text, options=["choices"])
+    options, _, said = seen(load(tmp_path, text))
+    assert options == []
+    assert "not used" in said
+    assert "--options" not in said, "it would be refused"
+
+
+def test_columns_that_users_name_are_found_in_any_case(tmp_path: Path) -> None:
+    text = 'Stem ,Options,Gold\n2+2=,"[""3"", ""4""]",B\n2+1=,"[""3"", ""4""]",A\n'
+    spec = load(tmp_path, text, input_columns=["stem"], output_column="GOLD", options=["options"])
+    assert seen(spec)[:2] == (["3", "4"], ["B", "A"])

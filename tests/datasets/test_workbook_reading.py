@@ -190,3 +190,76 @@ def test_an_exported_workbook_holds_the_samples(tmp_path: Path, monkeypatch: pyt
     assert "=1+1 <b>&" in str(rows[0]["origin_prompt"]), "text stays text, and is no formula"
     assert rows[0]["success"] is True
     assert main(["export", "last", "-o", "out.docx"]) == 2
+
+
+def saved_by_a_spreadsheet(path: Path, cells: dict[str, str]) -> None:
+    """Put the values of formulas into a workbook, as programs do that calculate them."""
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    (sheet,) = (name for name in parts if name.startswith("xl/worksheets/"))
+    text = parts[sheet].decode()
+    for cell, value in cells.items():
+        start, end = text.split(f'<c r="{cell}"', 1)
+        end = end.replace("<v></v>", f"<v>{value}</v>", 1).replace("<v />", f"<v>{value}</v>", 1)
+        text = f'{start}<c r="{cell}"{end}' if value else f'{start}<c r="{cell}" t="str"{end}'
+    parts[sheet] = text.encode()
+    with zipfile.ZipFile(path, "w") as book:
+        for name, data in parts.items():
+            book.writestr(name, data)
+
+
+def test_formulas_give_their_values_and_are_refused_without_one(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path / "f.xlsx",
+        **{
+            "A & B": [
+                ["q", "n"],
+                ["one", "=1+1"],
+                ["two", 5],
+                ["three", '=IF(A4="x",1,"")'],
+                ["four", "=2+2"],
+            ]
+        },
+    )
+    bad: list[str] = []
+    (batch,) = open_dataset(path).batches(on_bad=lambda row: bad.append(str(row)))
+    assert batch.rows == [{"q": "two", "n": 5}]
+    assert [row.split(" holds")[0] for row in bad] == [f"{path}:{n}: cell B{n}" for n in (2, 4, 5)]
+    assert "Open the workbook in a spreadsheet program and save it" in bad[0]
+    saved_by_a_spreadsheet(path, {"B2": "2", "B4": "", "B5": "4"})
+    assert [row["n"] for row in load_dataset(path)] == [2, 5, "", 4]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx"])
+def test_blanks_around_the_names_of_columns_do_not_count(tmp_path: Path, ending: str) -> None:
+    header, first = (
+        [" question ", "answer\t" if ending != "tsv" else " answer", "\u00a0note"],
+        ["1+1", " 2 ", "x"],
+    )
+    path = tmp_path / f"d.{ending}"
+    if ending == "xlsx":
+        workbook(path, Q=[header, first])
+    else:
+        separator = "," if ending == "csv" else "\t"
+        path.write_text(f"{separator.join(header)}\n{separator.join(first)}\n")
+    assert load_dataset(path) == [{"question": "1+1", "answer": " 2 ", "note": "x"}], "cells keep theirs"
+    assert load_dataset(path, field_mapping={" question ": "q"})[0]["q"] == "1+1", "as older mappings say"
+
+
+def test_names_that_differ_in_blanks_only_keep_them(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("q, q,a\n1,2,3\n")
+    assert load_dataset(tmp_path / "d.csv") == [{"q": "1", " q": "2", "a": "3"}]
+
+
+def test_validate_takes_the_cure_that_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from benchwright.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_bytes("question,answer\ncafé,1\n".encode("cp1252"))
+    assert main(["validate", "d.csv"]) == 2
+    assert "--encoding cp1252" in capsys.readouterr().out
+    assert main(["validate", "d.csv", "--encoding", "cp1252"]) == 0
+    workbook(tmp_path / "b.xlsx", Notes=[["read me"]], Quiz=[["question", "answer"], ["1+1", 2]])
+    assert main(["validate", "b.xlsx", "--sheet", "Quiz"]) == 0

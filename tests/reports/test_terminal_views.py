@@ -12,9 +12,10 @@ import pytest
 from recorded_runs import SUMMARY, score
 from rich.console import Console, RenderableType
 
-from benchwright.core import NotFoundError
+from benchwright.core import OUTCOMES, NotFoundError
 from benchwright.reports import (
     ResultView,
+    RunTable,
     _settings,
     _text,
     failed_samples,
@@ -24,7 +25,6 @@ from benchwright.reports import (
     listed_samples,
     result_table,
     run_overview,
-    run_table,
     sample_in_full,
     sample_views,
 )
@@ -106,10 +106,22 @@ def test_a_narrow_terminal_loses_no_number() -> None:
 
 def test_runs_are_listed_with_their_headline(record: Record) -> None:
     runs = [record(), record([], summary=None)]
-    shown = text_of(run_table(runs), width=140)
+    shown = text_of(RunTable(runs), width=140)
     assert "completed, not comparable" in shown
     assert "correct 0.600, words_[bold] 0.333" in shown
     assert "running" in shown
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_a_list_of_runs_loses_nothing_at_any_width(record: Record, width: int) -> None:
+    runs = [record(), record([], summary=None)]
+    shown = text_of(RunTable(runs), width=width)
+    assert max(map(len, shown.splitlines())) <= width
+    assert "/".join(str(SUMMARY.outcomes.get(outcome, 0)) for outcome in OUTCOMES) in shown
+    assert runs[0].finished_at is not None
+    assert _text.duration(runs[0].finished_at - runs[0].created_at) in shown
+    for part in ("completed,", "not", "comparable", "0.600,", "running", *OUTCOMES):
+        assert part in shown.split(), part
 
 
 def test_overview_shows_result_data_and_events(store: Store, record: Record) -> None:

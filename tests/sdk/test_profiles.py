@@ -227,7 +227,9 @@ def test_key_is_sent_with_the_question_which_model(lists: Any, monkeypatch: pyte
     with pytest.raises(ConfigError) as caught:
         model_id_of(model="vllm_api_general", model_url=url, api_key_name="LIST_KEY")
     assert handler.seen[0] == ("/v1/models", "Bearer sk-very-secret-key")
-    assert "bad key [redacted]" in str(caught.value)
+    assert "bad key [redacted]. Check the key in the environment variable LIST_KEY" in str(caught.value)
+    with pytest.raises(ConfigError, match="variable that holds the key: --api-key-name NAME"):
+        model_id_of(model="vllm_api_general", model_url=url)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +260,7 @@ def test_formats_that_send_no_name_need_none(lists: Any, profile: str) -> None:
 
 
 def test_server_that_is_not_there_is_a_clear_error_and_check_asks_nothing(lists: Any) -> None:
-    with pytest.raises(ConfigError, match=r"could not be asked.*--model-id NAME"):
+    with pytest.raises(ConfigError, match=r"could not be asked for its models: .*Is the server running"):
         model_id_of(model="vllm_api_general", model_url="http://127.0.0.1:9")
     assert benchwright.check(sums, model="vllm_api_general", model_url="http://127.0.0.1:9")
     url, handler = lists

@@ -44,3 +44,24 @@ def test_a_notebook_shows_numbers_and_no_markup_of_others(
     marked = replace(result, model=evil, first_failure=evil)._repr_html_()
     assert "<script>" not in marked
     assert "&lt;script&gt;" in marked
+
+
+def test_a_result_stands_for_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\n1+1,2\n1+2,3\n")
+    stopped = benchwright.run("q.csv", model="demo", max_requests=1, cache=False)
+    done = benchwright.resume(stopped)
+    assert (done.run_id, done.status) == (stopped.run_id, "completed")
+    again = benchwright.rescore(done)
+    assert again.run_id != done.run_id
+    assert benchwright.compare(done, again).run_a.id == done.run_id
+    other = tmp_path / "other"
+    other.mkdir()
+    benchwright.run("q.csv", model="demo", workspace=other)
+    for call in (
+        lambda: benchwright.rescore(done, workspace=other),
+        lambda: benchwright.compare(done, done, workspace=other),
+        lambda: benchwright.resume(done, workspace=other),
+    ):
+        with pytest.raises(NotFoundError, match="Name the workspace of the result"):
+            call()

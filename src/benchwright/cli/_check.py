@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
 from benchwright.cli._loading import load
@@ -67,8 +67,6 @@ def add_gold_flag(parser: Parser) -> None:
 
 def check_targets(arguments: Namespace, options: RunOptions, output: Output) -> int:
     """Check what one target names."""
-    from dataclasses import asdict
-
     from benchwright.sdk import check
 
     allowed = arguments.allow_failing_gold
@@ -76,13 +74,29 @@ def check_targets(arguments: Namespace, options: RunOptions, output: Output) -> 
     codes = [check_code(report, is_ready(report, options), allowed) for report in reports]
     code = max(codes, default=0)
     if output.as_json:
-        checks = [{"ok": found == 0, **asdict(report)} for report, found in zip(reports, codes, strict=True)]
+        checks = [
+            {"ok": found == 0, **report_json(report)} for report, found in zip(reports, codes, strict=True)
+        ]
         output.json({"checks": checks, "exit_code": code})
         return code
     for report, found in zip(reports, codes, strict=True):
         if not (arguments.quiet and found == 0):
             output.show(check_view(report, found))
     return code
+
+
+def report_json(report: CheckReport) -> dict[str, Any]:
+    """A report as `--json` prints it; long texts without their middle, as on the terminal."""
+    from dataclasses import asdict
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, str):
+            return _short(value)
+        if isinstance(value, dict):
+            return {key: shown(one) for key, one in value.items()}
+        return [shown(one) for one in value] if isinstance(value, list | tuple) else value
+
+    return {name: shown(value) for name, value in asdict(report).items()}
 
 
 def check_code(report: CheckReport, ready: bool, allow_failing_gold: bool) -> int:
@@ -163,6 +177,8 @@ def question_type(report: CheckReport) -> str:
 
 
 def _findings(report: CheckReport) -> list[tuple[str, str, str]]:
+    from benchwright.reports import plural
+
     found = [("error", text, "red") for text in report.errors]
     found += [("bad row", str(row), "red") for row in report.bad_rows]
     if report.bad_total > len(report.bad_rows):
@@ -171,7 +187,8 @@ def _findings(report: CheckReport) -> list[tuple[str, str, str]]:
     if report.data_type:
         found.append(("type", question_type(report), ""))
     if report.rows:
-        size = f"{report.rows:,} rows, {report.requests:,} requests and about {report.prompt_tokens_estimate:,} prompt tokens"
+        size = f"{plural(report.rows, 'row')}, {plural(report.requests, 'request')}"
+        size += f" and about {plural(report.prompt_tokens_estimate, 'prompt token')}"
         found.append(("per repeat", f"{size} (estimated)", ""))
     if report.template_fields:
         found.append(("prompt reads", ", ".join(report.template_fields), ""))

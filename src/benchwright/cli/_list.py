@@ -80,9 +80,9 @@ def execute(arguments: Namespace, output: Output) -> int:
         asked = any((arguments.name, arguments.status, arguments.kind, arguments.since))
         output.line("no such runs" if asked else "no runs yet; start one with: benchwright run TARGET")
     else:
-        from benchwright.reports import run_table
+        from benchwright.reports import RunTable
 
-        output.show(run_table(shown))
+        output.show(RunTable(shown))
         if len(runs) > len(shown):
             output.note(f"{len(runs) - len(shown)} older runs are not shown; see them with --limit")
     if lost and (runs or output.as_json):

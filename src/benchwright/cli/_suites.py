@@ -53,9 +53,7 @@ def check_pairs(
 ) -> int:
     """Check all pairs; with `tasks`, as a table of what would be run. JSON: `{"checks": […], "exit_code": n}`, each
     with `suite_model` and `suite_dataset`."""
-    from dataclasses import asdict
-
-    from benchwright.cli._check import check_code, check_view
+    from benchwright.cli._check import check_code, check_view, report_json
     from benchwright.sdk import check_suite
 
     found = check_suite(suite, options, suite_options(arguments).over(suite.settings))
@@ -68,7 +66,7 @@ def check_pairs(
                 "suite_model": pair.model,
                 "suite_dataset": pair.dataset,
                 "ok": each == 0,
-                **asdict(pair.report),
+                **report_json(pair.report),
             }
             for pair, each in zip(found.pairs, codes, strict=True)
         ]

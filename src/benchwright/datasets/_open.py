@@ -173,4 +173,8 @@ def _checked_mapping(mapping: Mapping[str, str] | None) -> Mapping[str, str]:
         raise DatasetError(
             f"field_mapping is {mapping!r}; expected names to names: {{'name in the data': 'name wanted'}}"
         )
-    return mapping
+    # Headers are read without the blanks around them, so a mapping from a padded name means the bare one too.
+    return {
+        **{name.strip(): wanted for name, wanted in mapping.items() if name.strip() not in mapping},
+        **mapping,
+    }

@@ -221,9 +221,13 @@ def max_row_bytes() -> int:
 
 
 def check_columns(file: StoredFile, cells: list[str], line: int) -> list[str]:
-    """The names of the columns, without empty ones at the end, which spreadsheets leave behind."""
+    """The names of the columns, without the blanks around them and without empty ones at the end, which spreadsheets
+    leave behind. Names that differ in blanks only keep them."""
     while len(cells) > 1 and not cells[-1].strip():
         cells = cells[:-1]
+    bare = [name.strip() for name in cells]
+    if len(set(bare)) == len(set(cells)):
+        cells = bare
     unnamed = [str(number) for number, name in enumerate(cells, 1) if not name.strip()]
     if unnamed:
         raise file.error(

@@ -11,7 +11,7 @@ from benchwright.endpoints._transport import TransportFailure
 from benchwright.endpoints._wires.formats import wire_format
 
 _TIMEOUT_S = 5.0
-_CURE = "Name it: --model-id NAME"
+_CURE = "Name the model (--model-id NAME), or check the address"
 
 
 async def listed_models(settings: EndpointSettings) -> list[str]:
@@ -29,29 +29,36 @@ async def listed_models(settings: EndpointSettings) -> list[str]:
     headers = request_headers(settings, key)
     remember_headers(settings)
     transport = ReqwestTransport(1, proxy=proxy_of(settings), verify=settings.verify, http2=settings.http2)
-    problem = ""
+    problem, cure = "", _CURE
     try:
         for url in _urls(settings):
             try:
                 reply = await transport.get(url, headers, _TIMEOUT_S)
             except TransportFailure as failure:
                 raise ConfigError(
-                    f"which model is meant was not said, and the server could not be asked: "
-                    f"{redact(str(failure))}. {_CURE}"
+                    f"no model is named, and the server could not be asked for its models: {redact(str(failure))}"
                 ) from None
             if reply.status == 200:
                 names = _names(reply.body)
                 if any(redact(name) != name for name in names):
-                    raise ConfigError(f"the server lists a model whose name is a secret of yours. {_CURE}")
+                    raise ConfigError(
+                        "the server lists a model whose name is a secret of yours. Name the model: --model-id NAME"
+                    )
                 if names:
                     return names
                 words = "lists no models"
             else:
                 words = f"says {reply.status}: {words_of_body(reply.body, redact)}"
+                if reply.status in (401, 403):
+                    cure = (
+                        f"Check the key in the environment variable {settings.api_key_name}"
+                        if settings.api_key_name
+                        else "Name the environment variable that holds the key: --api-key-name NAME"
+                    )
             problem = problem or f"{url} {words}"
     finally:
         await transport.aclose()
-    raise ConfigError(f"which model is meant was not said, and {problem}. {_CURE}")
+    raise ConfigError(f"no model is named, and {problem.rstrip('.')}. {cure}")
 
 
 def _urls(settings: EndpointSettings) -> list[str]:

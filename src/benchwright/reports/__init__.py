@@ -9,7 +9,7 @@ from benchwright.reports._compare.view import comparison_view
 from benchwright.reports._export import export_samples, exported_lines
 from benchwright.reports._files import RUN_FILES, write_run_config, write_run_files
 from benchwright.reports._headline import headline_of, is_share
-from benchwright.reports._listing import run_table
+from benchwright.reports._listing import RunTable
 from benchwright.reports._parquet import sample_rows
 from benchwright.reports._plugins import REPORT_PLUGINS, find_report, write_reports
 from benchwright.reports._result_view import ResultView, result_table, result_view
@@ -31,7 +31,7 @@ from benchwright.reports._show import (
 )
 from benchwright.reports._side_by_side.table import SideBySideTable
 from benchwright.reports._side_by_side.values import SideBySide, SideRun, side_by_side
-from benchwright.reports._text import duration
+from benchwright.reports._text import duration, plural
 from benchwright.reports._work_folder.tasks import (
     RUNS_FILE,
     WorkRuns,
@@ -64,6 +64,7 @@ __all__ = [
     "JudgeView",
     "MetricComparison",
     "ResultView",
+    "RunTable",
     "SampleView",
     "SamplesOf",
     "SideBySide",
@@ -95,6 +96,7 @@ __all__ = [
     "judge_views",
     "listed_samples",
     "make_work_folder",
+    "plural",
     "printable",
     "read_work_tasks",
     "record_work_tasks",
@@ -105,7 +107,6 @@ __all__ = [
     "run_json",
     "run_of_folder",
     "run_overview",
-    "run_table",
     "sample_in_full",
     "sample_json",
     "sample_rows",

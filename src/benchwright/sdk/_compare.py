@@ -11,12 +11,13 @@ from benchwright.core import NotFoundError
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES
 from benchwright.reports import Comparison, SamplesOf, as_filed, compare_runs, folder_run, is_run_folder
+from benchwright.sdk._result import RunResult, called, recorded
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
 
 def compare(
-    a: int | str,
-    b: int | str,
+    a: int | str | RunResult,
+    b: int | str | RunResult,
     *,
     metric: str | None = None,
     tolerance: float = 0.0,
@@ -26,7 +27,7 @@ def compare(
     lower_is_better: Collection[str] = (),
     workspace: str | os.PathLike[str] | None = None,
 ) -> Comparison:
-    """Compare two runs by number, name, folder or `last`; `compare_runs` explains the options.
+    """Compare two runs by number, name, folder, `last` or result; `compare_runs` explains the options.
 
     A folder may also be one that holds the files of a run from elsewhere. NotFoundError for a run that is not there,
     UsageError for runs that cannot be compared.
@@ -36,7 +37,7 @@ def compare(
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     with nullcontext() if store is None else store:
-        runs = [_find(store, str(wanted), -number, place) for number, wanted in enumerate((a, b))]
+        runs = [_find(store, wanted, -number, place) for number, wanted in enumerate((a, b))]
         folders = {run.id: run.folder for run in runs if run.id <= 0}
         if folders:
             runs = [run if run.id <= 0 else as_filed(run) for run in runs]
@@ -54,19 +55,19 @@ def compare(
         )
 
 
-def _find(store: Store | None, wanted: str, number: int, place: Workspace) -> RunRecord:
+def _find(store: Store | None, wanted: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
     """A run of the workspace, or of a folder that it does not know; the latter under `number`, 0 or less."""
-    folder = Path(wanted).expanduser()
+    folder = Path(called(wanted)).expanduser()
     try:
         if store is not None:
-            return store.find_run(wanted)
+            return recorded(store, wanted)
     except NotFoundError:
         if not is_run_folder(folder):
             raise
     if is_run_folder(folder):
         return folder_run(folder.resolve(), number)
     raise NotFoundError(
-        f"there are no runs in {place.root} yet, and {wanted} is no folder of a run. Start one with: benchwright run TARGET"
+        f"there are no runs in {place.root} yet, and {called(wanted)} is no folder of a run. Start one with: benchwright run TARGET"
     )
 
 

@@ -22,7 +22,7 @@ from benchwright.sdk._questions import (
     refuse_idle,
     refuse_questions,
 )
-from benchwright.sdk._result import RunResult
+from benchwright.sdk._result import RunResult, called, recorded
 from benchwright.sdk._resume import benchmark_again, refuse_adopted
 from benchwright.sdk._run import Plan, find_targets, queue_plans, recorded_options
 from benchwright.store import RunRecord, existing_workspace, open_existing
@@ -33,7 +33,7 @@ model is asked, which cannot be changed any more."""
 
 
 def rescore(
-    run: str | int,
+    run: str | int | RunResult,
     options: RunOptions | None = None,
     /,
     *,
@@ -44,7 +44,7 @@ def rescore(
     """Score the replies of a run again, as a new run. The model is not asked; a judge may be.
 
     Args:
-        run: Number, `last`, benchmark name, or folder of the run whose replies are taken.
+        run: Number, `last`, benchmark name, folder or result of the run whose replies are taken.
         options: What may differ, as one object: data, rules of scoring, budgets (of judges), files.
         target: Another benchmark to score with; None: the run's own, as it is defined now.
         watcher: Who is shown the progress.
@@ -59,11 +59,11 @@ def rescore(
     store = open_existing(place, to_write=True)
     if store is None:
         raise NotFoundError(
-            f"no run {str(run)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
+            f"no run {called(run)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
             "or name it with --workspace"
         )
     try:
-        source = store.find_run(str(run))
+        source = recorded(store, run)
         refuse_adopted(source, "scored again")
         plan = rescore_plan(source, target=target, options=options)
         (ended,) = perform_jobs(store, [queue_plans(store, [plan])], watcher=watcher)

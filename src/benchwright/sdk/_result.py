@@ -10,7 +10,7 @@ from typing import Any
 from benchwright.core import JsonObject, MetricSummary, NotFoundError, Row, RunSummary, suggest
 from benchwright.engine import Performed, StopCause
 from benchwright.reports import sample_rows
-from benchwright.store import RunRecord
+from benchwright.store import RunRecord, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,24 @@ class RunResult:
             "samples_per_s": round(self.samples_per_s, 1),
             "report_problems": list(self.report_problems),
         }
+
+
+def recorded(store: Store, run: str | int | RunResult) -> RunRecord:
+    """The run that is meant: by number, `last`, name or folder, or the one whose result is given."""
+    if not isinstance(run, RunResult):
+        return store.find_run(str(run))
+    found = store.find_run(str(run.run_id))
+    if found.folder != run.folder:
+        raise NotFoundError(
+            f"the result is of {run.folder}, and run {run.run_id} of the workspace {store.workspace.root} is another "
+            "one. Name the workspace of the result: workspace=…"
+        )
+    return found
+
+
+def called(run: str | int | RunResult) -> str:
+    """What messages call the run that is meant."""
+    return str(run.run_id if isinstance(run, RunResult) else run)
 
 
 def result_of(run: RunRecord, performed: Performed, *, demo: bool) -> RunResult:

@@ -33,13 +33,13 @@ from benchwright.engine import (
 from benchwright.sdk._jobs import Job, owned, perform_jobs
 from benchwright.sdk._nocode import again
 from benchwright.sdk._options import RunOptions
-from benchwright.sdk._result import RunResult
+from benchwright.sdk._result import RunResult, called, recorded
 from benchwright.sdk._run import NO_FILE, find_targets
 from benchwright.store import RunRecord, Store, existing_workspace, open_existing
 
 
 def resume(
-    wanted: str | int,
+    wanted: str | int | RunResult,
     *,
     target: Callable[..., Any] | None = None,
     workspace: Path | str | None = None,
@@ -60,13 +60,13 @@ def resume(
     store = open_existing(place, to_write=True)
     if store is None:
         raise NotFoundError(
-            f"no run {str(wanted)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
+            f"no run {called(wanted)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
             "or name it with --workspace"
         )
     try:
         job = claimed(
             store,
-            store.find_run(str(wanted)),
+            recorded(store, wanted),
             target=target,
             retry_failed=retry_failed,
             allow_changed=allow_changed,

@@ -61,7 +61,7 @@ def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Column
     """The layout of a file, from its first rows. `reader` gives the rows as they stand in the data."""
     rows = _sample(reader)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    mapping = _plain_names(names, options, columns)
+    mapping = _plain_names(names, columns)
     source = _source(rows, names, options, columns)
     if source is None:
         return _without_options(rows, options, columns, mapping)
@@ -111,7 +111,15 @@ def _source(
     rows: Sequence[Row], names: Sequence[str], options: QuestionOptions, columns: Columns
 ) -> _Source | None:
     if columns.from_list is not None:
-        return _in_list(columns.from_list)
+        named = columns.from_list
+        name = named if named in names else same_column(named, names) or named
+        cells = [row[name] for row in rows if _filled(row, name)]
+        if cells and not any(map(listed_options, cells)):
+            raise UsageError(
+                f'options names the column "{name}", and no cell of it is a list of options: {str(cells[0])[:60]!r}. Write '
+                'lists, such as ["first", "second"], or give each option a column: A, B, C, …'
+            )
+        return _in_list(name)
     if columns.letters:
         given = {letter: letter for letter in columns.letters if letter not in columns.mapping.values()}
         return _Source(read=_in_columns({**given, **columns.mapping}), names=tuple(columns.mapping))
@@ -343,15 +351,10 @@ def _without_options(
     return Layout(mapping=mapping, said=tuple(_plainly(mapping)), used=frozenset(mapping))
 
 
-def _plain_names(names: Sequence[str], options: QuestionOptions, columns: Columns) -> dict[str, str]:
-    """Columns that differ from the usual names only in case, width and blanks."""
-    wanted = ["max_tokens"]
-    if not options.input_columns:
-        wanted += columns.question
-    if options.output_column is None:
-        wanted.append(columns.answer)
+def _plain_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
+    """Columns that differ from the usual names, or from those the user gives, only in case, width and blanks."""
     found = {}
-    for name in wanted:
+    for name in ("max_tokens", *columns.question, columns.answer):
         if name not in names and (other := same_column(name, names)) is not None:
             found[other] = name
     return found
@@ -374,7 +377,12 @@ def unused_columns(
         if whole or apart:
             yield (
                 f"{_columns(whole or apart)} like options and {'is' if len(whole or apart) == 1 else 'are'} not used: "
-                f"rows are asked without options (qa). Name what holds them: --options {','.join(whole or apart)}"
+                "rows are asked without options (qa). "
+                + (
+                    'Write lists of options there, such as ["first", "second"], or give each option a column: A, B, C, …'
+                    if whole
+                    else f"Name what holds them: --options {','.join(apart)}"
+                )
             )
     for name in answer_columns(free)[:1]:
         if not gold:

@@ -68,7 +68,7 @@ def same_column(name: str, names: Iterable[str]) -> str | None:
     >>> same_column("question", [" Question", "id"]), same_column("answer", ["Answer", "ANSWER"])
     (' Question', None)
     """
-    return _only(other for other in names if _folded(other) == name)
+    return _only(other for other in names if _folded(other) == _folded(name))
 
 
 def lettered_columns(names: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
-_NAME_WIDTH = 12
+_NAME_WIDTH = 10
 """Of a metric's name in a narrow terminal: what the numbers leave of eighty characters."""
 
 
@@ -62,7 +62,9 @@ def _table(comparison: Comparison, *, narrow: bool) -> Table:
             counts,
             "–"
             if paired is None
-            else f"{metric.p_adjusted if metric.p_adjusted is not None else paired.p_value:.3g}",
+            else _p_value(
+                metric.p_adjusted if metric.p_adjusted is not None else paired.p_value, narrow=narrow
+            ),
         )
         if metric.failures_as_wrong is not None:
             _add_failures(table, metric, break_, narrow=narrow)
@@ -82,18 +84,29 @@ def _add_failures(table: Table, metric: MetricComparison, break_: str, *, narrow
         *("–" if value is None else short_number(value) for value in known),
         _paired_difference(paired, break_),
         f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}",
-        f"{paired.p_value:.3g}",
+        _p_value(paired.p_value, narrow=narrow),
     )
 
 
-def _broken(name: str) -> str:
-    """A long name on several lines, after its underscores.
+def _p_value(value: float, *, narrow: bool) -> str:
+    """Exact where there is room; a narrow table needs it for the names of the metrics.
 
-    >>> _broken("accuracy_with_fallback")
-    'accuracy_\\nwith_\\nfallback'
+    >>> _p_value(2.38e-07, narrow=True), _p_value(0.0496, narrow=True), _p_value(2.38e-07, narrow=False)
+    ('<0.001', '0.050', '2.38e-07')
+    """
+    if not narrow:
+        return f"{value:.3g}"
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _broken(name: str) -> str:
+    """A long name on several lines, broken before its underscores.
+
+    >>> _broken("accuracy_with_fallback"), _broken("extraction_rate")
+    ('accuracy\\n_with\\n_fallback', 'extraction\\n_rate')
     """
     lines = [""]
-    for part in name.replace("_", "_\0").split("\0"):
+    for part in name.replace("_", "\0_").split("\0"):
         if len(lines[-1]) + len(part) <= _NAME_WIDTH:
             lines[-1] += part
         else:

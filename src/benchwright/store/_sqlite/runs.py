@@ -273,7 +273,7 @@ class Runs(Connected):
         runs = self.runs(limit=50)
         if not runs:
             return NotFoundError(f"no run {wanted!r}: {self.workspace.without_runs()}")
-        known = sorted({run.name for run in runs})
+        known = ["last", *sorted({run.name for run in runs})]
         return NotFoundError(
             f"no run {wanted!r} in the workspace {self.workspace.root}; the newest is {runs[0].id}."
             f"{suggest(wanted, known)} See: benchwright list"
