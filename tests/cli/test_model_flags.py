@@ -70,7 +70,7 @@ def test_names_of_the_address_flag(folder: Path, capsys: pytest.CaptureFixture[s
         (["--host-port", "0"], "too small"),
         (["--model", "hf_qwen"], "Start a server"),
         (["--model-url", "http://h", "--model-id", "m", "--header", "Authorization=Bearer sk-1"], "looks like a secret"),
-        (["--model", "vllm_api_general", "--host-ip", "127.0.0.1", "--host-port", "9"], "--model-id NAME"),
+        (["--model", "vllm_api_general", "--host-ip", "127.0.0.1", "--host-port", "9"], "Is the server running"),
     ],
 )  # fmt: skip
 def test_wrong_flags_get_the_cure(

@@ -92,11 +92,12 @@ def _p_value(value: float, *, narrow: bool) -> str:
     """Exact where there is room; a narrow table needs it for the names of the metrics.
 
     >>> _p_value(2.38e-07, narrow=True), _p_value(0.0496, narrow=True), _p_value(2.38e-07, narrow=False)
-    ('<0.001', '0.050', '2.38e-07')
+    ('<0.001', '0.0496', '2.38e-07')
     """
-    if not narrow:
-        return f"{value:.3g}"
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
+    text = f"{value:.3g}"
+    if not narrow or len(text) <= len("0.0496"):
+        return text
+    return "<0.001" if value < 0.001 else f"{value:.4f}"
 
 
 def _broken(name: str) -> str:
