@@ -105,6 +105,13 @@ def test_graded_values_from_0_to_1(name: str) -> None:
         assert 0.93 <= share <= 0.975, (name, rows, share)
 
 
+@pytest.mark.parametrize(("rows", "failing"), [(20, 0.02), (20, 0.05), (30, 0.02), (50, 0.005), (50, 0.02)])
+def test_equal_values_do_not_hide_rare_failures(rows: int, failing: float) -> None:
+    """Where many samples show no failing row at all, the interval must reach down to what a few would give."""
+    values = np.where(draw(rows).rand(RESTING, rows) < failing, 0.0, 0.9)
+    assert coverage_of_means(values, 0.9 * (1 - failing)) >= 0.93
+
+
 def test_values_beyond_0_to_1() -> None:
     for rows in (20, 50, 200):
         normal = draw(rows).normal(50, 20, (RESTING, rows))

@@ -17,6 +17,10 @@ PRIOR = 0.15
 Near 0 and 1, and where all rows are equal, the data hardly show their spread. Chosen by simulation
 (tests/stats/test_coverage.py): less falls below 93 % near the ceiling, more exceeds 97 % elsewhere."""
 
+LEAST = 0.45
+"""Squared deviation that graded values are taken to have at least. Values that hardly differ hide the rare row that
+differs wholly: of fifty values of 0.9, one may be missing that is 0."""
+
 Interval: TypeAlias = Literal["wilson", "bounded", "clustered", "normal", "none"]
 """How the interval of a mean was made; docs/results.md has the formulas."""
 
@@ -58,7 +62,9 @@ def mean_interval(
     if rows >= FEWEST:
         widest = mean * (1 - mean)
         # The variance as a part of the widest that 0..1 allows.
-        part = min(1.0, (rows * rows * stderr * stderr + PRIOR) / (rows * widest + PRIOR))
+        shown = rows * rows * stderr * stderr
+        added = PRIOR if values is not None else max(PRIOR, LEAST - shown)
+        part = min(1.0, (shown + added) / (rows * widest + added))
         effective = rows / part
         if values is not None:
             effective = max(rows, min(effective, values))
