@@ -50,6 +50,10 @@ def apart(index: int) -> tuple[StepRow, StepRow]:
     return call, StepRow(row.key, row.input_hash, row.input, row.output, False, 1.0, 2.0)
 
 
+def reusable(store: Store, run_id: int, digest: bytes) -> bytes | None:
+    return asyncio.run(store.reusable(run_id, [digest])).get(digest)
+
+
 def test_samples_are_the_same_together_and_apart(store: Store) -> None:
     run = new_run(store, together(0), *apart(1), together(2), *apart(3))
     assert list(store.samples(run)) == [
@@ -75,11 +79,11 @@ def test_replies_are_found_by_what_was_asked(store: Store) -> None:
     first = new_run(store, together(0), together(1, reusable=False), *apart(2))
     second = new_run(store)
     assert store.index_replies()
-    assert store.reusable(second, b"call hash 0") == b"reply 0"
-    assert store.reusable(second, b"call hash 2") == b"reply 2"
-    assert store.reusable(second, b"call hash 1") is None, "failed, or taken from another run itself"
-    assert store.reusable(second, b"row hash 0") is None, "the score's own hash is no request"
-    assert store.reusable(first, b"call hash 0") is None
+    assert reusable(store, second, b"call hash 0") == b"reply 0"
+    assert reusable(store, second, b"call hash 2") == b"reply 2"
+    assert reusable(store, second, b"call hash 1") is None, "failed, or taken from another run itself"
+    assert reusable(store, second, b"row hash 0") is None, "the score's own hash is no request"
+    assert reusable(store, first, b"call hash 0") is None
     assert store.reply_of(first, b"call hash 1") == b"reply 1", "scoring again takes failed ones too"
     assert store.reply_of(first, b"call hash 2") == b"reply 2"
     assert store.reply_of(first, b"row hash 0") is None
@@ -91,7 +95,7 @@ def test_a_score_can_be_forgotten_without_its_call(store: Store) -> None:
     assert store.recorded(run, "call", 0, 0) == {call_key(0, 0): StepOutput(b"call hash 0", b"reply 0")}
     assert store.recorded(run, "score", 0, 1).keys() == {score_key(1, 0)}
     store.index_replies()
-    assert store.reusable(new_run(store), b"call hash 0") == b"reply 0"
+    assert reusable(store, new_run(store), b"call hash 0") == b"reply 0"
     store.forget_samples(run, [(0, 0), (1, 0)])
     assert store.count_steps(run, "call") == store.count_steps(run, "score") == 0
 
@@ -105,6 +109,7 @@ def test_a_workspace_without_the_columns_is_read_and_migrated(store: Store) -> N
         for column in ("call_hash", "call_input", "call_output"):
             connection.execute(f"ALTER TABLE steps DROP COLUMN {column}")
         connection.execute("DROP TABLE sample_index")
+        connection.execute("DROP INDEX runs_by_lease")
         connection.execute("PRAGMA user_version = 2")
         connection.commit()
         connection.execute("PRAGMA journal_mode = DELETE")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from benchwright.store import StepRequest, Store, StoreError, Workspace, call_key, open_store, score_key
+from benchwright.store._sqlite.schema import MIGRATIONS
 
 # The statements that the first release made its databases with. They are history: nothing here may be edited.
 SCHEMA_1 = (
@@ -118,10 +120,10 @@ def check_old_records(store: Store) -> None:
 def test_a_workspace_of_schema_1_keeps_everything(old: Workspace) -> None:
     store = open_store(old)
     check_old_records(store)
-    assert store.reusable(2, b"\xaa") == "call output"
+    assert asyncio.run(store.reusable(2, [b"\xaa"])) == {b"\xaa": "call output"}
     store.close()
     connection = sqlite3.connect(old.database)
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 4
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS)
     connection.close()
     again = open_store(old)  # nothing is migrated twice
     check_old_records(again)

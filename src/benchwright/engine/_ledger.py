@@ -6,6 +6,7 @@ number among equal requests. Failed replies are recorded for this run but never 
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
 from dataclasses import replace
@@ -48,6 +49,7 @@ class CallLedger:
         self._progress = progress
         # Asked once: in a workspace without replies no look-up is made at all.
         self._look_up = cache and store.index_replies()
+        self._known = _KnownReplies(store, run_id)
         self.sent = 0
         """Requests sent by this start, retries included."""
         self.retries = 0
@@ -76,10 +78,10 @@ class CallLedger:
                 if known is not None:
                     return known
             if self._look_up:
-                output = self._store.reusable(self._run_id, digest)
+                output = await self._known.find(digest)
                 if output is None and key is not None and is_first_of_judge(key, number):
                     # Older versions gave equal questions to a judge no numbers: such a reply is the first's.
-                    output = self._store.reusable(self._run_id, identity.hash(request))
+                    output = await self._known.find(identity.hash(request))
                 if output is not None and not _was_cut(output, request, endpoint):
                     return self.adopt(key, digest, request, output, item, identity)
             if not self._stop.may_send():
@@ -143,9 +145,9 @@ class CallLedger:
         self._store.forget_step(self._run_id, key)
         return None
 
-    def known_elsewhere(self, digest: bytes) -> bytes | None:
+    async def known_elsewhere(self, digest: bytes) -> bytes | None:
         """An equal request's output in another run, where the settings allow to take it."""
-        return self._store.reusable(self._run_id, digest) if self._look_up else None
+        return await self._known.find(digest) if self._look_up else None
 
     def adopt(
         self, key: str | None, digest: bytes, request: ModelRequest, output: bytes, item: WorkItem,
@@ -160,6 +162,47 @@ class CallLedger:
         if reply.served is not None:
             identity.findings.saw(reply.served)
         return reply
+
+
+class _KnownReplies:
+    """Looks replies of earlier runs up: all that are needed in one turn of the event loop, together."""
+
+    def __init__(self, store: Store, run_id: int) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._waiting: dict[bytes, list[asyncio.Future[bytes | None]]] = {}
+        self._answering: set[asyncio.Task[None]] = set()  # a task that nobody refers to may be lost
+
+    async def find(self, digest: bytes) -> bytes | None:
+        """The reply to an equal request of another run; None if there is none."""
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            task = loop.create_task(self._answer())
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+        found: asyncio.Future[bytes | None] = (
+            loop.create_future()
+        )  # one each: a worker that ends cancels its own
+        self._waiting.setdefault(digest, []).append(found)
+        return await found
+
+    async def _answer(self) -> None:
+        await asyncio.sleep(0)  # whoever else has a turn now joins
+        waiting, self._waiting = self._waiting, {}
+        replies: dict[bytes, bytes] = {}
+        failure: Exception | None = None
+        try:
+            replies = await self._store.reusable(self._run_id, list(waiting))
+        except Exception as error:  # whoever waits must learn of it
+            failure = error
+        for digest, futures in waiting.items():
+            for future in futures:
+                if future.done():
+                    continue
+                if failure is None:
+                    future.set_result(replies.get(digest))
+                else:
+                    future.set_exception(failure)
 
 
 def _was_cut(output: bytes, request: ModelRequest, endpoint: Endpoint) -> bool:

@@ -52,7 +52,7 @@ class RecordedReplies:
         if step is not None and (step.input_hash == digest or step.input == kept):
             output: bytes | None = step.output
         else:
-            output = self._of_other_row(digest, identity.hash(request), item)
+            output = await self._of_other_row(digest, identity.hash(request), item)
         if output is None:
             why = (
                 "it has no reply to this row, which was added since or not reached"
@@ -66,14 +66,14 @@ class RecordedReplies:
             )
         return self._ledger.adopt(key, digest, request, output, item, identity)
 
-    def _of_other_row(self, digest: bytes, plain: bytes, item: WorkItem) -> bytes | None:
+    async def _of_other_row(self, digest: bytes, plain: bytes, item: WorkItem) -> bytes | None:
         """The reply to an equal request of another row: this one has changed in what its request does not hold, or
         another benchmark asks the same."""
         output = self._store.reply_of(self._source, digest)
         if output is None and digest != plain:
             output = self._store.reply_of(self._source, plain, item.copy)  # recorded without numbers
         if output is None and self._elsewhere:
-            output = self._ledger.known_elsewhere(digest)
+            output = await self._ledger.known_elsewhere(digest)
         return output
 
     def _key(self, key: str | None, item: WorkItem) -> str:

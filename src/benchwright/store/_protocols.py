@@ -133,8 +133,8 @@ class StepStore(Protocol):
     def index_replies(self) -> bool:
         """Update the index of reusable replies. Returns whether it holds any."""
 
-    def reusable(self, run_id: int, input_hash: bytes) -> bytes | None:
-        """The reply of another run to an equal request."""
+    async def reusable(self, run_id: int, input_hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The replies of other runs to equal requests, by hash. Requests without one are left out."""
 
     def count_steps(self, run_id: int, kind: str) -> int:
         """The number of recorded steps of a kind."""

@@ -46,6 +46,9 @@ class Connected:
 
 def check_lease(connection: sqlite3.Connection, lease: Lease) -> None:
     """Refuse, with `RunOwnedError`, to write to a run that somebody else has taken over or ended."""
+    held = "SELECT 1 FROM runs WHERE lease = ? AND id = ?"  # from an index alone
+    if connection.execute(held, (lease.token, lease.run_id)).fetchone() is not None:
+        return
     row = connection.execute("SELECT lease, owner, status FROM runs WHERE id = ?", (lease.run_id,)).fetchone()
     if row is None or row[0] != lease.token:
         raise lost_lease(lease.run_id, row and row[1], row and row[2])

@@ -123,6 +123,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID
         """,
     ),
+    (  # 5: every commit checks the lease. It stands behind settings and manifest, kilobytes that need not be read.
+        "CREATE INDEX runs_by_lease ON runs (lease)",
+    ),
 )
 
 
