@@ -184,6 +184,8 @@ def test_a_failed_load_can_be_repeated_after_the_cure(tmp_path: Path) -> None:
 
 def test_what_is_not_there_gets_near_names(tmp_path: Path) -> None:
     write(tmp_path / "bench.py", HEADER + one("capitals") + one("rivers"))
+    with pytest.raises(NotFoundError, match=r"'bench\.cvs'\. Did you mean 'bench\.py'\?"):
+        load_benchmarks("bench.cvs", cwd=tmp_path)
     with pytest.raises(NotFoundError, match=r"no file bnech\.py\. Did you mean 'bench\.py'"):
         load_benchmarks("bnech.py", cwd=tmp_path)
     with pytest.raises(NotFoundError) as caught:

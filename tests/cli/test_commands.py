@@ -272,6 +272,10 @@ def test_check_shows_long_rows_without_their_middle(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "q.csv").write_text(f"question,answer\nbegins {'x' * 3_000_000} ends,2\n")
+    main(["check", "q.csv", "--json"])
+    (report,) = json.loads(text := capsys.readouterr().out)["checks"]
+    assert len(text) < 50_000
+    assert report["samples"][0]["messages"][0]["content"].startswith("begins xxx")
     main(["check", "q.csv"])
     shown = capsys.readouterr().out
     assert len(shown) < 50_000

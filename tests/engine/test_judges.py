@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +61,34 @@ def test_a_failing_judge_is_a_failed_scorer_not_a_zero(tmp_path: Path) -> None:
     assert result.metrics == {}
     assert result.exit_code == 1
     assert "judge" in result.first_failure
+
+
+@pytest.mark.parametrize("reply", ["[" * 5000 + "]" * 5000, '{"grade":' * 5000 + '"x"' + "}" * 5000])
+def test_a_judges_reply_that_is_nested_too_deeply_fails_its_sample_only(tmp_path: Path, reply: str) -> None:
+    answer = json.dumps({"choices": [{"message": {"content": reply}, "finish_reason": "stop"}]}).encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            bench = judged(f"deep {ord(reply[0])}", f"http://127.0.0.1:{server.server_port}/v1")
+            result = benchwright.run(bench, endpoint=ScriptedEndpoint("x"), workspace=tmp_path)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert result.summary.outcomes["scorer_failed"] == len(ROWS)
+    assert result.metrics == {}
 
 
 def test_when_only_the_judge_failed_the_models_reply_is_kept(tmp_path: Path) -> None:

@@ -136,6 +136,19 @@ def test_max_rows_counts_good_rows_and_asks_for_no_more() -> None:
     assert "dataset.rows_skipped" in kinds
 
 
+def test_a_source_without_rows_is_noted_and_one_that_nobody_wants_rows_of_is_not() -> None:
+    async def handler(ctx: WorkflowContext) -> Any:
+        rows = await dataset(ctx, Numbers(0), Row)
+        none = await dataset(ctx, Numbers(3), Row, name="unread", max_rows=0)
+        return [row.id async for row in rows] + [row.id async for row in none]
+
+    assert perform(handler) == []
+    store = open_store(find_workspace(Path.cwd()))
+    notes = [event.message for event in store.events(1) if event.kind == "dataset.note"]
+    store.close()
+    assert notes == ["the dataset has no rows"]
+
+
 def test_zero_rows_are_none_at_all() -> None:
     source = Numbers(5)
 

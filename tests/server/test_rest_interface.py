@@ -348,3 +348,15 @@ def test_long_numbers_and_half_characters_are_told_as_recorded(client: Client) -
     client("POST", f"/runs/{run}/complete", {"output": text})
     told = client("GET", f"/runs/{run}")[1]
     assert (told["input"], told["output"]) == (text, text)
+
+
+@pytest.mark.parametrize("depth", [2_000, 100_000])
+@pytest.mark.parametrize("path", ["/runs", "/steps/begin", "/runs/1/events", "/runs/1/metrics"])
+def test_bodies_that_are_nested_too_deeply_are_refused_and_the_server_lives(
+    client: Client, path: str, depth: int
+) -> None:
+    client("POST", "/runs", {"workflow_name": "wf"})
+    for body in ("[" * depth + "]" * depth, '{"data":' * depth + "1" + "}" * depth):
+        status, _ = code_of(client("POST", path, body.encode()))
+        assert 400 <= status < 500
+    assert client("GET", "/health")[0] == 200

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -68,7 +68,7 @@ def _from_file(path: Path, shown: str) -> list[BenchmarkSpec]:
             f"{shown} is a folder; name a benchmark file in it, such as {shown.rstrip('/')}/bench.py"
         )
     if not path.is_file():
-        near = suggest(path.name, _runnable_files(path.parent))
+        near = _near_file(path.name, _runnable_files(path.parent))
         raise NotFoundError(f"there is no file {shown}.{near} {_LISTING}")
     if path.suffix.lower() in _SPREADSHEETS:
         raise BenchmarkError(
@@ -136,13 +136,26 @@ def _nothing_there(target: str, place: str, cwd: Path, names: Iterable[str]) -> 
         return NotFoundError(f"there is no file {place}.{near} {_LISTING}")
     known = [*names, *BENCHMARK_PLUGINS.names()]
     files = _runnable_files(cwd)
-    near = suggest(place, [*known, *files, *(Path(file).stem for file in files)])
+    near = _near_file(place, files, *known)
     offered = f" Names known here: {', '.join(known)}." if known else ""
     # Somebody who types the name of a public benchmark has its dataset in mind.
     hub = "" if near or path.suffix else f" A dataset of the hub is written hf://ORG/{place}."
     return NotFoundError(
         f"there is no file, configured name, module or installed benchmark {target!r}.{near}{offered}{hub} {_LISTING}"
     )
+
+
+def _near_file(written: str, files: Sequence[str], *names: str) -> str:
+    """A hint at what was meant: files that differ in their ending only, else what is spelt alike.
+
+    >>> _near_file("quiz.csv", ["quiz.xlsx", "quit.csv"]), _near_file("qiz.csv", ["quiz.csv"])
+    (" Did you mean 'quiz.xlsx'?", " Did you mean 'quiz.csv' or 'quiz'?")
+    """
+    stem, dot, _ = written.partition(".")
+    alike = [file for file in files if dot and file.partition(".")[0] == stem]
+    if alike:
+        return f" Did you mean {' or '.join(map(repr, alike[:3]))}?"
+    return suggest(written, [*names, *files, *(Path(file).stem for file in files)])
 
 
 def _runnable_files(folder: Path) -> list[str]:
