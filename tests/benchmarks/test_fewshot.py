@@ -268,6 +268,14 @@ def test_an_own_source_with_evaluated_rows_is_noticed_and_told(tmp_path: Path) -
     assert fewshot_problem(fewshot, beyond) is None
 
 
+def test_examples_that_are_copies_of_one_another_are_told_and_refused_by_strict() -> None:
+    pool: Rows = [{"q": "Nine by nine?", "a": "81"}] * 4
+    spec = spec_of(HUNDRED, num_fewshot=3, fewshot_dataset=pool)
+    told = "1 of the 3 few-shot examples are different, the others copies of these"
+    assert any(told in warning for warning in check_benchmark(spec).warnings)
+    assert any(told in error for error in check_benchmark(spec, fewshot_strict=True).errors)
+
+
 def test_filters_hold_for_the_dataset_and_its_splits_but_not_for_another_dataset() -> None:
     rows: Rows = [{**row, "lang": "hi" if i % 2 else "en"} for i, row in enumerate(HUNDRED)]
     spec = spec_of(rows, num_fewshot=4, filters=(Filter("lang", "hi"),))

@@ -71,7 +71,7 @@ def resolve_fewshot(
 
 def fewshot_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
     """What is wrong with the examples as the rows see them: examples of a source of their own that turn out to be
-    evaluated rows, and rows that are shown fewer than the run's examples.
+    evaluated rows, rows that are shown fewer than the run's examples, and examples that are copies of one another.
 
     That a pool is known to overlap, `FewShot.warnings` has told already.
     """
@@ -89,6 +89,12 @@ def fewshot_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
         told.append(
             f"not every row is shown {len(fewshot.examples)} examples: {mean:.2f} on average, at least "
             f"{scan.fewest_examples}, since rows that are examples are left out and there are too few others"
+        )
+    distinct = len({example.text for example in fewshot.examples})
+    if distinct < len(fewshot.examples):
+        told.append(
+            f"{distinct} of the {len(fewshot.examples)} few-shot examples are different, the others copies of these: "
+            "remove repeated rows from their source"
         )
     return "; ".join(told) or None
 

@@ -31,6 +31,8 @@ def why_no_examples(spec: BenchmarkSpec, main: Template, pool: Pool) -> str:
         (own or main).render(pool.rows[0])
     except MissingFieldError as error:
         field = re.split(r"[.\[]", error.field)[0]
+        if field in columns and all(row.get(field) is None for row in pool.rows):
+            return f'{where}: "{field}" is null in all of them; {zero}'
         if field in columns:
             return f"{where}. The first one: {error}; {zero}"
         what = "prompt" if own is None else "fewshot_template"
