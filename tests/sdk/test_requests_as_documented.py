@@ -142,6 +142,7 @@ def expected_requests(
         value = first_given(name, *tables)
         if value is not None:
             body[name] = value
+    declared = dict(body)  # recorded as given, although further fields of the body may replace it
     for table in reversed(tables):
         body |= table.get("extra_body", {})
     headers = {name.lower(): [value] for name, value in model.get("headers", {}).items()}
@@ -160,7 +161,17 @@ def expected_requests(
             path = "/v1/chat/completions"
         sent = {"path": path, "headers": headers, "body": {"model": model["model"], **asked, **body}}
         requests += [sent] * repeats
-    whole = [model["model"], model.get("type"), model.get("system"), headers, body, dataset, limit, repeats]
+    whole = [
+        model["model"],
+        model.get("type"),
+        model.get("system"),
+        headers,
+        declared,
+        body,
+        dataset,
+        limit,
+        repeats,
+    ]
     return json.dumps(whole, sort_keys=True), requests
 
 
