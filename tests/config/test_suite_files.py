@@ -252,3 +252,18 @@ def test_read_base_does_nothing() -> None:
     with read_base():
         value = 1
     assert value == 1
+
+
+def test_aliases_that_multiply_are_refused_before_they_are_written_out(tmp_path: Path) -> None:
+    lines = [
+        "models: [demo]",
+        "datasets: [q.csv]",
+        "run:",
+        "  extra_body:",
+        "    a0: &a0 [x, x, x, x, x, x, x, x, x]",
+    ]
+    lines += [f"    a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    path = tmp_path / "suite.yaml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(ConfigError, match="more than 1,000,000 values"):
+        read_suite(path, cwd=tmp_path)

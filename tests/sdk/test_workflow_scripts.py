@@ -156,9 +156,19 @@ def test_signals_interrupt_the_run_and_leave_nothing_running(script: Path, numbe
     assert store.workflow_step_counts(1) == {"completed": 3, "interrupted": 1}
 
 
-def test_a_second_signal_ends_a_script_that_does_not_stop(script: Path) -> None:
-    text = SCRIPT.replace('await asyncio.sleep(given.get("wait", 0))', "import time; time.sleep(60)")
-    script.write_text(text)
+STUBBORN = """import time
+        while True:
+            try:
+                time.sleep(60)
+            except BaseException:
+                pass"""
+
+
+@pytest.mark.parametrize("body", ["import time; time.sleep(60)", STUBBORN])
+def test_a_second_signal_ends_a_script_that_does_not_stop(script: Path, body: str) -> None:
+    line = next(each for each in SCRIPT.splitlines() if 'await asyncio.sleep(given.get("wait", 0))' in each)
+    indent = line[: len(line) - len(line.lstrip())]
+    script.write_text(SCRIPT.replace(line.strip(), body.replace("\n        ", f"\n{indent}")))
     child = start(script, {})
     child.send_signal(signal.SIGTERM)
     time.sleep(0.3)

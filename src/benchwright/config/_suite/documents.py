@@ -27,12 +27,32 @@ def read_document(path: Path) -> dict[str, object]:
     try:
         document = read(path, text)
         check_depth(document)
+        _check_size(path, document)
     except (RecursionError, TooDeepError):
         raise ConfigError(f"{path}: {TooDeepError()}") from None
     if not isinstance(document, dict):
         found = "nothing" if document is None else f"a {type(document).__name__}"
         raise ConfigError(f"{path} holds {found}; a suite has the keys models and datasets, each with a list")
     return {str(key): value for key, value in document.items()}
+
+
+_MOST_VALUES = 1_000_000
+
+
+def _check_size(path: Path, document: object) -> None:
+    """Refuse a document that refers to its own parts so often that it cannot be written out."""
+    left, count = [document], 0
+    while left:
+        value = left.pop()
+        inner = (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+        )
+        count += len(inner)
+        if count > _MOST_VALUES:
+            raise ConfigError(
+                f"{path} holds more than {_MOST_VALUES:,} values, counting those behind aliases (*name); write fewer"
+            )
+        left.extend(inner)
 
 
 def _toml(path: Path, text: str) -> object:

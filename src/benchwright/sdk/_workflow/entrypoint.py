@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -61,6 +62,17 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
         print(shown(job.told()), file=sys.stderr)
 
 
+_GRACE_S = 1.5
+"""How long after the second signal a step may keep the process from ending."""
+
+
+def _end(status: int, cure: str) -> None:
+    """The records are committed, so the run can be resumed."""
+    with suppress(OSError, ValueError):
+        print(shown(f"ended a workflow whose step did not let go{cure}"), file=sys.stderr, flush=True)
+    os._exit(status)
+
+
 class _Job:
     """One run in an event loop of its own, which signals stop."""
 
@@ -69,6 +81,7 @@ class _Job:
         self.stopped_by: signal.Signals | None = None
         self.complete_before = False
         self.output: JsonValue = None
+        self._last_resort: threading.Timer | None = None
         self._task: asyncio.Task[JsonValue] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -105,6 +118,8 @@ class _Job:
         try:
             yield
         finally:
+            if self._last_resort is not None:
+                self._last_resort.cancel()
             for number, handler in before.items():
                 signal.signal(number, handler)
 
@@ -115,6 +130,10 @@ class _Job:
             self._task.cancel()
             self._loop.call_soon_threadsafe(lambda: None)  # wake it
             return
+        if self._last_resort is None:  # a step may catch everything, and go on
+            self._last_resort = threading.Timer(_GRACE_S, _end, (128 + number, self.how_to_go_on()))
+            self._last_resort.daemon = True
+            self._last_resort.start()
         raise KeyboardInterrupt
 
     def how_to_go_on(self) -> str:
