@@ -34,7 +34,7 @@ def address(hub: LoopbackHub, tmp_path: Path) -> Iterator[ServerAddress]:
 def post(address: ServerAddress, path: str, body: dict[str, Any]) -> tuple[int, Any]:
     connection = http.client.HTTPConnection(address.url.removeprefix("http://"), timeout=PATIENCE_S)
     try:
-        connection.request("POST", path, json.dumps(body))
+        connection.request("POST", path, json.dumps(body), {"Authorization": f"Bearer {address.token}"})
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
     finally:
