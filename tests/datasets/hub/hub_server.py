@@ -100,7 +100,9 @@ def running_hub() -> Iterator[LoopbackHub]:
     """A hub for the time of a test."""
     hub = LoopbackHub()
     servers = [ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub, kind)) for kind in (_Hub, _Storage)]
-    hub.url, hub.storage_url = (f"http://127.0.0.1:{server.server_address[1]}" for server in servers)
+    # The real hub keeps large files on another host; clients tell the two apart by the host's name.
+    hub.url = f"http://127.0.0.1:{servers[0].server_address[1]}"
+    hub.storage_url = f"http://localhost:{servers[1].server_address[1]}"
     threads = [
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         for server in servers
