@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY  := $(VENV)/.ready
 
 .PHONY: help demo test test-real check cover bench docs format install clean
@@ -15,20 +16,27 @@ help:
 	@echo "make docs    write the manual's tables of settings from their declaration"
 	@echo "make bench   speed, side by side with other tools (installs them into their own venvs)"
 
-# compileall: an editable install writes no byte code where PYTHONDONTWRITEBYTECODE is set,
-# and every start would then pay for compiling the package.
-$(READY): pyproject.toml
+# What the program itself needs: quick to install, and all that a demo wants.
+$(INSTALLED): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("benchwright needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[server,excel]'
+	touch $(INSTALLED)
+
+# And what its tests, checks and benchmarks need.
+$(READY): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	touch $(READY)
 
+# compileall: an editable install writes no byte code where PYTHONDONTWRITEBYTECODE is set,
+# and every start would then pay for compiling the package.
 install: $(READY)
 	@$(BIN)/python -m compileall -q src
 
 # A folder above the clone may hold records of its own; the demo's stay here, in .benchwright, which git ignores.
-demo: install
+demo: $(INSTALLED)
+	@$(BIN)/python -m compileall -q src
 	$(BIN)/benchwright run examples/arithmetic/bench.py --model demo --workspace .
 	@echo "The records of this run are in .benchwright in this clone."
 

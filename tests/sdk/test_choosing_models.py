@@ -76,7 +76,7 @@ def test_an_unset_key_leaves_no_run_behind(folder: Path, monkeypatch: pytest.Mon
     ("options", "words"),
     [
         ({"model": "dmeo"}, "Did you mean 'demo'"),
-        ({"model_url": "http://127.0.0.1:9"}, "--model-id"),
+        ({"model_url": "http://127.0.0.1:9"}, "no model is named.*Is the server running"),
         ({"model_id": "m"}, "--model-url"),
         ({"model_url": "http://127.0.0.1:9", "model_id": "m", "demo_skill": 0.5}, "--demo-skill"),
         ({"api_key_name": "KEY"}, "demo model has no key"),

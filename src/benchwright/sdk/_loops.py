@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 from benchwright.core import UsageError, refuse_while_loading
+
+_PATIENCE_S = 1.0
+"""How long what is left in a loop may take to end once it is cancelled."""
 
 
 def in_event_loop(work: Coroutine[Any, Any, Any], interrupt: Callable[[], None] | None = None) -> Any:
@@ -51,9 +55,30 @@ def in_event_loop(work: Coroutine[Any, Any, Any], interrupt: Callable[[], None] 
 
 
 def _run_loop(work: Coroutine[Any, Any, Any]) -> Any:
-    try:
+    factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    with suppress(ImportError):
         import uvloop
-    except ImportError:
-        return asyncio.run(work)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+
+        factory = uvloop.new_event_loop
+    runner = asyncio.Runner(loop_factory=factory)
+    try:
         return runner.run(work)
+    finally:
+        loop = runner.get_loop()
+        if _all_ended(loop):
+            runner.close()
+        else:  # which would wait for them
+            loop.close()
+
+
+def _all_ended(loop: asyncio.AbstractEventLoop) -> bool:
+    """Cancel what is left in the loop; False if some of it does not end, such as a scorer that catches everything."""
+    tasks = asyncio.all_tasks(loop)
+    if not tasks:
+        return True
+    for task in tasks:
+        task.cancel()
+    _, stubborn = loop.run_until_complete(asyncio.wait(tasks, timeout=_PATIENCE_S))
+    for task in stubborn:
+        task._log_destroy_pending = False  # type: ignore[attr-defined]  # there is nobody left to complain to
+    return not stubborn
