@@ -238,7 +238,7 @@ def test_values_under_secret_names_are_known_without_being_read(monkeypatch: pyt
         assert known_secrets().clean_json(record) == b'{"text":"[redacted]"}', name
         monkeypatch.delenv(name)
         assert known_secrets().clean_json(record) is record
-    for value in ("/home/me/project-12", "a9X", "http://localhost:80/a1", "plainwordplainword"):
+    for value in ("/srv/me/project-12", "a9X", "http://localhost:80/a1", "plainwordplainword"):
         monkeypatch.setenv("MYKEY", value)
         said = json.dumps({"text": value}).encode()
         assert known_secrets().clean_json(said) is said, value

@@ -40,7 +40,7 @@ class Backend(Protocol):
 
 
 def open_store(place: str | Workspace, *, read_only: bool = False) -> Store:
-    """Open a store by its URL, such as `sqlite:////home/me/evals/.benchwright/benchwright.db`, or that of a workspace.
+    """Open a store by its URL, such as `sqlite:////srv/evals/.benchwright/benchwright.db`, or that of a workspace.
 
     It is created or migrated as needed, unless `read_only`. Use it as a context manager.
     """
@@ -85,6 +85,6 @@ def _backend(url: str) -> Backend:
         wrong = f"there is no store of the kind {scheme!r}" if colon else f"{url!r} is no URL of a store"
         raise UsageError(
             f"{wrong}; known: {', '.join(_BACKENDS)}.{suggest(scheme, list(_BACKENDS)) if colon else ''} "
-            "Write it as in sqlite:////home/me/evals/.benchwright/benchwright.db"
+            "Write it as in sqlite:////srv/evals/.benchwright/benchwright.db"
         )
     return cast(Backend, import_module(module))
