@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.stats import wilson_interval
-from benchwright.stats._intervals import Z_95, t_quantile_95
+from benchwright.stats._intervals import Z_95, t_quantile
 
 
 @pytest.mark.parametrize(
@@ -80,15 +80,15 @@ def test_wilson_holds_the_share_and_is_symmetric(n: int, data: st.DataObject) ->
     ],
 )
 def test_t_quantile_matches_tables(degrees: int, quantile: float) -> None:
-    assert t_quantile_95(degrees) == pytest.approx(quantile, rel=1e-12)
+    assert t_quantile(degrees) == pytest.approx(quantile, rel=1e-12)
 
 
 def test_t_quantile_is_smooth_where_the_method_changes_and_ends_at_the_normal() -> None:
-    steps = [t_quantile_95(d) - t_quantile_95(d + 1) for d in range(196, 206)]
+    steps = [t_quantile(d) - t_quantile(d + 1) for d in range(196, 206)]
     assert steps == sorted(steps, reverse=True)
-    assert t_quantile_95(10**9) == pytest.approx(Z_95, abs=1e-8)
+    assert t_quantile(10**9) == pytest.approx(Z_95, abs=1e-8)
 
 
 def test_t_quantile_needs_a_degree_of_freedom() -> None:
     with pytest.raises(ValueError, match="degree"):
-        t_quantile_95(0)
+        t_quantile(0)

@@ -102,11 +102,6 @@ def wilson_interval(successes: float, n: float, confidence: float = 0.95) -> tup
     return low, high
 
 
-def t_quantile_95(degrees: int) -> float:
-    """97.5 % quantile of Student's t: half the width of a 95 % interval, in standard errors."""
-    return t_quantile(degrees)
-
-
 @lru_cache(maxsize=256)
 def t_quantile(degrees: int, confidence: float = 0.95) -> float:
     """The t with P(|T| < t) = confidence, for Student's t, to about 1e-10.
