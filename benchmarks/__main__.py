@@ -35,6 +35,12 @@ def arguments() -> argparse.Namespace:
         "--only", action="append", choices=list(COMPARISONS), help="this one; may be repeated"
     )
     parser.add_argument("--without", action="append", choices=["lm_eval", "inspect"], default=[])
+    parser.add_argument(
+        "--before",
+        type=Path,
+        metavar="PROGRAM",
+        help="the `benchwright` command of an earlier version, measured in the same rounds",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     parser.add_argument("--keep", action="store_true", help="keep the runs' folders under .bench/")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a figure is missed")
@@ -84,7 +90,10 @@ def main() -> int:
     if NEED_INSPECT & set(names) and "inspect" not in given.without:
         python = installed(venvs.INSPECT, versions, sections)
         inspect = Inspect(python, work) if python else None
-    bench = Bench(Ours(work), lm_eval, inspect, work, given.quick)
+    before = Ours(work, given.before.absolute()) if given.before else None
+    bench = Bench(
+        Ours(work, Path(sys.executable).with_name("benchwright")), before, lm_eval, inspect, work, given.quick
+    )
     try:
         sections += [measured(name, bench) for name in names]
     finally:

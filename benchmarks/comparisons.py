@@ -15,6 +15,8 @@ from benchmarks.questions import questions
 from benchmarks.rounds import IN_FLIGHT, Bench, Side
 from benchmarks.sample_pages import sample_pages
 from benchmarks.speed import speed
+from benchmarks.start import start
+from benchmarks.streams import streams
 from benchmarks.workflow_batches import workflow_batches
 from benchmarks.workflow_steps import workflow_steps
 
@@ -54,7 +56,9 @@ def choices(bench: Bench) -> list[Figure]:
 
 COMPARISONS: dict[str, Callable[[Bench], list[Figure]]] = {
     "help": help_text,
+    "start": start,
     "speed": speed,
+    "streams": streams,
     "latency": latency,
     "per-row": per_row,
     "choices": choices,

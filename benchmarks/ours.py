@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,17 +61,14 @@ class Ours:
 
     work: Path
     """Where the runs' workspaces live."""
+    program: Path
+    """The installed command."""
 
-    @property
-    def program(self) -> Path:
-        """The installed command."""
-        return Path(sys.executable).with_name("benchwright")
-
-    def qa(self, rows: Path, stub: StubAddress, *, in_flight: int, count: int) -> Usage:
+    def qa(self, rows: Path, stub: StubAddress, *, in_flight: int, count: int, stream: bool = False) -> Usage:
         """Generation over the chat route; every reply must be in the store afterwards."""
         folder = self._workspace("qa", QA_BENCH.format(rows=str(rows), prompt=data.QA_PROMPT))
-        used = self._run(folder, stub, in_flight)
-        _expect(folder, "correct", calls=count)
+        used = self._run(folder, stub, in_flight, *(["--stream"] if stream else []))
+        _expect(folder, "correct" if count > 1 else None, calls=count)
         return used
 
     def choices(self, rows: Path, stub: StubAddress, *, in_flight: int, count: int) -> Usage:

@@ -19,7 +19,7 @@ def per_row(bench: Bench) -> list[Figure]:
     """CPU per row against the bare loops, and memory growth."""
     few, many = (4_000, 14_000) if bench.quick else (10_000, 50_000)
     short, long = bench.qa_file(few), bench.qa_file(many)
-    costs, growths = [], []
+    costs, growths, earlier = [], [], []
     bare: dict[str, list[float]] = {name: [] for name in CEILINGS}
     with stub(0) as at:
         for _ in range(bench.rounds(5)):
@@ -27,6 +27,10 @@ def per_row(bench: Bench) -> list[Figure]:
             large = bench.ours.qa(long, at, in_flight=IN_FLIGHT, count=many)
             costs.append(1e6 * (large.cpu_s - small.cpu_s) / (many - few))
             growths.append((large.peak_mb - small.peak_mb) / (many - few) * 10_000)
+            if bench.before:
+                small = bench.before.qa(short, at, in_flight=IN_FLIGHT, count=few)
+                large = bench.before.qa(long, at, in_flight=IN_FLIGHT, count=many)
+                earlier.append(1e6 * (large.cpu_s - small.cpu_s) / (many - few))
             for name, seen in bare.items():
                 seen.append(bare_cpu_us(bare_loop(name, long, at, bench.work, IN_FLIGHT)))
     cost, growth = series(costs), series(growths)
@@ -44,6 +48,20 @@ def per_row(bench: Bench) -> list[Figure]:
                 wanted,
                 at_least=False,
                 note=f"{note}; ours {cost.spread} µs, bare {floor.spread} µs",
+            )
+        )
+    if earlier:
+        past = series(earlier)
+        found.append(
+            Figure(
+                "CPU per row over the earlier version's",
+                f"{shown(cost.middle)} µs",
+                f"before {shown(past.middle)} µs",
+                cost.middle / past.middle,
+                "×",
+                0.75,
+                at_least=False,
+                note=f"{note}; ours {cost.spread} µs, before {past.spread} µs",
             )
         )
     mine = f"{growth.middle:.2f} MB"

@@ -27,6 +27,8 @@ class BenchError(Exception):
 class Usage:
     """What one process used, from its start to its end, with all its children."""
 
+    started: float
+    """Just before it was started, on the clock of `time.perf_counter`."""
     wall_s: float
     """From before it was started until it was gone."""
     cpu_s: float
@@ -49,6 +51,8 @@ class StubStats:
     """How long replies were really held back."""
     span_s: float
     """From the first request to the last."""
+    first: float | None
+    """When the first request came, on the clock of `time.perf_counter`, which all processes share."""
     cpu_s: float
     """CPU time of the stub; near `span_s` means that the stub itself was the limit."""
 
@@ -75,7 +79,14 @@ class StubAddress:
         with urlopen(f"{self.root}/stats?in_flight={in_flight}") as reply:
             seen = json.load(reply)
         span = (seen["last"] - seen["first"]) if seen["count"] else 0.0
-        return StubStats(seen["count"], seen["steady_per_s"], seen["mean_latency_ms"], span, seen["cpu_s"])
+        return StubStats(
+            seen["count"],
+            seen["steady_per_s"],
+            seen["mean_latency_ms"],
+            span,
+            seen["first"],
+            seen["cpu_s"],
+        )
 
 
 @contextmanager
@@ -145,7 +156,7 @@ def measure(
     if process.returncode:
         why = f"was stopped after {timeout_s:.0f} s" if late.is_set() else f"exited with {process.returncode}"
         raise BenchError(f"{' '.join(map(str, command))}\n{why}. Its last words:\n{text[-2000:]}")
-    return Usage(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6, text)
+    return Usage(started, wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6, text)
 
 
 def fresh_folder(parent: Path, name: str) -> Path:

@@ -25,6 +25,8 @@ class Bench:
 
     ours: Ours
     """Our side."""
+    before: Ours | None
+    """An earlier version of ours, measured in the same rounds; None: not given."""
     lm_eval: LmEval | None
     """None: left out on request."""
     inspect: Inspect | None

@@ -15,15 +15,18 @@ def speed(bench: Bench) -> list[Figure]:
     """Steady rate, whole process and peak memory, all sides in turn."""
     rows = bench.qa_file(ROWS)
     few = 200 if bench.quick else 500
-    ours, theirs, api, slow = Side(), Side(), Side(), Side()
+    ours, before, theirs, api, slow = Side(), Side(), Side(), Side(), Side()
     with stub(0) as at:
         run_ours = partial(bench.ours.qa, rows, at, in_flight=IN_FLIGHT, count=ROWS)
         run_lm_eval = bench.lm_eval and partial(bench.lm_eval.qa, rows, at, in_flight=IN_FLIGHT)
         # Discarded: the first round fills file caches, byte code and lm_eval's dataset cache.
         for number in range(bench.rounds(6)):
             if number == 1:
-                ours, theirs = Side(), Side()
+                ours, before, theirs = Side(), Side(), Side()
             ours.take(at, IN_FLIGHT, run_ours)
+            if bench.before:
+                run_before = partial(bench.before.qa, rows, at, in_flight=IN_FLIGHT, count=ROWS)
+                before.take(at, IN_FLIGHT, run_before)
             if run_lm_eval:
                 theirs.take(at, IN_FLIGHT, run_lm_eval)
         if bench.lm_eval:
@@ -31,7 +34,7 @@ def speed(bench: Bench) -> list[Figure]:
         if bench.inspect:
             slow.take(at, IN_FLIGHT, partial(bench.inspect.qa, rows, at, in_flight=IN_FLIGHT, limit=few))
     note = f"{ROWS:,} rows, {len(ours.usages)} rounds"
-    found = []
+    found = [_against_before(ours, before, note)] if bench.before else []
     if bench.lm_eval:
         found += _against_lm_eval(ours, theirs, api, note)
     if bench.inspect:
@@ -56,9 +59,22 @@ def _against_lm_eval(ours: Side, theirs: Side, api: Side, note: str) -> list[Fig
     return [
         Figure(STEADY, rate, other, faster, "×", 2.5, note=rates),
         Figure(f"{STEADY}: the aim", rate, other, faster, "×", 5),
-        Figure(whole, wall, f"lm_eval {theirs.wall.middle:.2f} s", sooner, "×", 20, note=walls),
+        Figure(whole, wall, f"lm_eval {theirs.wall.middle:.2f} s", sooner, "×", 25, note=walls),
         Figure(whole, wall, f"lm_eval, API {api.wall.middle:.2f} s", sooner_api, "×", note=told),
     ]
+
+
+def _against_before(ours: Side, before: Side, note: str) -> Figure:
+    return Figure(
+        STEADY,
+        f"{shown(ours.rate.middle)}/s",
+        f"before {shown(before.rate.middle)}/s",
+        ours.rate.middle / before.rate.middle,
+        "×",
+        1,
+        note=f"{note}; ours {ours.rate.spread}, before {before.rate.spread}; "
+        f"whole process {ours.wall.middle:.2f} s, before {before.wall.middle:.2f} s",
+    )
 
 
 def _against_inspect(ours: Side, slow: Side, few: int) -> Figure:

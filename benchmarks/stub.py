@@ -31,6 +31,14 @@ CHAT = (
     b'"message":{"role":"assistant","content":%b},"finish_reason":"stop","logprobs":null}],'
     b'"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}'
 )
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+STREAM_EVENTS = 30
+"""Content events of every streamed reply."""
+EVENT = (
+    b'data: {"id":"chatcmpl-stub","object":"chat.completion.chunk","created":1700000000,"model":"stub","choices":'
+    b'[{"index":0,"delta":%b,"finish_reason":%b,"logprobs":null}],"usage":%b}\n\n'
+)
+DONE = b"data: [DONE]\n\n"
 MODELS = b'{"object":"list","data":[{"id":"stub","object":"model","created":1700000000,"owned_by":"stub"}]}'
 
 
@@ -67,8 +75,7 @@ class Stub:
         target = head[: head.find(b" HTTP/")]
         if target.startswith(b"POST ") and target.endswith(b"completions"):
             self._times.append(now)
-            status, payload = reply_to(body, chat=target.endswith(b"/chat/completions"))
-            reply = HEAD % (status, b"OK" if status == 200 else b"Bad Request", len(payload)) + payload
+            reply = reply_to(body, chat=target.endswith(b"/chat/completions"))
             if self._latency_s:
                 self._waiting.append((now + self._latency_s, transport, reply))
                 if not self._armed:
@@ -148,28 +155,48 @@ class Connection(asyncio.Protocol):
         self._buffer = data
 
 
-def reply_to(body: bytes, *, chat: bool) -> tuple[int, bytes]:
-    """HTTP status and body for a request's body."""
+def reply_to(body: bytes, *, chat: bool) -> bytes:
+    """The whole HTTP reply to a request's body."""
     try:
         request = orjson.loads(body)
-        if request.get("stream"):
-            return 400, b'{"error":{"message":"the stub does not stream"}}'
-        return 200, chat_reply(request) if chat else completions_reply(request)
+        if chat and request.get("stream"):
+            return chat_stream(request)
+        payload = chat_reply(request) if chat else completions_reply(request)
+        return HEAD % (200, b"OK", len(payload)) + payload
     except (ValueError, LookupError, TypeError, AttributeError) as wrong:
-        return 400, orjson.dumps({"error": {"message": f"not a request the stub knows: {wrong!r}"}})
+        payload = orjson.dumps({"error": {"message": f"not a request the stub knows: {wrong!r}"}})
+        return HEAD % (400, b"Bad Request", len(payload)) + payload
 
 
 def chat_reply(request: dict[str, object]) -> bytes:
     """The answer to the last message."""
+    answer, prompt_tokens = chat_answer(request)
+    return CHAT % (orjson.dumps(answer), prompt_tokens, 3, prompt_tokens + 3)
+
+
+def chat_stream(request: dict[str, object]) -> bytes:
+    """The same answer as a stream: one character an event, line feeds after the last one, each event a chunk."""
+    answer, prompt_tokens = chat_answer(request)
+    events = [EVENT % (b'{"role":"assistant","content":""}', b"null", b"null")]
+    events += [
+        EVENT % (b'{"content":%b}' % orjson.dumps(piece), b"null", b"null")
+        for piece in answer.ljust(STREAM_EVENTS, "\n")
+    ]
+    counted = {"prompt_tokens": prompt_tokens, "completion_tokens": STREAM_EVENTS}
+    counted["total_tokens"] = prompt_tokens + STREAM_EVENTS
+    events += [EVENT % (b"{}", b'"stop"', orjson.dumps(counted)), DONE]
+    return STREAM_HEAD + b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events) + b"0\r\n\r\n"
+
+
+def chat_answer(request: dict[str, object]) -> tuple[str, int]:
+    """What the stub says to the last message, and how many tokens it counts in it."""
     messages = request["messages"]
     if not isinstance(messages, list):
         raise TypeError("messages is not a list")
     content = messages[-1]["content"]
     if isinstance(content, list):
         content = "".join(part.get("text", "") for part in content)
-    answer = answers.answer_to(content)
-    asked = len(content) >> 2
-    return CHAT % (orjson.dumps(answer), asked, 3, asked + 3)
+    return answers.answer_to(content), len(content) >> 2
 
 
 def completions_reply(request: dict[str, object]) -> bytes:
