@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import encode_json
-from benchwright.reports._asked import _asked_in_one_frame, _asked_one_by_one, asked
+from benchwright.reports.views.request_bodies import _asked_in_one_frame, _asked_one_by_one, asked
 
 TEXTS = st.one_of(st.text(max_size=10), st.text('\0"\\/here é\n', max_size=10))
 AFTER = {"temperature": 0.0, "max_tokens": 4096}

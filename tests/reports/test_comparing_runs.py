@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from benchwright import ScriptedEndpoint, benchmark, compare, resume, run
 from benchwright.cli import main
 from benchwright.core import ModelReply, NotFoundError, RequestFailure, TokenUsage, UsageError
-from benchwright.reports._compare.pairing import pairs_of
+from benchwright.reports.views.pairing import pairs_of
 from benchwright.sdk import RunOptions, rescore
 
 ROWS = [{"q": f"question {k}", "target": "yes"} for k in range(12)]

@@ -15,8 +15,8 @@ from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample
 from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
 from benchwright.core import RunSummary
 from benchwright.reports import RUN_FILES, results_document, write_run_config, write_run_files
-from benchwright.reports import _atomic as atomic
-from benchwright.reports._settings import command_of, params_of, recorded_params
+from benchwright.reports.files import atomic
+from benchwright.reports.views.settings import command_of, params_of, recorded_params
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from benchwright.core import encode_json
 from benchwright.reports import SampleView
-from benchwright.reports._sample_columns import BLOCK_BYTES, BLOCK_ROWS, in_blocks, sample_columns
-from benchwright.reports._samples import views_of
+from benchwright.reports.views.sample_columns import BLOCK_BYTES, BLOCK_ROWS, in_blocks, sample_columns
+from benchwright.reports.views.samples import views_of
 from benchwright.store import SampleSteps
 
 TEXTS = st.text(max_size=5)

@@ -11,8 +11,8 @@ import pytest
 from recorded_runs import SETTINGS, SUMMARY, chat_call, score
 
 from benchwright.core import ModelReply, encode_json
-from benchwright.reports import _parquet as parquet
 from benchwright.reports import write_run_files
+from benchwright.reports.files import parquet
 from benchwright.store import RunRecord, StepRow, Store, call_key
 
 Record = Callable[..., RunRecord]

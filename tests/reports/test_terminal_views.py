@@ -16,8 +16,6 @@ from benchwright.core import OUTCOMES, NotFoundError
 from benchwright.reports import (
     ResultView,
     RunTable,
-    _settings,
-    _text,
     failed_samples,
     filtered_views,
     find_samples,
@@ -28,6 +26,7 @@ from benchwright.reports import (
     sample_in_full,
     sample_views,
 )
+from benchwright.reports.views import settings, text
 from benchwright.store import RunRecord, SampleFilter, Store
 
 Record = Callable[..., RunRecord]
@@ -119,7 +118,7 @@ def test_a_list_of_runs_loses_nothing_at_any_width(record: Record, width: int) -
     assert max(map(len, shown.splitlines())) <= width
     assert "/".join(str(SUMMARY.outcomes.get(outcome, 0)) for outcome in OUTCOMES) in shown
     assert runs[0].finished_at is not None
-    assert _text.duration(runs[0].finished_at - runs[0].created_at) in shown
+    assert text.duration(runs[0].finished_at - runs[0].created_at) in shown
     for part in ("completed,", "not", "comparable", "0.600,", "running", *OUTCOMES):
         assert part in shown.split(), part
 
@@ -189,7 +188,7 @@ def test_a_sample_that_is_not_there_is_named(store: Store, record: Record, wante
         find_samples(store, run.id, wanted)
 
 
-@pytest.mark.parametrize("module", [_text, _settings])
+@pytest.mark.parametrize("module", [text, settings])
 def test_examples_in_the_documentation_are_true(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 

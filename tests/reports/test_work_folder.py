@@ -34,8 +34,8 @@ from benchwright.reports import (
     record_work_tasks,
     write_work_folder,
 )
-from benchwright.reports._work_folder import names
-from benchwright.reports._work_folder.names import safe_name, task_files
+from benchwright.reports.files import work_names as names
+from benchwright.reports.files.work_names import safe_name, task_files
 from benchwright.store import RunRecord, StepRow, Store
 
 Record = Callable[..., RunRecord]

@@ -1,38 +1,13 @@
 """Views of recorded runs: files, terminal tables, JSON. Reads the store and never calls a model."""
 
 from benchwright.core import printable
-from benchwright.reports._adopt import run_of_folder, steps_of_folder
-from benchwright.reports._compare.compare import compare_runs
-from benchwright.reports._compare.elsewhere import SamplesOf, as_filed, folder_run, is_run_folder
-from benchwright.reports._compare.values import Comparison, MetricComparison
-from benchwright.reports._compare.view import comparison_view
-from benchwright.reports._export import export_samples, exported_lines
-from benchwright.reports._files import RUN_FILES, write_run_config, write_run_files
-from benchwright.reports._headline import headline_of, is_share
-from benchwright.reports._listing import RunTable
-from benchwright.reports._parquet import sample_rows
-from benchwright.reports._plugins import REPORT_PLUGINS, find_report, write_reports
-from benchwright.reports._result_view import ResultView, result_table, result_view
-from benchwright.reports._results import results_document
-from benchwright.reports._samples import (
-    JudgeView,
-    SampleView,
-    filtered_views,
-    find_samples,
-    judge_views,
-    sample_views,
-)
-from benchwright.reports._shapes import results_json, run_json, sample_json
-from benchwright.reports._show import (
-    failed_samples,
-    listed_samples,
-    run_overview,
-    sample_in_full,
-)
-from benchwright.reports._side_by_side.table import SideBySideTable
-from benchwright.reports._side_by_side.values import SideBySide, SideRun, side_by_side
-from benchwright.reports._text import duration, plural
-from benchwright.reports._work_folder.tasks import (
+from benchwright.reports.files.export import export_samples, exported_lines
+from benchwright.reports.files.parquet import sample_rows
+from benchwright.reports.files.plugins import REPORT_PLUGINS, find_report, write_reports
+from benchwright.reports.files.results import results_document
+from benchwright.reports.files.run_files import RUN_FILES, write_run_config, write_run_files
+from benchwright.reports.files.work_folder import write_work_folder
+from benchwright.reports.files.work_tasks import (
     RUNS_FILE,
     WorkRuns,
     WorkTask,
@@ -41,9 +16,33 @@ from benchwright.reports._work_folder.tasks import (
     read_work_tasks,
     record_work_tasks,
 )
-from benchwright.reports._work_folder.write import write_work_folder
-from benchwright.reports._workflow_json import workflow_json
-from benchwright.reports._workflow_steps import (
+from benchwright.reports.terminal.comparison import comparison_view
+from benchwright.reports.terminal.result import ResultView, result_table, result_view
+from benchwright.reports.terminal.runs import RunTable
+from benchwright.reports.terminal.show import (
+    failed_samples,
+    listed_samples,
+    run_overview,
+    sample_in_full,
+)
+from benchwright.reports.terminal.side_by_side import SideBySideTable
+from benchwright.reports.terminal.workflows import code_result, workflow_overview
+from benchwright.reports.views.comparing import compare_runs
+from benchwright.reports.views.comparison import Comparison, MetricComparison
+from benchwright.reports.views.copied_folders import SamplesOf, as_filed, folder_run, is_run_folder
+from benchwright.reports.views.figures import headline_of, is_share
+from benchwright.reports.views.run_folders import run_of_folder, steps_of_folder
+from benchwright.reports.views.runs import results_json, run_json, sample_json
+from benchwright.reports.views.samples import (
+    JudgeView,
+    SampleView,
+    filtered_views,
+    find_samples,
+    judge_views,
+    sample_views,
+)
+from benchwright.reports.views.side_by_side import SideBySide, SideRun, side_by_side
+from benchwright.reports.views.steps import (
     StepView,
     all_points,
     event_json,
@@ -54,7 +53,8 @@ from benchwright.reports._workflow_steps import (
     step_table,
     step_views,
 )
-from benchwright.reports._workflows import code_result, workflow_overview
+from benchwright.reports.views.text import duration, plural
+from benchwright.reports.views.workflows import workflow_json
 
 __all__ = [
     "REPORT_PLUGINS",

@@ -1,1 +1,0 @@
-"""Several models on several datasets in one table."""

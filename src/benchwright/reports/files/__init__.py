@@ -1,0 +1,1 @@
+"""Views as files, each written whole or not at all."""

@@ -1,0 +1,126 @@
+"""`samples.parquet`: one row per sample and repeat, written in row groups so that memory stays flat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchwright.core import Row, load_json
+from benchwright.reports.files.arrow_columns import column
+from benchwright.reports.files.atomic import replacing
+from benchwright.reports.views.json_lists import dump_each
+from benchwright.reports.views.sample_columns import in_blocks, sample_columns
+from benchwright.reports.views.samples import SampleView
+from benchwright.store import SampleSteps
+
+GROUP_ROWS = 2_000
+"""Rows per row group: as many as are held as Python objects at a time."""
+GROUP_BYTES = 16_000_000
+"""Bytes of text per row group, roughly: rows with long prompts make smaller groups."""
+
+_TEXT = (
+    "prompt", "system", "messages", "response", "reasoning", "target", "outcome", "error", "scores",
+    "finish_reason", "metadata",
+)  # fmt: skip
+_JSON = ("messages", "scores", "metadata")
+"""Text columns that hold JSON."""
+_INTEGERS = ("sample_id", "repeat", "prompt_tokens", "completion_tokens", "attempts")
+_CHOICES = ("choices", "choices_logprobs", "choices_is_greedy")
+_REPETITIVE = ["system", "outcome", "error", "finish_reason"]
+"""Columns where a dictionary pays; on texts that all differ it only costs time."""
+_LONG = frozenset({"prompt", "messages", "response", "reasoning", "scores", "metadata"})
+"""Columns nobody looks up by their smallest and largest value."""
+
+
+def write_samples(
+    path: Path, samples: Iterable[SampleSteps], metrics: Sequence[str], *, choices: bool = False
+) -> int:
+    """Write the file and return the number of rows.
+
+    Columns are the fields of `SampleView`; `scores` and `metadata` are JSON texts, and each metric has a
+    column `score.<name>` of its own. Choice columns are there for runs that rank: when `choices` is set, or
+    one of the first samples has them.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    groups = _groups(samples, metrics)
+    group = next(groups, None)
+    ranked = group is not None and any(given is not None for given in group["choices"])
+    schema = _schema(pa, metrics, choices or ranked)
+    written = 0
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **_settings(schema)) as writer:
+        while group is not None:
+            arrays = [column(pa, group[field.name], field.type) for field in schema]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            written += len(arrays[0])
+            group = next(groups, None)
+    return written
+
+
+def sample_rows(table: Any) -> list[Row]:
+    """The rows of a `samples.parquet` that was read, with values where the file has JSON texts."""
+    rows: list[Row] = table.to_pylist()
+    for row in rows:
+        for name in _JSON:
+            if isinstance(text := row.get(name), str):
+                row[name] = load_json(text)
+    return rows
+
+
+def _groups(samples: Iterable[SampleSteps], metrics: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
+    """The columns of one row group after the other."""
+    group: dict[str, list[Any]] = {}
+    rows = held = 0
+    for block, size in in_blocks(samples, GROUP_ROWS, GROUP_BYTES):
+        for name, values in _columns(block, metrics).items():
+            group.setdefault(name, []).extend(values)
+        rows, held = rows + len(block), held + size
+        if rows >= GROUP_ROWS or held >= GROUP_BYTES:
+            yield group
+            group, rows, held = {}, 0, 0
+    if group:
+        yield group
+
+
+def _columns(block: Sequence[SampleSteps], metrics: Sequence[str]) -> dict[str, Sequence[Any]]:
+    columns = sample_columns(block)
+    scores = columns["scores"]
+    for metric in metrics:
+        columns[f"score.{metric}"] = _numbers(scores, metric)
+    columns["scores"] = dump_each(scores)
+    return columns
+
+
+def _schema(pa: Any, metrics: Sequence[str], choices: bool) -> Any:
+    types = {
+        **dict.fromkeys(_TEXT, pa.string()),
+        **dict.fromkeys(_INTEGERS, pa.int64()),
+        "choices": pa.list_(pa.string()),
+        "choices_logprobs": pa.list_(pa.float64()),
+        "choices_is_greedy": pa.list_(pa.bool_()),
+    }
+    fields = []
+    for name in SampleView._fields:
+        if name in _CHOICES and not choices:
+            continue
+        fields.append(pa.field(name, types.get(name, pa.float64())))
+        if name == "scores":
+            fields += [pa.field(f"score.{metric}", pa.float64()) for metric in metrics]
+    return pa.schema(fields)
+
+
+def _settings(schema: Any) -> dict[str, Any]:
+    return {
+        "compression": "zstd",
+        "use_dictionary": _REPETITIVE,
+        "write_statistics": [name for name in schema.names if name not in _LONG],
+    }
+
+
+def _numbers(scores: Sequence[dict[str, Any] | None], metric: str) -> list[float | None]:
+    values = [None if given is None else given.get(metric) for given in scores]
+    if {bool, int, float}.issuperset(map(type, values)):
+        return values
+    return [float(value) if isinstance(value, int | float) else None for value in values]

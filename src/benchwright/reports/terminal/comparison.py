@@ -1,0 +1,153 @@
+"""A comparison on the terminal: both sides, each metric with its interval and test, and the samples that changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchwright.core import OUTCOMES, JsonValue, exact_json, printable
+from benchwright.reports.terminal.metric_table import MetricTable
+from benchwright.reports.terminal.workflow_comparison import workflow_parts
+from benchwright.reports.views.comparison import Comparison, MetricComparison, Side
+from benchwright.reports.views.text import duration, plural
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+    from rich.table import Table
+
+_LONGEST = 60
+
+
+def comparison_view(comparison: Comparison) -> Group:
+    """Everything a reader needs to decide; a rich renderable."""
+    from rich.console import Group
+    from rich.text import Text
+
+    a, b = comparison.run_a, comparison.run_b
+    title = Text.assemble(
+        (printable(a.title), "bold"), " → ", (printable(b.title), "bold"), ": ", _verdict(comparison)
+    )
+    parts: list[RenderableType] = [Text(), title]
+    parts += [Text(f"warning: {printable(text)}", "yellow") for text in comparison.warnings]
+    if comparison.noun == "sample" and (others := _asked(comparison)):
+        parts.append(Text(f"asked differently: {printable(others)}", "yellow"))
+    parts.append(_sides(comparison))
+    if comparison.metrics:
+        parts.append(MetricTable(comparison))
+    shared = f"{plural(comparison.both, comparison.noun)} in both"
+    if comparison.only_a or comparison.only_b:
+        shared += f", {comparison.only_a:,} only in {a.title}, {comparison.only_b:,} only in {b.title}"
+    parts.append(Text(shared, "dim"))
+    parts += [Text(sentence) for sentence in _sentences(comparison) if sentence]
+    if comparison.noun == "step":
+        parts += workflow_parts(comparison)
+    elif comparison.changed:
+        parts += [Text(), Text("changed samples, losses first", "bold"), _changed(comparison)]
+        if b.id > 0:
+            parts.append(Text(f"look at one: benchwright show {b.id} {comparison.changed[0].step}", "dim"))
+    return Group(*parts)
+
+
+def _verdict(comparison: Comparison) -> tuple[str, str]:
+    if comparison.differs:
+        return "they differ", "yellow"
+    if comparison.inputs.get("same"):
+        return "the same", "green"
+    return "the same results, of runs that were asked differently", "yellow"
+
+
+def _asked(comparison: Comparison) -> str:
+    """Settings that differ, with both values."""
+    differences = comparison.inputs.get("differences")
+    return ", ".join(
+        f"{str(found['path']).removeprefix('$.')} {_short(found['run_a'])} → {_short(found['run_b'])}"
+        for found in (differences if isinstance(differences, list) else [])
+        if isinstance(found, dict)
+    )
+
+
+def _short(value: JsonValue) -> str:
+    text = "not set" if value is None else exact_json(value).decode()
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _sentences(comparison: Comparison) -> list[str]:
+    said = [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
+    tested = sum(metric.p_adjusted is not None for metric in comparison.metrics)
+    if tested > 1:
+        said.append(f"p is corrected for {tested} metrics by Holm's rule: of many, some differ by chance")
+    if not comparison.comparable:
+        said.append("not comparable: see the warnings (exit code 3)")
+    return said
+
+
+def _sides(comparison: Comparison) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    a, b = comparison.run_a, comparison.run_b
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("", printable(a.title), printable(b.title)):
+        table.add_column(heading, overflow="fold")
+    for label, one, other in (
+        ("eval", a.workflow_name, b.workflow_name),
+        ("model", a.model_name, b.model_name),
+        *([("at", a.endpoint, b.endpoint)] if a.endpoint != b.endpoint else []),
+        ("status", a.status, b.status),
+        ("took", duration(a.duration), duration(b.duration)),
+        *_outcomes(a, b),
+    ):
+        table.add_row(Text(label, "dim"), Text(printable(one) or "–"), Text(printable(other) or "–"))
+    return table
+
+
+def _outcomes(a: Side, b: Side) -> list[tuple[str, str, str]]:
+    """Samples and all eight outcomes of both runs, a line each."""
+    if a.outcomes is None or b.outcomes is None:
+        return []
+    counts = [(f"{a.evaluated or 0:,}", f"{b.evaluated or 0:,}")]
+    counts += [(f"{a.outcomes.get(name, 0):,}", f"{b.outcomes.get(name, 0):,}") for name in OUTCOMES]
+    return [(name, *pair) for name, pair in zip(("samples", *OUTCOMES), counts, strict=True)]
+
+
+def _sentence(metric: MetricComparison, noun: str) -> str:
+    paired = metric.paired
+    if paired is None:
+        return ""
+    test = {"mcnemar": "McNemar's exact test", "wilcoxon": "Wilcoxon's signed-rank test"}[paired.test]
+    verdict = "more than chance would give" if metric.significant else "within what chance would give"
+    if metric.significant and metric.direction != "same":
+        verdict += f", {'worse' if metric.worse else 'better'}" + (
+            " (less is better)" if metric.lower_is_better else ""
+        )
+    p_value = paired.p_value if metric.p_adjusted is None else metric.p_adjusted
+    how = "too few pairs for an interval" if paired.ci_low is None else f"{paired.interval} interval"
+    return (
+        f"{metric.name}: {paired.difference:+.4f} on {paired.pairs:,} paired {noun}s, {verdict} "
+        f"({test}, p = {p_value:.3g}; {how})"
+    )
+
+
+def _changed(comparison: Comparison) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("sample", justify="right", no_wrap=True)
+    for heading in (printable(comparison.run_a.title), printable(comparison.run_b.title)):
+        table.add_column(heading, overflow="fold")
+    for change in comparison.changed:
+        told = (_told(change.run_a, change.metric), _told(change.run_b, change.metric))
+        table.add_row(change.step, *(Text(printable(text)) for text in told))
+    return table
+
+
+def _told(side: JsonValue, metric: str | None) -> str:
+    if not isinstance(side, dict):
+        return str(side)
+    scores = side.get("scores")
+    if not isinstance(scores, dict):
+        return f"{side.get('outcome')}: {side.get('error') or ''}"
+    value = scores.get(metric or "")
+    return f"{side.get('outcome')}, {metric} {value}" if metric in scores else f"{side.get('outcome')}"

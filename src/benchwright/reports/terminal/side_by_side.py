@@ -1,0 +1,167 @@
+"""The comparison on the terminal: models as columns where they fit, else a line for every run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from benchwright.core import printable
+from benchwright.reports.views.side_by_side import SideBySide, SideCell, SideRow
+from benchwright.reports.views.text import number, outcome_counts
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+_SIGNS = {"failed": "!", "not begun": "·", "partial": "~", "not comparable": "*"}
+_MEANINGS = {
+    "failed": "! failed",
+    "not begun": "· interrupted before it began",
+    "partial": "~ stopped before its end",
+    "not comparable": "* too many samples failed: not comparable",
+}
+
+
+class SideBySideTable:
+    """A rich renderable that suits the width it is given."""
+
+    def __init__(self, comparison: SideBySide) -> None:
+        self._comparison = comparison
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.measure import Measurement
+        from rich.text import Text
+
+        comparison = self._comparison
+        table = _columns(comparison)
+        wide = Measurement.get(console, options.update(max_width=10_000), table).maximum
+        yield table if wide <= options.max_width else _lines(comparison)
+        for text in (*_legend(comparison), *_outcomes(comparison)):
+            yield Text(text, "dim")
+        for note in comparison.notes:
+            yield Text(f"note: {printable(note)}", "yellow")
+
+
+def _columns(comparison: SideBySide) -> Table:
+    """One column per model."""
+    from rich.text import Text
+
+    table = _table()
+    table.add_column("dataset", no_wrap=True)
+    table.add_column("metric", no_wrap=True)
+    for model in comparison.models:
+        table.add_column(printable(model), no_wrap=True)
+    shown = None
+    for place, row in enumerate(comparison.rows):
+        cells = {cell.model: cell for cell in row.cells}
+        values = [_text(cells.get(model)) for model in comparison.models]
+        style = "bold" if row.headline else ""
+        table.add_row(Text(_dataset(row, shown), "bold"), Text(_metric(row), style), *values)
+        shown = row.dataset
+        following = comparison.rows[place + 1 : place + 2]
+        if not following or following[0].dataset != row.dataset:
+            counts = [_counts(cells.get(model)) for model in comparison.models]
+            table.add_row("", _dim("samples"), *map(_dim, counts), end_section=True)
+    return table
+
+
+def _lines(comparison: SideBySide) -> Table:
+    """One line per model and metric, below the dataset's name: for more models than fit side by side."""
+    from rich.text import Text
+
+    table = _table()
+    table.add_column("dataset, metric", overflow="fold")
+    table.add_column("model", overflow="fold")
+    table.add_column("mean", no_wrap=True)
+    table.add_column("samples", overflow="fold")
+    shown = None
+    for place, row in enumerate(comparison.rows):
+        if row.dataset != shown:
+            table.add_row(Text(printable(row.dataset), "bold"))
+            shown = row.dataset
+        following = comparison.rows[place + 1 : place + 2]
+        ends = not following or following[0].dataset != row.dataset
+        for index, cell in enumerate(row.cells):
+            table.add_row(
+                Text(f"  {_metric(row)}" if index == 0 else "", "bold" if row.headline else ""),
+                Text(printable(cell.model)),
+                Text(_value(cell), _style(cell)),
+                _dim(_counts(cell)),
+                end_section=ends and index + 1 == len(row.cells),
+            )
+    return table
+
+
+def _table() -> Table:
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+
+
+def _text(cell: SideCell | None) -> Text:
+    from rich.text import Text
+
+    return Text(_value(cell), "" if cell is None else _style(cell))
+
+
+def _dataset(row: SideRow, shown: str | None) -> str:
+    return "" if row.dataset == shown else printable(row.dataset)
+
+
+def _metric(row: SideRow) -> str:
+    return "–" if row.metric is None else printable(row.metric)
+
+
+def _value(cell: SideCell | None) -> str:
+    """`0.7500 (0.41 – 0.93) *`; a width of zero comes of too few values and is not shown as an interval."""
+    if cell is None:
+        return ""
+    signs = "".join(_SIGNS[mark] for mark in cell.marks)
+    if cell.value is None:
+        return f"– {signs}".rstrip()
+    text = number(cell.value)
+    known = cell.ci_low is not None and cell.ci_high is not None and cell.ci_low != cell.ci_high
+    text += f" ({_short(cell.ci_low or 0)} – {_short(cell.ci_high or 0)})" if known else " (too few)"
+    return f"{text} {signs}".rstrip()
+
+
+def _counts(cell: SideCell | None) -> str:
+    """Number of samples, the failed ones among them, and the run to look at."""
+    if cell is None:
+        return ""
+    failed = f", {cell.failed:,} failed" if cell.failed else ""
+    return f"{cell.evaluated:,}{failed}, run {cell.run_id}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}" if abs(value) <= 1 else f"{value:,.1f}"
+
+
+def _style(cell: SideCell) -> str:
+    if "failed" in cell.marks:
+        return "red"
+    return "yellow" if cell.marks else ""
+
+
+def _legend(comparison: SideBySide) -> list[str]:
+    found = dict.fromkeys(mark for row in comparison.rows for cell in row.cells for mark in cell.marks)
+    texts = [_MEANINGS[mark] for mark in found if mark in _MEANINGS]
+    return [" · ".join(["mean (95 % interval)", *texts])]
+
+
+def _outcomes(comparison: SideBySide) -> list[str]:
+    """How the samples of each run ended, all eight ways."""
+    cells = {(row.dataset, cell.model): cell for row in comparison.rows for cell in row.cells}
+    return [
+        printable(f"{dataset} on {model}: {outcome_counts(cell.outcomes)}")
+        for (dataset, model), cell in cells.items()
+        if cell.outcomes
+    ]
+
+
+def _dim(text: str) -> RenderableType:
+    from rich.text import Text
+
+    return Text(text, "dim")

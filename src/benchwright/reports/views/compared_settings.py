@@ -1,0 +1,62 @@
+"""What two runs were asked to do, as far as it differs: every recorded setting that is not known to be harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from benchwright.core import JsonObject, JsonValue, json_differences
+from benchwright.reports.views.settings import sent_settings
+from benchwright.store import RunRecord
+
+_KNOWN_OTHERWISE = frozenset(
+    {
+        "target",
+        "benchmark",
+        "eval_type",
+        "dataset",
+        "retargeted",
+        "model.url",
+        "model.model_id",
+        "generation.model",
+    }
+)
+"""Settings that name what is compared by its content, or shown as the model of each side."""
+_CONTENT = frozenset({"run", "dataset", "benchmark", "fewshot", "hub", "changes"})
+"""Parts of a manifest that are compared by their hashes, or only say which run it is."""
+_NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
+
+
+def asked_differently(a: RunRecord, b: RunRecord, harmless: Collection[str]) -> JsonObject:
+    """`{same, differences: [{path, run_a, run_b}]}`. A setting that is not named in `harmless` counts, so that a new one
+    is never left out."""
+    differences: list[JsonValue] = [
+        {"path": difference.path, "run_a": difference.old, "run_b": difference.new}
+        for difference in json_differences(_asked(a, harmless), _asked(b, harmless))
+    ]
+    return {"same": not differences, "differences": differences}
+
+
+def _asked(run: RunRecord, harmless: Collection[str]) -> JsonObject:
+    settings = sent_settings(run)
+    asked = _without(settings, {*_KNOWN_OTHERWISE, *harmless})
+    for name, value in run.manifest.items():
+        if name in _CONTENT:
+            continue
+        if name == "endpoint" and isinstance(value, dict):
+            value = {"type": value.get("type")}  # the address is that of the model, the headers are settings
+        if value not in _NOTHING:
+            asked[name] = value
+    return asked
+
+
+def _without(table: JsonObject, known: Collection[str], prefix: str = "") -> JsonObject:
+    """Settings that are set and not `known`. One that is off is as one that an older version did not have."""
+    found: JsonObject = {}
+    for name, value in table.items():
+        if f"{prefix}{name}" in known:
+            continue
+        if not prefix and name in ("model", "generation") and isinstance(value, dict):
+            value = _without(value, known, f"{name}.")
+        if value not in _NOTHING and value is not False:
+            found[name] = value
+    return found

@@ -1,0 +1,176 @@
+"""The comparison of a suite as values: one row per dataset and metric, one cell per model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeAlias
+
+from benchwright.core import JsonObject, MetricSummary, RunSummary
+from benchwright.reports.terminal.workflows import summary_of
+from benchwright.reports.views.figures import headline_of
+from benchwright.store import RunRecord
+
+Mark: TypeAlias = Literal["failed", "not begun", "partial", "not comparable"]
+"""What keeps a number from being compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideRun:
+    """One run of a suite."""
+
+    model: str
+    """The model's name in tables."""
+    dataset: str
+    """The dataset's name in tables."""
+    run: RunRecord
+    """The run, as it stands now."""
+    problem: str = ""
+    """Why it has no numbers, if it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideCell:
+    """One metric of one model on one dataset."""
+
+    model: str
+    """The model's name."""
+    run_id: int
+    """Its run."""
+    value: float | None
+    """The mean; None: the run has no such metric."""
+    ci_low: float | None
+    """Lower end of the 95 % interval."""
+    ci_high: float | None
+    """Upper end of the 95 % interval."""
+    n: int
+    """Values in the mean."""
+    evaluated: int
+    """Samples that have an outcome."""
+    failed: int
+    """Samples without a score."""
+    outcomes: dict[str, int]
+    """Samples per outcome, all eight named; empty where the run has no result."""
+    marks: tuple[Mark, ...]
+    """What must be known before two cells are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideRow:
+    """One metric of one dataset, for all models."""
+
+    dataset: str
+    """The dataset's name."""
+    metric: str | None
+    """The metric's name; None where no run has one."""
+    headline: bool
+    """Whether it is the metric that stands for the dataset."""
+    cells: tuple[SideCell, ...]
+    """One per model that was asked, in the order of the models."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """All runs of a suite."""
+
+    models: tuple[str, ...]
+    """Models, in order."""
+    rows: tuple[SideRow, ...]
+    """Datasets in order, the headline of each first."""
+    notes: tuple[str, ...]
+    """What must stand below the numbers, each with the runs it is about."""
+
+    def to_json(self) -> list[JsonObject]:
+        """`[{dataset, metric, headline, cells: [{model, run_id, value, ci_low, ci_high, n, evaluated, failed,
+        outcomes, marks}]}]`."""
+        return [asdict(row) for row in self.rows]
+
+
+def side_by_side(runs: Sequence[SideRun], *, all_metrics: bool = True) -> SideBySide:
+    """Put runs side by side; `all_metrics` or only the headline of each dataset."""
+    models = tuple(dict.fromkeys(run.model for run in runs))
+    rows: list[SideRow] = []
+    for dataset in dict.fromkeys(run.dataset for run in runs):
+        here = [(run, _summary(run.run)) for run in runs if run.dataset == dataset]
+        metrics = _metric_names([summary for _, summary in here])
+        for number, metric in enumerate(metrics if all_metrics else metrics[:1]):
+            cells = tuple(_cell(run, summary, metric) for run, summary in here)
+            rows.append(SideRow(dataset, metric, number == 0, cells))
+        if not metrics:
+            cells = tuple(_cell(run, summary, None) for run, summary in here)
+            rows.append(SideRow(dataset, None, True, cells))
+    return SideBySide(models, tuple(rows), tuple(_notes(runs)))
+
+
+def figures_of(summary: RunSummary) -> dict[str, MetricSummary]:
+    """All metrics of a run, those over repeats behind the others."""
+    over_repeats = {
+        f"{name}, {figure}": metric
+        for figure, metrics in summary.over_repeats.items()
+        for name, metric in metrics.items()
+    }
+    return {**summary.metrics, **over_repeats}
+
+
+def _summary(run: RunRecord) -> RunSummary | None:
+    return summary_of(run)
+
+
+def _metric_names(summaries: Iterable[RunSummary | None]) -> list[str]:
+    """Names of all metrics, the headline first."""
+    names: dict[str, None] = {}
+    headlines: dict[str, None] = {}
+    for summary in summaries:
+        if summary is not None:
+            names |= dict.fromkeys(figures_of(summary))
+            headline = headline_of(summary)
+            if headline is not None:
+                headlines[headline] = None
+    return list({**dict.fromkeys(list(headlines)[:1]), **names})
+
+
+def _cell(run: SideRun, summary: RunSummary | None, metric: str | None) -> SideCell:
+    figures: Mapping[str, MetricSummary] = {} if summary is None else figures_of(summary)
+    found = None if metric is None else figures.get(metric)
+    return SideCell(
+        model=run.model,
+        run_id=run.run.id,
+        value=None if found is None else found.value,
+        ci_low=None if found is None else found.ci_low,
+        ci_high=None if found is None else found.ci_high,
+        n=0 if found is None else found.count,
+        evaluated=0 if summary is None else summary.evaluated,
+        failed=0 if summary is None else summary.failed,
+        outcomes={} if summary is None else dict(summary.outcomes),
+        marks=_marks(run, summary),
+    )
+
+
+def _marks(run: SideRun, summary: RunSummary | None) -> tuple[Mark, ...]:
+    if run.run.status in ("queued", "interrupted") and summary is None:
+        return ("not begun",)
+    if run.problem or summary is None or run.run.status == "failed":
+        return ("failed",) if run.problem or run.run.status == "failed" else ("partial",)
+    marks: list[Mark] = []
+    if summary.partial:
+        marks.append("partial")
+    elif not summary.comparable:
+        marks.append("not comparable")
+    return tuple(marks)
+
+
+def _notes(runs: Sequence[SideRun]) -> list[str]:
+    """What stands beside the numbers of each run, said once: with the runs, unless it holds for all."""
+    about: dict[str, list[str]] = {}
+    for run in runs:
+        summary = _summary(run.run)
+        notes = list(summary.notes) if summary is not None else []
+        reason = run.problem or (run.run.error or "" if run.run.status in ("failed", "interrupted") else "")
+        if reason and reason not in notes:
+            notes.append(reason)
+        for note in dict.fromkeys(notes):
+            about.setdefault(note, []).append(f"{run.dataset} on {run.model}")
+    return [
+        note if len(where) == len(runs) > 1 else f"{', '.join(where)}: {note}"
+        for note, where in about.items()
+    ]
