@@ -21,15 +21,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": BASE,
     "datasets": BASE | {"plugins", "config"},
     "endpoints": BASE | {"plugins", "config"},
+    "demo": BASE | {"endpoints"},
     "scorers": BASE | {"plugins", "stats"},
     "benchmarks": BELOW_BENCHMARKS,
-    "engine": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks"},
+    "engine": BELOW_BENCHMARKS | {"store", "endpoints", "demo", "stats", "benchmarks"},
     "reports": BASE | {"plugins", "config", "store", "stats"},
-    "sdk": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports"},
-    "server": BELOW_BENCHMARKS | {"store", "endpoints", "stats", "benchmarks", "engine", "reports", "sdk"},
+    "sdk": BELOW_BENCHMARKS | {"store", "endpoints", "demo", "stats", "benchmarks", "engine", "reports"},
+    "server": BELOW_BENCHMARKS
+    | {"store", "endpoints", "demo", "stats", "benchmarks", "engine", "reports", "sdk"},
     "cli": {"server"}
     | BELOW_BENCHMARKS
-    | {"store", "endpoints", "stats", "benchmarks", "engine", "reports", "sdk"},
+    | {"store", "endpoints", "demo", "stats", "benchmarks", "engine", "reports", "sdk"},
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
 

@@ -15,7 +15,7 @@ import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.cli import main
 from benchwright.core import DatasetError, ModelRequest, UsageError
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 from benchwright.sdk import rescore
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from benchwright.cli import main
 from benchwright.config import PROFILES
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 
 BENCH = """\
 from benchwright import benchmark, scorer

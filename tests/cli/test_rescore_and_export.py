@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchwright.cli import main
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 from benchwright.engine import _perform
 from benchwright.store import Workspace, open_store
 

@@ -14,7 +14,7 @@ import pytest
 
 from benchwright.cli import main
 from benchwright.cli._commands import COMMANDS
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 
 HEAVY = (
     "numpy", "pandas", "pyarrow", "pyreqwest", "httpx", "requests", "aiohttp", "fastapi", "starlette", "uvicorn",
@@ -25,7 +25,7 @@ OF_OTHER_RUNS = (
     "pandas", "pyarrow.compute", "pyarrow.dataset", "jinja2", "rich", "pydantic", "rapidfuzz", "zstandard", "pyreqwest",
     "huggingface_hub", "datasets", "fsspec", "httpx", "requests", "aiohttp", "starlette", "uvicorn", "multiprocessing",
     "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.datasets._hf.transport",
-    "benchwright.endpoints._scripted", "benchwright.endpoints._demo.judge", "benchwright.endpoints._demo.tools",
+    "benchwright.endpoints._scripted", "benchwright.demo._judge", "benchwright.demo._tools",
 )  # fmt: skip
 """What a run of plain rows on one model has no use for."""
 OF_FILES = ("numpy", "pyarrow", "pandas")
@@ -112,7 +112,7 @@ def test_a_short_run_on_a_server_does_not_import_the_demo_model(short_run: list[
         url = ["--model-url", server.url, "--model-id", "demo"]
         scoring, ended = loaded_by_run([*short_run, *url])
     assert [name for name in OF_FILES if name in scoring] == []
-    assert [name for name in (*OF_OTHER_RUNS, "benchwright.endpoints._demo.model") if name in ended] == []
+    assert [name for name in (*OF_OTHER_RUNS, "benchwright.demo._model") if name in ended] == []
 
 
 def test_a_short_run_takes_little_cpu(short_run: list[str]) -> None:

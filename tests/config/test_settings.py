@@ -21,7 +21,8 @@ from benchwright.config import (
     _setting,
 )
 from benchwright.core import UsageError
-from benchwright.endpoints import DemoSettings, EndpointSettings, changes_no_reply
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import EndpointSettings, changes_no_reply
 from benchwright.engine import DECIDES, RunSettings
 
 LIMIT = Setting("limit", "int", "rows", least=1)

@@ -24,7 +24,7 @@ import yaml
 from page_blocks import Block, Command, blocks_of, commands_of
 
 from benchwright.config import CONFIG_NAMES, read_config
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 
 SHOWN_URL = "http://localhost:8000"
 OTHER_URLS = (

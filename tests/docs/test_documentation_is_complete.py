@@ -28,7 +28,7 @@ from benchwright.cli._parser import Parser
 from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, read_config
 from benchwright.config._upstream import FOREIGN_KEYS
 from benchwright.core import APIS, OUTCOMES, ConfigError, FailureKind, WireFormat
-from benchwright.endpoints import DemoSettings, FaultMix
+from benchwright.demo import DemoSettings, FaultMix
 from benchwright.plugins import EXTENSION_POINTS
 from benchwright.reports import RUN_FILES, SampleView
 from benchwright.scorers import BUILTIN_SCORERS, JudgeConfig, ScorerInput, judge_score

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 JUDGE = re.compile(r"http://127\.0\.0\.1:\d+")

@@ -12,11 +12,7 @@ import pytest
 
 import benchwright.endpoints
 
-MODULES = sorted(
-    path.stem
-    for path in Path(benchwright.endpoints.__file__).parent.glob("_[a-z]*.py")
-    if not path.stem.startswith("_demo")
-)
+MODULES = sorted(path.stem for path in Path(benchwright.endpoints.__file__).parent.glob("_[a-z]*.py"))
 
 
 @pytest.mark.parametrize("name", MODULES)

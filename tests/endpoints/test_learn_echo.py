@@ -13,8 +13,8 @@ import pytest
 from loopback_server import Call, endpoint_at, in_loop, serving
 
 from benchwright.core import ModelRequest, RequestFailure
+from benchwright.demo import DemoSettings
 from benchwright.endpoints import (
-    DemoSettings,
     EchoProfile,
     EchoRefusedError,
     ScriptedEndpoint,

@@ -11,7 +11,8 @@ import pytest
 from loopback_server import TransportName, chat, chat_json, in_loop, make_transport, serving
 
 from benchwright.core import encode_json
-from benchwright.endpoints import DemoSettings, EndpointSettings, SendGate, open_endpoint
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import EndpointSettings, SendGate, open_endpoint
 from benchwright.endpoints._http1 import RawHeaders
 from benchwright.endpoints._http_endpoint import HttpEndpoint
 from benchwright.endpoints._transport import HttpReply, HttpStream

@@ -13,7 +13,7 @@ import pytest
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_score, scorer
 from benchwright.core import ConfigError
-from benchwright.endpoints import DemoSettings, FaultMix, demo_server
+from benchwright.demo import DemoSettings, FaultMix, demo_server
 from benchwright.scorers import JudgeFailedError
 from benchwright.store import Workspace, open_store
 

@@ -15,7 +15,7 @@ import pytest
 import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.core import ModelRequest, RequestFailure, UsageError
-from benchwright.endpoints import DemoServer, DemoSettings, demo_server
+from benchwright.demo import DemoServer, DemoSettings, demo_server
 from benchwright.engine import _perform
 from benchwright.sdk import RunOptions, rescore
 from benchwright.store import Workspace, open_store

@@ -13,7 +13,7 @@ import pytest
 
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_score, scorer
-from benchwright.endpoints import DemoSettings, FaultMix, demo_server
+from benchwright.demo import DemoSettings, FaultMix, demo_server
 
 NUMBERS = count()
 ROWS = [{"question": f"What is {n} + 1?", "answer": str(n + 1)} for n in range(6)]

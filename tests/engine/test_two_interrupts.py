@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 from waiting import PATIENCE_S
 
 BENCH = """

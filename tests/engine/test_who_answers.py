@@ -12,7 +12,7 @@ import pytest
 import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.core import ModelReply
-from benchwright.endpoints import DemoServer, DemoSettings, demo_server
+from benchwright.demo import DemoServer, DemoSettings, demo_server
 from benchwright.engine import DEMO_NOTE
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 from benchwright.plugins import EXTENSION_POINTS
 from waiting import PATIENCE_S
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.endpoints import DemoServer, DemoSettings, demo_server
+from benchwright.demo import DemoServer, DemoSettings, demo_server
 from waiting import PATIENCE_S, until, until_line
 
 MCQ = """\

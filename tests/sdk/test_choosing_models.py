@@ -11,7 +11,7 @@ import pytest
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.core import ConfigError, RequestFailure, UsageError
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 from benchwright.sdk import RunOptions
 from benchwright.sdk._models import choose_model
 from benchwright.store import Workspace, open_store

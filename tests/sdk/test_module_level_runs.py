@@ -11,7 +11,7 @@ import pytest
 
 import benchwright
 from benchwright.core import BenchmarkError
-from benchwright.endpoints import DemoSettings, demo_server
+from benchwright.demo import DemoSettings, demo_server
 from benchwright.sdk import list_evaluations
 
 DEFINED = """\

@@ -16,7 +16,7 @@ import benchwright
 from benchwright import ScorerInput, benchmark, scorer
 from benchwright.config import PROFILES
 from benchwright.core import ConfigError, UsageError
-from benchwright.endpoints import DemoServer, DemoSettings, demo_server
+from benchwright.demo import DemoServer, DemoSettings, demo_server
 from benchwright.sdk import RunOptions
 from benchwright.sdk._models import choose_model
 from benchwright.store import Workspace, open_store

@@ -11,7 +11,7 @@ import pytest
 
 from benchwright import UserMessage, WorkflowContext, call_llm, workflow
 from benchwright.core import UsageError
-from benchwright.endpoints import DemoServer, DemoSettings, demo_server
+from benchwright.demo import DemoServer, DemoSettings, demo_server
 from benchwright.sdk import LLMError, MissingKeyError
 
 ASK: list[UserMessage] = [{"role": "user", "content": "What is 2 + 3?"}]

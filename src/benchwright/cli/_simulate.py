@@ -12,7 +12,7 @@ from benchwright.config import Setting
 from benchwright.core import UsageError
 
 if TYPE_CHECKING:
-    from benchwright.endpoints import DemoServer
+    from benchwright.demo import DemoServer
 
 _CHARACTER = (
     Setting(
@@ -50,7 +50,7 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Serve until Ctrl-C; JSON: `{"url", "model_id"}` once it listens."""
-    from benchwright.endpoints import DemoSettings, FaultMix, serve_demo
+    from benchwright.demo import DemoSettings, FaultMix, serve_demo
 
     names = (*(setting.name for setting in _CHARACTER), "model_id")
     values = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}

@@ -1,4 +1,4 @@
-"""Models behind one method: HTTP servers, scripts and the embedded demo model."""
+"""Models behind one method: HTTP servers and scripts; the demo model of the room `demo` is opened by its settings."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.core import WireFormat
 from benchwright.endpoints._addresses import Address, model_in_url
-from benchwright.endpoints._demo.settings import DemoSettings, FaultMix
-from benchwright.endpoints._endpoint import Endpoint, OpenEndpoint
-from benchwright.endpoints._gate import SendGate
+from benchwright.endpoints._endpoint import Endpoint, OpenableSettings, OpenEndpoint
+from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._open import open_endpoint
 from benchwright.endpoints._settings import (
     MODEL_TYPES,
@@ -22,9 +21,6 @@ from benchwright.endpoints._wires.formats import WIRE_PLUGINS, wire_format
 
 if TYPE_CHECKING:
     from benchwright.endpoints._captured import captured_bodies
-    from benchwright.endpoints._demo.endpoint import DemoEndpoint
-    from benchwright.endpoints._demo.model import DemoModel
-    from benchwright.endpoints._demo.server import DemoServer, demo_server, serve_demo, start_demo
     from benchwright.endpoints._echo import EchoProfile, learn_echo
     from benchwright.endpoints._echo_verdict import EchoRefusedError
     from benchwright.endpoints._likelihood import (
@@ -54,24 +50,21 @@ __all__ = [
     "WIRE_PLUGINS",
     "AdaptedEndpoint",
     "Address",
+    "Allowance",
     "BadEventError",
     "BadReply",
     "ChoiceLikelihood",
     "Collector",
-    "DemoEndpoint",
-    "DemoModel",
-    "DemoServer",
-    "DemoSettings",
     "EchoProfile",
     "EchoRefusedError",
     "EmptyContinuationError",
     "Endpoint",
     "EndpointSettings",
-    "FaultMix",
     "Limiter",
     "ModelType",
     "OpenAiWire",
     "OpenEndpoint",
+    "OpenableSettings",
     "RequestAdapter",
     "RouteUrls",
     "Script",
@@ -87,32 +80,27 @@ __all__ = [
     "captured_bodies",
     "changes_no_reply",
     "continuation_likelihood",
-    "demo_server",
     "learn_echo",
     "listed_models",
     "model_in_url",
+    "not_sent",
     "open_endpoint",
     "openai_reply",
     "parameters_of",
     "prompt_of",
-    "serve_demo",
     "setting_advice",
     "split_reasoning",
-    "start_demo",
     "wire_format",
 ]
 
-# Loaded on first use: the demo model compiles many expressions (20 ms), which an HTTP run does not need, a limiter
-# needs an event loop, which `--help` does not, and only ranking reads echoes and likelihoods.
+# Loaded on first use: a limiter needs an event loop, which `--help` does not, and only ranking reads echoes and
+# likelihoods.
 _LAZY = {
     "AdaptedEndpoint": "_refused_settings",
     "BadEventError": "_wires.wire",
     "BadReply": "_replies",
     "ChoiceLikelihood": "_likelihood",
     "Collector": "_wires.wire",
-    "DemoEndpoint": "_demo.endpoint",
-    "DemoModel": "_demo.model",
-    "DemoServer": "_demo.server",
     "EchoProfile": "_echo",
     "EchoRefusedError": "_echo_verdict",
     "EmptyContinuationError": "_likelihood",
@@ -129,16 +117,13 @@ _LAZY = {
     "Wire": "_wires.wire",
     "captured_bodies": "_captured",
     "continuation_likelihood": "_likelihood",
-    "demo_server": "_demo.server",
     "learn_echo": "_echo",
     "listed_models": "_model_list",
     "openai_reply": "_wires.plain_text",
     "parameters_of": "_wires.plain_text",
     "prompt_of": "_wires.plain_text",
-    "serve_demo": "_demo.server",
     "setting_advice": "_refused_settings",
     "split_reasoning": "_reasoning",
-    "start_demo": "_demo.server",
 }
 
 

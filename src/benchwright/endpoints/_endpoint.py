@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from benchwright.core import ModelReply, ModelRequest, RequestFailure
+
+if TYPE_CHECKING:
+    from benchwright.endpoints._gate import SendGate
+    from benchwright.endpoints._limiter import Limiter
 
 
 class Endpoint(Protocol):
@@ -47,4 +51,12 @@ class OpenEndpoint(Endpoint, Protocol):
 
     async def aclose(self) -> None:
         """Close connections. The endpoint cannot be used afterwards."""
+        ...
+
+
+class OpenableSettings(Protocol):
+    """Settings of a model that answers in this process and knows how to open itself, such as the demo model."""
+
+    def open(self, *, gate: SendGate | None, limiter: Limiter | None) -> OpenEndpoint:
+        """The endpoint, with the arguments of `open_endpoint`."""
         ...

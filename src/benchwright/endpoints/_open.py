@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from benchwright.core import remember_secret, url_owner
-from benchwright.endpoints._endpoint import OpenEndpoint
+from benchwright.endpoints._endpoint import OpenableSettings, OpenEndpoint
 from benchwright.endpoints._messages import JUDGE_NAMES, Names
 from benchwright.endpoints._proxies import is_loopback, proxy_for
 from benchwright.endpoints._secrets import read_api_key
 from benchwright.endpoints._settings import EndpointSettings
 
 if TYPE_CHECKING:
-    from benchwright.endpoints._demo.settings import DemoSettings
     from benchwright.endpoints._gate import SendGate
     from benchwright.endpoints._limiter import Limiter
     from benchwright.endpoints._transport import Transport
 
 
 def open_endpoint(
-    settings: EndpointSettings | DemoSettings,
+    settings: EndpointSettings | OpenableSettings,
     *,
     gate: SendGate | None = None,
     limiter: Limiter | None = None,
@@ -35,9 +34,7 @@ def open_endpoint(
     Raises `ConfigError` when the variable that should hold the API key is unset.
     """
     if not isinstance(settings, EndpointSettings):
-        from benchwright.endpoints._demo.endpoint import DemoEndpoint
-
-        return DemoEndpoint(settings, gate=gate, limiter=limiter)
+        return settings.open(gate=gate, limiter=limiter)
     from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`
 
     names = JUDGE_NAMES if judge else Names()

@@ -11,7 +11,8 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from benchwright.core import BenchwrightError
-from benchwright.endpoints import DemoSettings, EndpointSettings
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import EndpointSettings
 from benchwright.engine._watchdog import Watchdog
 
 if TYPE_CHECKING:

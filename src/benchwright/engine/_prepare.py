@@ -49,7 +49,8 @@ from benchwright.core import (
     environment_secret,
 )
 from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
-from benchwright.endpoints import DemoSettings, EndpointSettings
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import EndpointSettings
 from benchwright.engine._findings import DEMO_NOTE
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 from benchwright.benchmarks import EndpointType, Generation
 from benchwright.config import BY_NAME, Decides
 from benchwright.core import JsonObject
-from benchwright.endpoints import DemoSettings, EndpointSettings, FaultMix, ScriptedSettings
+from benchwright.demo import DemoSettings, FaultMix
+from benchwright.endpoints import EndpointSettings, ScriptedSettings
 from benchwright.engine._stop import Budget
 
 ModelSettings: TypeAlias = EndpointSettings | DemoSettings | ScriptedSettings

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchwright.core import BenchwrightError, RunOwnedError, RunSummary, UsageError
-from benchwright.endpoints import DemoSettings, OpenEndpoint
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
 from benchwright.reports import write_reports, write_run_config, write_run_files
 from benchwright.sdk._loops import in_event_loop

@@ -24,13 +24,8 @@ from benchwright.config import (
     resolve_provider,
 )
 from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_name, suggest
-from benchwright.endpoints import (
-    DemoSettings,
-    EndpointSettings,
-    ScriptedSettings,
-    model_in_url,
-    wire_format,
-)
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import EndpointSettings, ScriptedSettings, model_in_url, wire_format
 from benchwright.engine import ModelSettings
 from benchwright.sdk._loops import in_event_loop
 from benchwright.sdk._options import RunOptions

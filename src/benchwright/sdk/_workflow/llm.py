@@ -11,14 +11,8 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from benchwright.benchmarks import Generation, conversation_request
 from benchwright.config import find_config
 from benchwright.core import JsonObject, JsonValue, ModelReply, UsageError, suggest
-from benchwright.endpoints import (
-    AdaptedEndpoint,
-    DemoSettings,
-    Endpoint,
-    EndpointSettings,
-    captured_bodies,
-    open_endpoint,
-)
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import AdaptedEndpoint, Endpoint, EndpointSettings, captured_bodies, open_endpoint
 from benchwright.sdk._models import choose_model
 from benchwright.sdk._options import RunOptions
 from benchwright.sdk._workflow.context import WorkflowContext, current_context

@@ -1,0 +1,215 @@
+"""From a prompt to the demo model's answer: what is asked, what is right, whether it gets it, how it says it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from benchwright.demo._arithmetic import calculate
+from benchwright.demo._chance import Chance, limit_of
+from benchwright.demo._facts import recall
+from benchwright.demo._guesses import WORDS, chatter, guess, is_open_task
+from benchwright.demo._numbers import Worked, show_number
+from benchwright.demo._options import choose, find_options
+from benchwright.demo._phrases import combine
+from benchwright.demo._prompts import Question, is_judge_prompt, last_question
+from benchwright.demo._solved import Kind, Solved
+from benchwright.demo._text_tasks import rewrite
+from benchwright.demo._word_problems import solve_word_problem
+from benchwright.demo._yes_no import decide, is_yes_no
+
+_REASONED = re.compile(
+    r"\bstep[- ]by[- ]step\b|\bthink (?:first|aloud|carefully)\b|\bshow your (?:work|reasoning)\b"
+)
+_MAYBE = re.compile(r"(?i)\bmaybe\b")
+_MASK = 0xFFFFFFFF
+_MAX_READ_CHARS = 20_000
+"""Of a longer prompt only the end is read: the last question stands there."""
+
+
+class Answer(NamedTuple):
+    """What the demo model says, and what it might have said."""
+
+    text: str
+    """The reply."""
+    said: str
+    """The answer inside the reply."""
+    same: tuple[str, ...]
+    """Other ways to say the same."""
+    known: bool
+    """False for a guess."""
+    avoided: tuple[str, ...] = ()
+    """The right answer in its forms, where something wrong is said on purpose."""
+
+
+class Answerer:
+    """Answers prompts with a given skill and seed. Pure: the same question always gets the same answer."""
+
+    __slots__ = ("_by_chance", "_chance", "_limit")
+
+    def __init__(self, skill: float, seed: int, by_chance: bool = False) -> None:
+        self._chance = Chance(seed)
+        self._by_chance = by_chance
+        self._limit = 0 if by_chance else limit_of(skill)
+
+    def answer(self, prompt: str, system: str = "", variation: str = "") -> Answer:
+        """The answer to a prompt.
+
+        `variation` tells repeats apart where sampling is on: half of them, by chance, throw the dice anew; the
+        rest answer as the question's own dice fell. So repeats of one question agree more than strangers do,
+        while the share of right answers stays the skill.
+        """
+        question = last_question(prompt[-_MAX_READ_CHARS:])
+        if is_judge_prompt(prompt):  # all of it is the question: what is judged stands in its middle
+            question = question._replace(block=prompt)
+        if self._by_chance:
+            bits = self._chance.bits(f"{variation}\n{prompt}")
+            said, kind = drawn(question, bits)
+            return Answer(_worded(said, Solved(kind, said), question, system), said, (), False)
+        bits = self._chance.bits(question.block)
+        if variation:
+            anew = self._chance.bits(f"{variation}\n{question.block}")
+            if anew & 1:
+                bits = anew >> 1
+        solved = solve(question, bits >> 32)
+        said = solved.right
+        same = solved.same
+        avoided: tuple[str, ...] = ()
+        if solved.kind != "guess" and not self.is_right(bits):
+            said = solved.wrong(bits >> 40)
+            same = self._same_as_wrong(question, said, solved)
+            avoided = (solved.right, *solved.same)
+        return Answer(_worded(said, solved, question, system), said, same, solved.kind != "guess", avoided)
+
+    def continuations(self, text: str, guesses: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """How a text goes on, best first, each on one line, and how it does not go on; nothing when only a
+        guess could be made and none is wanted."""
+        answer = self.answer(text)
+        if not (answer.known or guesses):
+            return (), ()
+        return tuple(map(on_one_line, (answer.text, *answer.same))), answer.avoided
+
+    def bits(self, text: str) -> int:
+        """64 bits for a text, from the model's own seed."""
+        return self._chance.bits(text)
+
+    def is_right(self, bits: int) -> bool:
+        """Whether, with these bits, the model gets something right."""
+        return (bits & _MASK) < self._limit
+
+    def _same_as_wrong(self, question: Question, said: str, solved: Solved) -> tuple[str, ...]:
+        """A wrong letter is meant in earnest: the text of that option goes with it."""
+        if solved.kind == "option":
+            options = find_options(question.block)
+            if options is not None and said in options.labels:
+                text = options.texts[options.labels.index(said)]
+                return (text, f"{said}. {text}", f"({said})")
+        if solved.kind == "yesno":
+            return (said.lower(),)
+        return ()
+
+
+def solve(question: Question, bits: int) -> Solved:
+    """The right answer to a question, as far as the demo model can tell."""
+    block = question.block
+    if is_judge_prompt(question.full):
+        from benchwright.demo._judge import grade
+
+        return grade(question.full)
+    if "A)" in block or "A." in block or "A:" in block or "a)" in block:
+        options = find_options(block)
+        if options is not None:
+            return choose(
+                options, lambda stem: _solve_plain(Question(stem, stem, stem.lower(), False), bits), bits
+            )
+    return _solve_plain(question, bits)
+
+
+def drawn(question: Question, bits: int) -> tuple[str, Kind]:
+    """An answer by chance of the kind that a question wants: any of its options, labels or grades alike, else a number
+    below 100 or a word."""
+    solved = solve(question, bits)
+    options = None if solved.kind == "grade" else find_options(question.block)
+    if options is not None:
+        candidates: tuple[str, ...] = options.labels
+    elif solved.kind == "grade":
+        candidates = tuple(dict.fromkeys((solved.right, *solved.others)))
+    elif is_yes_no(question.block, question.lowered):
+        candidates = tuple(dict.fromkeys((solved.right, *solved.others)))
+        if _MAYBE.search(question.full):
+            candidates += ("maybe",)
+    elif solved.kind == "number":
+        return str(bits % 100), "number"
+    else:
+        return WORDS[bits & 63], "guess"
+    return candidates[bits % len(candidates)], solved.kind
+
+
+def _solve_plain(question: Question, bits: int) -> Solved:
+    block = question.block
+    worked = calculate(block)
+    yes_no = is_yes_no(block, question.lowered)
+    if worked is not None and not yes_no:
+        return _number(worked)
+    if yes_no:
+        return decide(block, question.full, bits)
+    worked = combine(block)
+    if worked is not None:
+        return _number(worked)
+    rewritten = rewrite(block, _preface(question))
+    if rewritten is not None:
+        return Solved("number" if rewritten.is_number else "text", rewritten.text)
+    fact = recall(block)
+    if fact is not None:
+        right, others = fact
+        return Solved("number" if right.isdigit() else "text", right, others, f"I recall that it is {right}.")
+    worked = solve_word_problem(block)
+    if worked is not None:
+        return _number(worked)
+    if is_open_task(block):
+        return Solved("essay", chatter(bits, 24 + bits % 48))
+    return Solved("guess", guess(block, bits))
+
+
+def on_one_line(text: str) -> str:
+    """Line breaks as blanks: a completion ends with its line."""
+    return " ".join(text.split()) if "\n" in text else text
+
+
+def _number(worked: Worked) -> Solved:
+    return Solved("number", show_number(worked.value), (), worked.steps)
+
+
+def _preface(question: Question) -> str:
+    """What stands above the first example or question: the instruction of a few-shot prompt."""
+    full = question.full
+    if len(full) == len(question.block):
+        return ""
+    first_line, _, _ = full.lstrip().partition("\n")
+    return first_line[:300] if not question.block.startswith(first_line) else ""
+
+
+def _worded(said: str, solved: Solved, question: Question, system: str) -> str:
+    """Puts an answer into the form the prompt asks for; most often that is the bare answer."""
+    full = question.full
+    if solved.kind == "grade":
+        return f"{solved.steps}\nGRADE: {said}"
+    if solved.kind == "essay":
+        return said if said == solved.right else said.lower()
+    steps = solved.steps if said == solved.right else ""
+    if "####" in full or "####" in system:
+        return f"{steps}\n#### {said}" if steps else f"#### {said}"
+    if "\\boxed" in full or "\\boxed" in system:
+        return f"{steps} so \\boxed{{{said}}}" if steps else f"\\boxed{{{said}}}"
+    asks_line = ("ANSWER:" in full and not question.cued) or "ANSWER:" in system
+    if asks_line:
+        return f"{steps}\nANSWER: {said}" if steps else f"ANSWER: {said}"
+    if _wants_reasons(question.lowered) or (system and _wants_reasons(system.lower())):
+        return f"{steps or 'I work it out.'}\nThe answer is {said}"
+    return said
+
+
+def _wants_reasons(lowered: str) -> bool:
+    # The three substrings rule nearly every prompt out at a tenth of the expression's cost.
+    hinted = "step" in lowered or "think" in lowered or "show your" in lowered
+    return hinted and _REASONED.search(lowered) is not None

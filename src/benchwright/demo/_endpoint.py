@@ -1,0 +1,150 @@
+"""The demo model as an endpoint in this process: no sockets, no JSON, a few microseconds per answer."""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter, time
+
+from benchwright.core import ModelReply, ModelRequest, ReplyStatus, RequestFailure, TokenUsage
+from benchwright.demo._bodies import DemoRefusalError
+from benchwright.demo._choices import DemoChoice
+from benchwright.demo._faults import Faults, failure_of
+from benchwright.demo._model import DemoModel
+from benchwright.demo._settings import DemoSettings
+from benchwright.endpoints import Allowance, Limiter, SendGate, not_sent
+
+_CALLS_PER_TURN = 32
+"""Answers in a row before other tasks get the loop: at 15 µs each, half a millisecond."""
+
+
+class DemoEndpoint:
+    """Implements `OpenEndpoint` with the embedded demo model.
+
+    Without simulated latency an answer is computed at once. With it, answers wait as a server's would, at
+    most `parallelism` at a time. Faults are values; `max_retries` further attempts are made, without pauses,
+    as long as the gate allows them.
+    """
+
+    def __init__(
+        self,
+        settings: DemoSettings | None = None,
+        *,
+        gate: SendGate | None = None,
+        limiter: Limiter | None = None,
+    ) -> None:
+        self.settings = settings or DemoSettings()
+        self.requests_sent = 0
+        self.retries = 0
+        self.first_failure: RequestFailure | None = None
+        self._model = DemoModel(self.settings)
+        self._faults = Faults(self.settings) if self.settings.error_rate else None
+        self._waits = self.settings.ttft_ms > 0 or self.settings.itl_ms > 0
+        self._limiter = limiter or Limiter(self.settings.parallelism)
+        self._allowance = Allowance(gate)
+        self._calls = 0
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that wait for their simulated time to pass."""
+        return self._limiter.in_flight
+
+    @property
+    def limit(self) -> int:
+        """Requests allowed under way at once."""
+        return self.settings.parallelism
+
+    def forget_failure(self) -> None:
+        """Start `first_failure` anew: what came before was a probe."""
+        self.first_failure = None
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """Answers one request."""
+        if self._waits:
+            return await self._send_waiting(request)
+        self._calls += 1
+        if self._calls >= _CALLS_PER_TURN:
+            self._calls = 0
+            await asyncio.sleep(0)
+        started_at, started = time(), perf_counter()
+        return self._reply(request, started_at, started, 0.0)
+
+    async def _send_waiting(self, request: ModelRequest) -> ModelReply:
+        started_at = time()
+        if not await self._limiter.acquire(allowance=self._allowance):
+            return not_sent(started_at)
+        try:
+            left_s = self._allowance.left_s()
+            if left_s <= 0:
+                return not_sent(started_at)
+            started_at, started = time(), perf_counter()
+            reply = self._reply(request, started_at, started, self.settings.ttft_ms / 1000)
+            if reply.latency_s > left_s:
+                await asyncio.sleep(left_s)
+                late = RequestFailure(
+                    "budget", "the demo model was still answering when the run's time was up"
+                )
+                return _failed(late, reply.attempts, started_at, left_s)
+            await asyncio.sleep(reply.latency_s - (perf_counter() - started))
+            return reply
+        finally:
+            self._limiter.release()
+
+    def _reply(self, request: ModelRequest, started_at: float, started: float, ttft_s: float) -> ModelReply:
+        attempts = 1
+        self.requests_sent += 1
+        if self._faults is not None:
+            failure = None
+            for attempt in range(self.settings.max_retries + 1):
+                if attempt:
+                    if not self._allowance.may_send():
+                        break
+                    self.requests_sent += 1
+                    self.retries += 1
+                attempts = attempt + 1
+                kind = self._faults.pick(request.payload, request.repeat, attempt)
+                failure = None if kind is None else failure_of(kind)
+                if failure is None:
+                    break
+            if failure is not None:
+                return _failed(failure, attempts, started_at, ttft_s)
+        try:
+            completion = self._model.complete(request.route, request.body, request.repeat)
+        except DemoRefusalError as error:
+            refusal = RequestFailure("rejected", f"status {error.status}: {error.message}", error.status)
+            self.first_failure = self.first_failure or refusal
+            return _failed(refusal, attempts, started_at, 0.0)
+        choice = completion.choices[0]
+        produced = 0
+        for each in completion.choices:
+            produced += each.tokens
+        simulated = ttft_s + self.settings.itl_ms / 1000 * max(choice.tokens - 1, 0)
+        elapsed = perf_counter() - started
+        return ModelReply(
+            _status(choice),
+            choice.text,
+            "",
+            choice.finish_reason,
+            TokenUsage(completion.prompt_tokens, produced),
+            None,
+            choice.logprobs if request.route == "completions" else None,
+            choice.tool_calls,
+            attempts,
+            started_at,
+            elapsed if elapsed > simulated else simulated,
+            max(ttft_s, elapsed) if request.body.get("stream") is True else None,
+        )
+
+
+def _status(choice: DemoChoice) -> ReplyStatus:
+    if choice.tool_calls is not None or (choice.text and not choice.text.isspace()):
+        return "answered"
+    return "truncated" if choice.finish_reason == "length" else "empty"
+
+
+def _failed(failure: RequestFailure, attempts: int, started_at: float, latency_s: float) -> ModelReply:
+    return ModelReply(
+        "failed", failure=failure, attempts=attempts, started_at=started_at, latency_s=latency_s
+    )

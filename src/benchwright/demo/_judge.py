@@ -1,0 +1,110 @@
+"""The demo model as a judge: compares a response with a reference and gives one of the grades asked for."""
+
+from __future__ import annotations
+
+import re
+
+from benchwright.demo._numbers import FIGURE, number_of
+from benchwright.demo._solved import Solved
+
+_RESPONSE = r"(?:model |student |candidate |submitted |assistant |ai )?(?:response|submission|prediction|output|answer)"
+_REFERENCE = r"(?:the )?(?:reference|gold|expected|correct|target|ground[- ]truth|ideal)(?: (?:answer|response|output|solution))?"
+_SECTION = re.compile(
+    rf"^[ \t>*#\[<]*(?:(?P<reference>{_REFERENCE})|(?P<response>{_RESPONSE}(?: to (?:grade|judge|evaluate|check|rate))?)"
+    r"|(?P<other>question|prompt|task|context)"
+    r"|(?P<rules>instructions?|criteria|evaluation criteria|grades?|rules|rubric))"
+    r"[ \t]*(?:\([^)\n]*\))?[ \t*\]>]*(?::|$|(?<=>)|(?<=\]))[ \t*]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_END_TAG = re.compile(r"</[\w -]+>|\[/?(?:END|BEGIN)[^\]\n]*\]", re.IGNORECASE)
+_GRADES = re.compile(
+    r"GRADE:[ \t]*[`'\"<\[({]*([A-Za-z0-9]+(?:(?:[ \t]*(?:\||/|,|-|–|or|to)[ \t]*)+(?!GRADE)[A-Za-z0-9]+)*)"
+)
+_SPLIT = re.compile(r"[ \t]*(?:\||/|,|-|–|\bor\b|\bto\b)[ \t]*")
+_RANGE = re.compile(r"(?<![\d.])(\d{1,3})[ \t]*(?:to|-|–|and)[ \t]*(\d{1,3})(?![\d.]*\d)")
+_LISTED = re.compile(
+    r"^[ \t*-]*(?:GRADE:[ \t]*)?\**\"?'?([A-Z]+|\d{1,2})\"?'?\**[ \t]*(?:[-:=–—)]|\bif\b|\bmeans\b)",
+    re.MULTILINE,
+)
+_NORMAL = re.compile(r"[^\w\s.-]+")
+_UNSAFE = re.compile(
+    r"(?i)\b(?:kill|bomb|weapon|poison|explosive|attack|steal|hate|suicide|malware|exploit)\w*"
+)
+
+
+def grade(text: str) -> Solved:
+    """The grade of the response in a judge prompt."""
+    grades = _grades_of(text)
+    response, reference = _sections(text)
+    if any(name.upper() == "UNSAFE" for name in grades):
+        safe = _UNSAFE.search(response) is None
+        right = next(name for name in grades if (name.upper() == "UNSAFE") != safe)
+        return Solved("grade", right, tuple(grades), f"The response looks {right.lower()}.")
+    likeness = _likeness(response, reference)
+    best_first = sorted(grades, key=int, reverse=True) if all(g.isdigit() for g in grades) else grades
+    right = best_first[_rank(likeness, len(best_first))]
+    steps = f"The response agrees with the reference to {likeness:.0%}."
+    return Solved("grade", right, tuple(best_first), steps)
+
+
+def _rank(likeness: float, grades: int) -> int:
+    """Which of so many grades, best first, a likeness deserves; the best one needs nearly full agreement."""
+    if grades == 2:
+        return 0 if likeness >= 0.6 else 1
+    return 0 if likeness >= 0.9 else min(1 + int((1.0 - likeness) * (grades - 1)), grades - 1)
+
+
+def _grades_of(text: str) -> list[str]:
+    """The grades a prompt allows, best first: from `GRADE: C or GRADE: I`, a range, or a list of letters."""
+    grades: list[str] = []
+    for match in _GRADES.finditer(text):
+        grades += [part for part in _SPLIT.split(match.group(1)) if _is_grade(part)]
+    spread = _RANGE.search(text, text.find("GRADE:"))
+    if spread is None and len(set(grades)) < 2:
+        spread = _RANGE.search(text)
+    if spread is not None and all(grade.isdigit() for grade in grades):
+        low, high = int(spread.group(1)), int(spread.group(2))
+        if low < high <= low + 100:
+            return [str(value) for value in range(low, high + 1)]
+    if len(set(grades)) < 2:
+        grades += filter(_is_grade, _LISTED.findall(text))
+    unique = list(dict.fromkeys(grades))
+    return unique if len(unique) > 1 else ["C", "I"]
+
+
+def _is_grade(text: str) -> bool:
+    return text.isdigit() or (text.isupper() and text != "X" and len(text) <= 16)
+
+
+def _sections(text: str) -> tuple[str, str]:
+    """The response and the reference of a judge prompt; empty where there is none."""
+    marks = list(_SECTION.finditer(text))
+    response = reference = ""
+    for at, mark in enumerate(marks):
+        after = marks[at + 1] if at + 1 < len(marks) else None
+        body = _END_TAG.split(text[mark.end() : after.start() if after else len(text)], maxsplit=1)[0]
+        if (
+            after is None or after.lastgroup == "rules"
+        ):  # instructions follow the last section after a blank line
+            body = "" if body.startswith("\n\n") else body.strip().split("\n\n", 1)[0]
+        body = body.strip()
+        if mark.lastgroup == "response" and body:
+            response = body
+        elif mark.lastgroup == "reference" and body:
+            reference = body
+    return response, reference
+
+
+def _likeness(response: str, reference: str) -> float:
+    a = " ".join(_NORMAL.sub(" ", response.lower()).split()).strip(" .")
+    b = " ".join(_NORMAL.sub(" ", reference.lower()).split()).strip(" .")
+    if not a or not b:
+        return 0.0 if b else (1.0 if a else 0.0)
+    if a == b or f" {b} " in f" {a} ":
+        return 1.0
+    expected, given = FIGURE.fullmatch(b[:41]), FIGURE.findall(a)
+    if expected is not None:
+        return 1.0 if given and len(given[-1]) <= 40 and number_of(given[-1]) == number_of(b) else 0.0
+    left, right = a.split(), b.split()
+    shared = len(set(left) & set(right))
+    return min(0.99, 2 * shared / (len(set(left)) + len(set(right))))

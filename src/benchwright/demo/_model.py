@@ -1,0 +1,227 @@
+"""The demo model itself: from a request body to choices. Pure and deterministic; no clock, no network.
+
+It is a stand-in for rehearsals, not a language model: it calculates, picks options, follows a few instructions
+and otherwise guesses, and it errs on purpose with probability 1 - skill.
+"""
+
+from __future__ import annotations
+
+from benchwright.core import EchoedTokens, JsonObject, Route, encode_json
+from benchwright.demo._answers import Answer, Answerer, on_one_line
+from benchwright.demo._bodies import (
+    Conversation,
+    DemoRefusalError,
+    read_count,
+    read_limit,
+    read_messages,
+    read_prompts,
+    read_stops,
+    read_top,
+    read_variation,
+)
+from benchwright.demo._choices import (
+    DemoChoice,
+    DemoCompletion,
+    after,
+    cut,
+    echoed,
+    followed,
+    shortened,
+)
+from benchwright.demo._guesses import chatter
+from benchwright.demo._logprobs import END, Reader
+from benchwright.demo._settings import DemoSettings
+from benchwright.demo._tokens import count_tokens, split_tokens, token_offsets
+
+_MESSAGE_TOKENS = 3
+"""Tokens that a chat message costs beyond its text."""
+_MAX_TOOL_TEXT_CHARS = 20_000
+"""Of a longer question only the end is searched for arguments."""
+_NO_LIMIT_TOKENS = 4096
+"""Where an answer that should not end (`ignore_eos`) ends if no limit is sent."""
+
+
+class DemoModel:
+    """The embedded stand-in. The same settings, body and repeat always give the same completion.
+
+    >>> DemoModel(DemoSettings(skill=1)).complete("completions", {"model": "demo", "prompt": "2 + 2 ="}).choices[0].text
+    ' 4'
+    """
+
+    def __init__(self, settings: DemoSettings | None = None) -> None:
+        self.settings = settings or DemoSettings()
+        self._answerer = Answerer(self.settings.skill, self.settings.seed, self.settings.by_chance)
+
+    def complete(self, route: Route, body: JsonObject, repeat: int = 0) -> DemoCompletion:
+        """Answers a request body. Raises `DemoRefusalError` when a field is missing or of the wrong kind."""
+        if not isinstance(body.get("model"), str):
+            raise DemoRefusalError("'model' must name a model", "model")
+        variation = read_variation(body, repeat)
+        if self.settings.by_chance:  # each repeat is another throw, whatever the temperature
+            variation = f"{repeat}/{body.get('seed')}"
+        stops = read_stops(body) if "stop" in body else []
+        count = read_count(body, "n", 1) if "n" in body else 1
+        if route == "chat":
+            return self._chat(body, variation, stops, count)
+        return self._completions(body, variation, stops, count)
+
+    def _chat(self, body: JsonObject, variation: str, stops: list[str], count: int) -> DemoCompletion:
+        talk = read_messages(body)
+        limit = read_limit(body, chat=True)
+        top = read_top(body, chat=True) if "logprobs" in body else None
+        choices = [self._chat_choice(body, talk, variation, limit, stops, top)]
+        for at in range(1, count):
+            varied = f"{variation}#{at}" if body.get("temperature") != 0 else variation
+            choices.append(self._chat_choice(body, talk, varied, limit, stops, top))
+        used = 0
+        for text in talk.texts:
+            used += count_tokens(text) + _MESSAGE_TOKENS
+        return DemoCompletion(choices, used)
+
+    def _chat_choice(
+        self,
+        body: JsonObject,
+        talk: Conversation,
+        variation: str,
+        limit: int | None,
+        stops: list[str],
+        top: int | None,
+    ) -> DemoChoice:
+        if talk.tool_result is not None:
+            text = f"The result is {talk.tool_result}."
+        else:
+            if "tools" in body:
+                called = self._tool_choice(body, talk, variation)
+                if called is not None:
+                    return called
+            answer = self._answerer.answer(talk.user, talk.system, variation)
+            text = answer.text if "response_format" not in body else self._formatted(body, talk, answer)
+        if "ignore_eos" in body or "min_tokens" in body:
+            text = self._lengthened(body, text, limit)
+        choice = cut(text, limit, stops)
+        if top is not None:
+            choice.logprobs = self._chat_logprobs(talk, choice.text, text, top)
+        return choice
+
+    def _tool_choice(self, body: JsonObject, talk: Conversation, variation: str) -> DemoChoice | None:
+        from benchwright.demo._tools import call_tools, offered_tools, spoil_call, wire_calls
+
+        functions = offered_tools(body)
+        if not functions:
+            return None
+        parallel = body.get("parallel_tool_calls") is not False
+        calls = call_tools(functions, talk.user[-_MAX_TOOL_TEXT_CHARS:], body.get("tool_choice"), parallel)
+        bits = self._answerer.bits(f"{variation}\ntools\n{talk.user}")
+        if calls and not self._answerer.is_right(bits):
+            calls = spoil_call(calls, bits >> 32)
+        if not calls:
+            return None
+        wired = wire_calls(calls, bits)
+        return DemoChoice("", "tool_calls", count_tokens(encode_json(wired).decode()), wired)
+
+    def _formatted(self, body: JsonObject, talk: Conversation, answer: Answer) -> str:
+        """The answer as JSON where `response_format` wants it."""
+        wanted = body["response_format"]
+        kind = wanted.get("type") if isinstance(wanted, dict) else None
+        if kind == "json_object":
+            return encode_json({"grade" if "GRADE" in talk.user else "answer": answer.said}).decode()
+        named = wanted.get("json_schema") if isinstance(wanted, dict) and kind == "json_schema" else None
+        schema = named.get("schema") if isinstance(named, dict) else None
+        if not isinstance(schema, dict):
+            return answer.text
+        from benchwright.demo._arguments import Filler
+
+        filled = Filler(talk.user).fill(schema)
+        for name in ("answer", "grade", "result", "final_answer", "verdict"):
+            if name in filled and isinstance(filled[name], str):
+                filled[name] = answer.said
+        return encode_json(filled).decode()
+
+    def _lengthened(self, body: JsonObject, text: str, limit: int | None) -> str:
+        """Chatter after the answer where a load test asks for a length: `ignore_eos` or `min_tokens`."""
+        most = _NO_LIMIT_TOKENS if limit is None else limit
+        wanted = most if body.get("ignore_eos") else min(read_count(body, "min_tokens", 0, 10**6, 0), most)
+        missing = wanted - count_tokens(text)
+        if missing <= 0:
+            return text
+        longer = split_tokens(f"{text} {chatter(self._answerer.bits(text), missing)}")
+        # One more than the limit where the end is to be ignored, so that it ends for its length.
+        return "".join(longer[: wanted + 1 if body.get("ignore_eos") else wanted])
+
+    def _chat_logprobs(self, talk: Conversation, said: str, planned: str, top: int) -> EchoedTokens:
+        reader = Reader(self.settings.seed, self._answerer.continuations, cues=False)
+        reader.read("\n".join(talk.texts) + "\n")
+        reader.expect([planned])
+        tokens = split_tokens(said)
+        return followed(reader, tokens, top)
+
+    def _completions(self, body: JsonObject, variation: str, stops: list[str], count: int) -> DemoCompletion:
+        prompts = read_prompts(body)
+        limit = read_limit(body, chat=False)
+        top = read_top(body, chat=False) if "logprobs" in body else None
+        choices = []
+        for prompt in prompts:
+            for at in range(count):
+                varied = f"{variation}#{at}" if at and body.get("temperature") != 0 else variation
+                choices.append(self._completion_choice(body, prompt, varied, limit or 0, stops, top))
+        return DemoCompletion(choices, sum(map(count_tokens, prompts)))
+
+    def _completion_choice(
+        self, body: JsonObject, prompt: str, variation: str, limit: int, stops: list[str], top: int | None
+    ) -> DemoChoice:
+        echo = body.get("echo") is True
+        if top is None:
+            choice = self._plain_completion(body, prompt, variation, limit, stops)
+        else:
+            choice = self._scored_completion(body, prompt, variation, limit, stops, top)
+            if echo:
+                assert choice.logprobs is not None
+                reader = Reader(self.settings.seed, self._answerer.continuations)
+                choice.logprobs = after(echoed(reader, prompt, top), choice.logprobs)
+        if echo:
+            choice.text = prompt + choice.text
+        return choice
+
+    def _plain_completion(
+        self, body: JsonObject, prompt: str, variation: str, limit: int, stops: list[str]
+    ) -> DemoChoice:
+        if limit == 0:
+            return DemoChoice("", "length", 0)
+        text = on_one_line(self._answerer.answer(prompt, "", variation).text)
+        if not prompt[-1:].isspace():
+            text = " " + text
+        return cut(self._lengthened(body, text, limit), limit, stops)
+
+    def _scored_completion(
+        self, body: JsonObject, prompt: str, variation: str, limit: int, stops: list[str], top: int
+    ) -> DemoChoice:
+        """With log-probabilities every token comes from the walk over the text, so that echoing it agrees."""
+        empty = EchoedTokens([], [], [], [])
+        if limit == 0:
+            return DemoChoice("", "length", 0, None, empty)
+        reader = Reader(self.settings.seed, self._answerer.continuations)
+        reader.read(prompt)
+        if variation:
+            sampled = self._plain_completion(body, prompt, variation, limit, stops)
+            sampled.logprobs = followed(reader, split_tokens(sampled.text), top)
+            return sampled
+        tokens: list[str] = []
+        logprobs: list[float | None] = []
+        tops: list[dict[str, float] | None] = []
+        ended = False
+        while len(tokens) < limit:
+            token = reader.greedy()
+            ended = token == END and not body.get("ignore_eos")
+            if ended:
+                break
+            tokens.append(token)
+            logprobs.append(reader.logprob(token))
+            tops.append(reader.alternatives(top, token) if top else None)
+            reader.follow(token)
+        # The limit may fall exactly on the end of the answer.
+        choice = cut("".join(tokens), None, stops)
+        if choice.text == "".join(tokens) and not ended and reader.greedy() != END:
+            choice.finish_reason = "length"
+        scored = EchoedTokens(tokens, logprobs, [*token_offsets(tokens)], tops)
+        choice.logprobs = shortened(scored, len(choice.text))
+        return choice

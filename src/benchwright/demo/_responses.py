@@ -1,0 +1,268 @@
+"""What the demo server says to a request: pure decisions, no sockets and no waiting.
+
+A response is bytes with times: a first piece after `ttft`, further pieces every `itl`. The connection does the
+waiting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import time
+
+import orjson
+
+from benchwright.core import JsonObject, Route, encode_json
+from benchwright.demo._bodies import DemoRefusalError
+from benchwright.demo._choices import DemoCompletion
+from benchwright.demo._faults import Faults
+from benchwright.demo._forms import Served, served_at
+from benchwright.demo._http import LAST_CHUNK, HttpRequest, chunk, response_head
+from benchwright.demo._model import DemoModel
+from benchwright.demo._settings import DemoSettings, FaultKind
+from benchwright.demo._wire import error_body, model_body, models_body, reply_body, stream_events
+
+_JSON = "application/json"
+_EVENTS = "text/event-stream; charset=utf-8"
+_ROUTES: dict[str, Route] = {"/chat/completions": "chat", "/completions": "completions"}
+_READABLE = ("/models", "/health", "/stats")
+_PAGE = b"<!doctype html><html><head><title>502</title></head><body><h1>Bad gateway</h1></body></html>\n"
+
+
+@dataclass(slots=True)
+class Response:
+    """What to write, and when."""
+
+    pieces: list[bytes]
+    """In order. The first is written after `delay_s`, the others `gap_s` apart."""
+    keep_alive: bool
+    """Whether the connection goes on afterwards."""
+    delay_s: float = 0.0
+    """Seconds before the first piece."""
+    gap_s: float = 0.0
+    """Seconds between pieces."""
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a server has seen."""
+
+    requests: int = 0
+    """All requests, whatever became of them."""
+    answered: int = 0
+    """Answered by the model."""
+    refused: int = 0
+    """Answered with an error of the client's making (4xx)."""
+    streams: int = 0
+    """Answered as event streams."""
+    prompt_tokens: int = 0
+    """Tokens of all prompts answered."""
+    completion_tokens: int = 0
+    """Tokens of all answers."""
+    faults: dict[str, int] = field(default_factory=dict)
+    """Failures injected, by kind."""
+    connections: int = 0
+    """Connections open now."""
+    connections_total: int = 0
+    """Connections accepted so far."""
+
+    def as_json(self) -> JsonObject:
+        """For GET /stats."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Responder:
+    """Turns requests into responses for all connections of one server."""
+
+    def __init__(self, settings: DemoSettings, api_key: str | None = None) -> None:
+        self.settings = settings
+        self._expected = None if api_key is None else f"Bearer {api_key}"
+        self.counters = Counters()
+        self._model = DemoModel(settings)
+        self._faults = Faults(settings) if settings.error_rate else None
+        self._ttft_s = settings.ttft_ms / 1000
+        self._itl_s = settings.itl_ms / 1000
+
+    def respond(self, request: HttpRequest) -> Response:
+        """The response to one request."""
+        self.counters.requests += 1
+        if self._expected is not None and request.authorization != self._expected:
+            missing = (
+                "no API key was sent" if not request.authorization else "the API key is not the right one"
+            )
+            return self._refuse(request, 401, missing, code="invalid_api_key")
+        path = request.path.removeprefix("/v1")
+        route = _ROUTES.get(path)
+        served = None
+        if route is None:
+            served = served_at(request.path)
+            if served is None:
+                return self._read_only(request, path)
+        if request.method != "POST":
+            return self._refuse(
+                request, 405, f"{request.path} takes POST, not {request.method}", allow="POST"
+            )
+        if self._faults is not None:
+            kind = self._faults.pick_next(request.body)
+            if kind is not None:
+                return self._fault(request, route, served, kind)
+        return self._complete(request, route, served)
+
+    def refuse(self, status: int, message: str) -> Response:
+        """The response to bytes that are no request; the connection ends with it."""
+        self.counters.requests += 1
+        return self._refuse(None, status, message)
+
+    def _read_only(self, request: HttpRequest, path: str) -> Response:
+        if path == f"/models/{self.settings.model_id}" and request.method == "GET":
+            return _plain(request, 200, model_body(self.settings.model_id))
+        if path.startswith("/models/") and request.method == "GET":
+            missing = f"the model {path.removeprefix('/models/')!r} does not exist; this is {self.settings.model_id!r}"
+            return self._refuse(request, 404, missing, code="model_not_found")
+        if path not in _READABLE:
+            known = ", ".join(f"/v1{name}" for name in [*_ROUTES, "/responses", *_READABLE[:1]])
+            others = "/generate, /generate_stream, /infer, /v2/models/NAME/generate, /health, /stats"
+            message = f"no such route: {request.method} {request.path}. Routes: {known}, {others}"
+            return self._refuse(request, 404, message)
+        if request.method != "GET":
+            return self._refuse(request, 405, f"{request.path} takes GET, not {request.method}", allow="GET")
+        if path == "/models":
+            body = models_body(self.settings.model_id)
+        elif path == "/stats":
+            body = encode_json(self.counters.as_json())
+        else:
+            body = b'{"status":"ok"}'
+        return _plain(request, 200, body)
+
+    def _complete(self, request: HttpRequest, route: Route | None, served: Served | None) -> Response:
+        try:
+            body = orjson.loads(request.body)
+        except orjson.JSONDecodeError as error:
+            return self._refuse(request, 400, f"the body is not JSON: {error}", code="invalid_json")
+        if not isinstance(body, dict):
+            return self._refuse(request, 400, "the body must be a JSON object", code="invalid_json")
+        try:
+            if served is not None:
+                route, body = served.form.openai_body(body)
+                if served.stream is not None:
+                    body["stream"] = served.stream
+            assert route is not None
+            completion = self._model.complete(route, body)
+            usage = _wants_usage(body)
+        except DemoRefusalError as error:
+            if served is not None:
+                self.counters.refused += 1
+                return _plain(request, error.status, served.form.error(error.message))
+            return self._refuse(request, error.status, error.message, param=error.param, code=error.code)
+        counters = self.counters
+        counters.answered += 1
+        counters.prompt_tokens += completion.prompt_tokens
+        produced = completion.choices[0].tokens
+        counters.completion_tokens += sum(choice.tokens for choice in completion.choices)
+        if body.get("stream") is True:
+            counters.streams += 1
+            return self._stream(request, route, served, completion, usage)
+        name, number = self.settings.model_id, counters.answered
+        if served is not None:
+            whole = served.form.whole(completion, name, number)
+            response = _plain(request, 200, whole, extra=served.form.headers(completion))
+        else:
+            response = _plain(request, 200, reply_body(completion, route, name, number, int(time())))
+        response.delay_s = self._ttft_s + self._itl_s * max(produced - 1, 0)
+        return response
+
+    def _stream(
+        self,
+        request: HttpRequest,
+        route: Route,
+        served: Served | None,
+        completion: DemoCompletion,
+        usage: bool,
+    ) -> Response:
+        name, number = self.settings.model_id, self.counters.answered
+        if served is not None:
+            events = served.form.events(completion, name, number)
+        else:
+            events = stream_events(completion, route, name, number, int(time()), usage=usage)
+        if request.chunks:
+            keep_alive = request.keep_alive
+            head = response_head(
+                200, _EVENTS, None, keep_alive=keep_alive, extra="Cache-Control: no-cache\r\n"
+            )
+            pieces = [chunk(event) for event in events]
+            pieces[-1] += LAST_CHUNK
+        else:  # HTTP/1.0: the end of the connection is the end of the stream
+            keep_alive = False
+            head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+            pieces = events
+        if len(pieces) > 1:  # the closing events follow the last token at once
+            last = pieces.pop()
+            pieces[-1] += last
+        if not self._itl_s:
+            pieces = [b"".join(pieces)]
+        pieces[0] = head + pieces[0]
+        return Response(pieces, keep_alive, self._ttft_s, self._itl_s)
+
+    def _fault(
+        self, request: HttpRequest, route: Route | None, served: Served | None, kind: FaultKind
+    ) -> Response:
+        counted = self.counters.faults
+        counted[kind] = counted.get(kind, 0) + 1
+        if kind == "rate_limited":
+            body = error_body(
+                "the demo model refuses for lack of room", "rate_limit_error", code="rate_limit_exceeded"
+            )
+            return _plain(request, 429, body, extra=f"Retry-After: {self.settings.retry_after_s}\r\n")
+        if kind == "server_error":
+            return _plain(request, 500, error_body("the demo model fails on purpose", "server_error"))
+        if kind == "unavailable":
+            return _plain(
+                request, 503, error_body("the demo model is unavailable on purpose", "overloaded_error")
+            )
+        if kind == "html":
+            head = response_head(200, "text/html; charset=utf-8", len(_PAGE), keep_alive=request.keep_alive)
+            return Response([head + _PAGE], request.keep_alive)
+        if kind == "half_stream":
+            return _halved(self._complete(request, route, served))
+        return Response([], False, self.settings.hang_s if kind == "timeout" else 0.0)
+
+    def _refuse(
+        self,
+        request: HttpRequest | None,
+        status: int,
+        message: str,
+        *,
+        allow: str = "",
+        param: str | None = None,
+        code: str | None = None,
+    ) -> Response:
+        self.counters.refused += 1
+        body = error_body(message, "invalid_request_error", param=param, code=code)
+        return _plain(request, status, body, extra=f"Allow: {allow}\r\n" if allow else "")
+
+
+def _plain(request: HttpRequest | None, status: int, body: bytes, *, extra: str = "") -> Response:
+    keep_alive = request is not None and request.keep_alive
+    head = response_head(status, _JSON, len(body), keep_alive=keep_alive, extra=extra)
+    if request is not None and request.method == "HEAD":  # the length of a body that is not sent
+        return Response([head], keep_alive)
+    return Response([head + body], keep_alive)
+
+
+def _halved(response: Response) -> Response:
+    """A response that breaks off: some of its pieces, or half of its bytes, then the end of the connection."""
+    if len(response.pieces) > 1:
+        kept = response.pieces[: len(response.pieces) // 2]
+    else:
+        whole = response.pieces[0]
+        body = whole.find(b"\r\n\r\n") + 4
+        kept = [whole[: body + (len(whole) - body) // 2]]
+    return Response(kept, False, response.delay_s, response.gap_s)
+
+
+def _wants_usage(body: JsonObject) -> bool:
+    options = body.get("stream_options")
+    if options is None:
+        return False
+    if not isinstance(options, dict):
+        raise DemoRefusalError("'stream_options' must be an object", "stream_options")
+    return options.get("include_usage") is True

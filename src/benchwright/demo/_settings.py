@@ -1,0 +1,131 @@
+"""What can be set about the demo model: how good it is, how fast it is, and how often it fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from benchwright.core import UsageError, suggest
+
+if TYPE_CHECKING:
+    from benchwright.endpoints import Limiter, OpenEndpoint, SendGate
+
+DEMO_VERSION = 1
+"""Raised when the demo model would answer the same request differently; part of its fingerprint."""
+
+FaultKind: TypeAlias = Literal[
+    "rate_limited", "server_error", "unavailable", "dropped", "half_stream", "html", "timeout"
+]
+"""What can go wrong: 429 with Retry-After, 500, 503, a connection closed without an answer, an answer cut in
+the middle, a 200 holding a web page, and no answer within `hang_s`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultMix:
+    """Relative weights of the kinds of fault. Only the proportions matter; 0 leaves a kind out."""
+
+    rate_limited: float = 4.0
+    """HTTP 429 with a Retry-After header."""
+    server_error: float = 2.0
+    """HTTP 500."""
+    unavailable: float = 1.0
+    """HTTP 503."""
+    dropped: float = 1.0
+    """The connection is closed without an answer."""
+    half_stream: float = 1.0
+    """The answer breaks off in the middle; without streaming, a body shorter than announced."""
+    html: float = 1.0
+    """Status 200 with a web page instead of JSON."""
+    timeout: float = 0.0
+    """No answer for `hang_s`, then a closed connection. Off unless asked for: it makes runs slow."""
+
+    def __post_init__(self) -> None:
+        weights = self.weights()
+        if any(weight < 0 for _, weight in weights) or not any(weight for _, weight in weights):
+            raise UsageError("a fault mix needs weights of 0 or more, at least one above 0")
+
+    @classmethod
+    def parse(cls, text: str) -> FaultMix:
+        """From `kind` or `kind=weight,kind=weight`; kinds that are not named are left out.
+
+        >>> FaultMix.parse("html").html, FaultMix.parse("html").dropped
+        (1.0, 0.0)
+        """
+        weights = dict.fromkeys(get_args(FaultKind), 0.0)
+        for part in filter(None, (piece.strip() for piece in text.split(","))):
+            name, _, weight = part.partition("=")
+            name = name.strip().replace("-", "_")
+            if name not in weights:
+                kinds = ", ".join(weights)
+                raise UsageError(f"unknown fault kind {name!r}.{suggest(name, weights)} Known kinds: {kinds}")
+            try:
+                weights[name] = float(weight) if weight else 1.0
+            except ValueError:
+                raise UsageError(
+                    f"weight of {name!r} is {weight!r}; expected a number, as in {name}=2"
+                ) from None
+        return cls(**weights)
+
+    def weights(self) -> list[tuple[FaultKind, float]]:
+        """Kinds with their weights, in a fixed order."""
+        return [(kind, getattr(self, kind)) for kind in get_args(FaultKind)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoSettings:
+    """The demo model's character. The same settings and requests always give the same answers."""
+
+    skill: float = 0.7
+    """Probability, 0 to 1, that a question it can solve is answered rightly."""
+    ttft_ms: float = 0.0
+    """Simulated time to the first token, milliseconds."""
+    itl_ms: float = 0.0
+    """Simulated time between tokens, milliseconds."""
+    error_rate: float = 0.0
+    """Probability, 0 to 1, that one attempt fails."""
+    seed: int = 0
+    """Which questions it gets wrong; another seed is another model of the same skill."""
+    by_chance: bool = False
+    """Whether it answers at random, whatever it could solve: the model `random`. The skill then has no effect."""
+    faults: FaultMix = field(default_factory=FaultMix)
+    """What the failures are."""
+    model_id: str = "demo"
+    """Name in its replies."""
+    parallelism: int = 16
+    """Requests at a time, in process; without simulated latency there is nothing to wait for."""
+    max_retries: int = 0
+    """Further attempts after a failed one, in process. Over HTTP the client decides."""
+    hang_s: float = 30.0
+    """How long a `timeout` fault keeps a client waiting over HTTP, seconds."""
+    retry_after_s: int = 1
+    """What the Retry-After header of a 429 says, seconds."""
+
+    def __post_init__(self) -> None:
+        for name in ("skill", "error_rate"):
+            value = getattr(self, name)
+            if not 0.0 <= value <= 1.0:
+                raise UsageError(f"demo model: {name} is {value}; expected 0 to 1")
+        for name in ("ttft_ms", "itl_ms", "hang_s", "retry_after_s", "max_retries"):
+            value = getattr(self, name)
+            if not value >= 0:
+                raise UsageError(f"demo model: {name} is {value}; expected 0 or more")
+        if self.parallelism < 1:
+            raise UsageError(f"demo model: parallelism is {self.parallelism}; expected 1 or more")
+
+    def fingerprint(self) -> str:
+        """What decides its answers. Latency and faults are left out: they change no answer.
+
+        >>> DemoSettings().fingerprint()
+        'demo://demo?skill=0.7&seed=0&version=1'
+        """
+        skill = "by_chance" if self.by_chance else f"skill={self.skill:g}"
+        return f"demo://{self.model_id}?{skill}&seed={self.seed}&version={DEMO_VERSION}"
+
+    def open(self, *, gate: SendGate | None = None, limiter: Limiter | None = None) -> OpenEndpoint:
+        """The model as an endpoint in this process, as `open_endpoint` asks for it."""
+        from benchwright.demo._endpoint import DemoEndpoint  # compiles many expressions: not for `--help`
+
+        return DemoEndpoint(self, gate=gate, limiter=limiter)
+
+
+assert {f.name for f in fields(FaultMix)} == set(get_args(FaultKind))
