@@ -11,27 +11,26 @@ import pytest
 import benchwright
 
 PACKAGE = Path(benchwright.__file__).parent
-BASE = {"core"}
-BELOW_BENCHMARKS = {"core", "plugins", "config", "datasets", "scorers"}
-MAY_IMPORT: dict[str, set[str]] = {
-    "core": set(),
-    "plugins": BASE,
-    "stats": BASE,
-    "config": BASE | {"plugins"},
-    "store": BASE,
-    "datasets": BASE | {"plugins", "config"},
-    "endpoints": BASE | {"plugins", "config"},
-    "demo": BASE | {"endpoints"},
-    "scorers": BASE | {"plugins", "stats"},
-    "benchmarks": BELOW_BENCHMARKS,
-    "engine": BELOW_BENCHMARKS | {"store", "endpoints", "demo", "stats", "benchmarks"},
-    "reports": BASE | {"plugins", "config", "store", "stats"},
-    "sdk": BELOW_BENCHMARKS | {"store", "endpoints", "demo", "stats", "benchmarks", "engine", "reports"},
-    "server": BELOW_BENCHMARKS
-    | {"store", "endpoints", "demo", "stats", "benchmarks", "engine", "reports", "sdk"},
-    "cli": {"server"}
-    | BELOW_BENCHMARKS
-    | {"store", "endpoints", "demo", "stats", "benchmarks", "engine", "reports", "sdk"},
+# Rooms from left to right: a room imports only those before it, and of these only the ones named here.
+MAY_IMPORT: dict[str, str] = {
+    "core": "",
+    "plugins": "core",
+    "stats": "core",
+    "config": "core plugins",
+    "store": "core",
+    "datasets": "core plugins",
+    "endpoints": "core plugins config",
+    "demo": "core endpoints",
+    "scorers": "core plugins",
+    "benchmarks": "core plugins config datasets scorers",
+    "engine": "core stats config store datasets endpoints demo scorers benchmarks",
+    "reports": "core plugins stats config store",
+    "runs": "core config store datasets endpoints demo benchmarks engine reports",
+    "workflows": "core config store datasets endpoints demo benchmarks runs",
+    "suites": "core config store endpoints benchmarks engine reports runs",
+    "sdk": "core plugins config store datasets endpoints scorers benchmarks engine reports runs workflows suites",
+    "server": "core store datasets workflows",
+    "cli": "core config store datasets demo benchmarks engine reports workflows suites sdk server",
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
 
@@ -49,17 +48,31 @@ def imports_of(path: Path) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_room_imports_only_what_the_table_allows(room: str) -> None:
+def test_room_imports_what_the_table_allows_and_nothing_else(room: str) -> None:
     assert room in MAY_IMPORT, f"room {room} has no line in the import table"
-    wrong = []
+    allowed = set(MAY_IMPORT[room].split())
+    wrong, used = [], set()
     for path in (PACKAGE / room).rglob("*.py"):
         for name, line in imports_of(path):
             parts = name.split(".")
             if len(parts) == 1 or parts[1] == room:
                 continue
-            if parts[1] not in MAY_IMPORT[room]:
+            used.add(parts[1])
+            if parts[1] not in allowed:
                 wrong.append(f"{path.relative_to(PACKAGE)}:{line} imports {name}")
     assert not wrong, "\n".join(wrong)
+    assert used == allowed, f"{room} imports {allowed - used} no more: take it out of the table"
+
+
+def test_imports_point_one_way() -> None:
+    order = list(MAY_IMPORT)
+    backwards = [
+        f"{room} → {other}"
+        for room, allowed in MAY_IMPORT.items()
+        for other in allowed.split()
+        if order.index(other) >= order.index(room)
+    ]
+    assert not backwards
 
 
 @pytest.mark.parametrize("room", ROOMS)

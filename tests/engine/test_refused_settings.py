@@ -17,8 +17,8 @@ from benchwright.config import find_config
 from benchwright.core import ModelReply, ModelRequest, RequestFailure, UsageError
 from benchwright.endpoints import AdaptedEndpoint
 from benchwright.endpoints._refused_settings import cut_at, refused_setting, setting_advice
+from benchwright.runs._models import choose_model
 from benchwright.sdk import RunOptions
-from benchwright.sdk._models import choose_model
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer

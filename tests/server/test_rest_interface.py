@@ -282,7 +282,7 @@ def test_the_description_names_every_route() -> None:
 
 
 def test_the_clients_of_workflows_speak_it(client: Client) -> None:
-    from benchwright.sdk import BenchwrightClient, workflow
+    from benchwright.workflows import BenchwrightClient, workflow
 
     async def handler(input_value: Any, ctx: Any) -> Any:
         doubled = await ctx.step(

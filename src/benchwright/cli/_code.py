@@ -11,14 +11,14 @@ from benchwright.cli._code_flags import refuse_benchmark_flags, run_tags, server
 from benchwright.cli._output import Output
 
 if TYPE_CHECKING:
-    from benchwright.sdk import CodePlan, CodeResult
     from benchwright.store import RunRecord, Store
+    from benchwright.workflows import CodePlan, CodeResult
 
 
 def asked_code(arguments: Namespace) -> CodePlan | None:
     """The program that TARGET names; None: a benchmark, data, or a suite."""
     from benchwright.config import find_config
-    from benchwright.sdk import plan_code
+    from benchwright.workflows import plan_code
 
     if arguments.target is None:
         return None
@@ -31,7 +31,7 @@ def asked_code(arguments: Namespace) -> CodePlan | None:
 
 def check_program(plan: CodePlan, output: Output) -> int:
     """`--dry-run`: whether the program is there; JSON: `{"command", "cwd", "input", "warning", "exit_code"}`."""
-    from benchwright.sdk import code_executable
+    from benchwright.workflows import code_executable
 
     code_executable(plan.command, plan.cwd)
     if output.as_json:
@@ -49,8 +49,8 @@ def check_program(plan: CodePlan, output: Output) -> int:
 
 def run_program(plan: CodePlan, arguments: Namespace, output: Output) -> int:
     """Run it to its end."""
-    from benchwright.sdk import run_code
     from benchwright.store import find_workspace, open_store
+    from benchwright.workflows import run_code
 
     tags = run_tags(arguments)
     serve = server_beside(arguments, None if arguments.quiet else output.note)
@@ -70,7 +70,7 @@ def run_program(plan: CodePlan, arguments: Namespace, output: Output) -> int:
 def resume_program(store: Store, run: RunRecord, arguments: Namespace, output: Output) -> int:
     """Go on with it."""
     from benchwright.config import find_config
-    from benchwright.sdk import resume_code
+    from benchwright.workflows import resume_code
 
     refuse_benchmark_flags(arguments, run.name)
     serve = server_beside(arguments, None if arguments.quiet else output.note)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from benchwright.cli._progress import EVERY_S
 
 if TYPE_CHECKING:
-    from benchwright.sdk import CodeProgress
+    from benchwright.workflows import CodeProgress
 
 _METRICS_SHOWN = 3
 

@@ -10,7 +10,7 @@ from benchwright.cli._run_flags import given
 from benchwright.config import SUITE_SETTINGS, Setting
 
 if TYPE_CHECKING:
-    from benchwright.sdk import Serve
+    from benchwright.workflows import Serve
 
 _TIMEOUT = Setting("timeout", "number", "stop the program after this time", above=0)
 _ALSO_FOR_PROGRAMS = ("input", "workspace")

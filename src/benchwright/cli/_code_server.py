@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from benchwright.sdk import ServerBeside
 from benchwright.server import serving
 from benchwright.store import Lease, Workspace
+from benchwright.workflows import ServerBeside
 
 
 @contextmanager

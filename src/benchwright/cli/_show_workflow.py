@@ -30,7 +30,7 @@ def show_workflow(store: Store, run: RunRecord, arguments: Namespace, output: Ou
 
 def _show_overview(store: Store, run: RunRecord, output: Output) -> None:
     from benchwright.reports import all_points, step_views, workflow_json, workflow_overview
-    from benchwright.sdk import STREAM_FILES
+    from benchwright.workflows import STREAM_FILES
 
     captured: dict[str, tuple[str, str]] = {}
     for name, file in STREAM_FILES.items():

@@ -10,8 +10,7 @@ from benchwright.cli._parser import Parser, value_of
 from benchwright.config import SUITE_SETTINGS
 
 if TYPE_CHECKING:
-    from benchwright.config import Suite
-    from benchwright.sdk import SuiteOptions
+    from benchwright.suites import Suite, SuiteOptions
 
 _SHORT = {"mode": "-m", "work_dir": "-w"}
 _METAVARS = {"mode": "MODE", "work_dir": "DIR", "max_num_workers": "N", "summarizer": "NAME"}
@@ -93,7 +92,7 @@ def suite_options(arguments: Namespace) -> SuiteOptions:
     """The flags as options of a suite."""
     from pathlib import Path
 
-    from benchwright.sdk import SuiteOptions
+    from benchwright.suites import SuiteOptions
 
     values: dict[str, Any] = {setting.name: getattr(arguments, setting.name) for setting in SUITE_SETTINGS}
     if values["work_dir"] is not None:
@@ -105,7 +104,7 @@ def asked_suite(arguments: Namespace) -> Suite | None:
     """The suite that is meant: a file, or what the flags describe. None: one target, one model, nothing else."""
     from pathlib import Path
 
-    from benchwright.sdk import chosen_models, command_suite, load_suite
+    from benchwright.suites import chosen_models, command_suite, load_suite
 
     cwd = Path.cwd()
     found = None if arguments.target is None else load_suite(arguments.target, cwd=cwd)

@@ -13,14 +13,15 @@ from benchwright.cli._suite_flags import suite_options
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from benchwright.config import Suite
-    from benchwright.sdk import PairResult, Pairs, RunOptions, SuiteCheck, SuiteResult
+    from benchwright.sdk import RunOptions, SuiteResult
+    from benchwright.suites import PairResult, Pairs, Suite, SuiteCheck
 
 
 def run_pairs(suite: Suite, options: RunOptions, arguments: Namespace, output: Output) -> int:
     """Run all pairs; JSON: `{"suite", "notes", "work_folder", "results", "comparison", "exit_code"}`."""
     from benchwright.cli._progress import aside, watching
-    from benchwright.sdk import DEFAULT_WORK_DIR, run_suite
+    from benchwright.sdk import run_suite
+    from benchwright.suites import DEFAULT_WORK_DIR
 
     how = suite_options(arguments).over(suite.settings)
     if how.work_dir is None and (arguments.target is None or arguments.models or suite.path.is_file()):
@@ -54,7 +55,7 @@ def check_pairs(
     """Check all pairs; with `tasks`, as a table of what would be run. JSON: `{"checks": […], "exit_code": n}`, each
     with `suite_model` and `suite_dataset`."""
     from benchwright.cli._check import check_code, check_view, report_json
-    from benchwright.sdk import check_suite
+    from benchwright.suites import check_suite
 
     found = check_suite(suite, options, suite_options(arguments).over(suite.settings))
     allowed = arguments.allow_failing_gold
@@ -97,7 +98,7 @@ def search_names(arguments: Namespace, output: Output) -> int:
 
     from benchwright.config import find_config
     from benchwright.core import UsageError
-    from benchwright.sdk import origins
+    from benchwright.suites import origins
 
     cwd = Path.cwd()
     config = find_config(cwd)
@@ -157,7 +158,7 @@ def _line(pair: PairResult) -> str:
 
 def _print_end(result: SuiteResult, output: Output) -> None:
     from benchwright.reports import SideBySideTable
-    from benchwright.sdk import DEFAULT_WORK_DIR
+    from benchwright.suites import DEFAULT_WORK_DIR
 
     if len(result.pairs) > 1 or any(
         pair.result is not None and not pair.result.seconds for pair in result.pairs

@@ -1,6 +1,7 @@
 """What users write once: `benchwright.toml`, suites, and the list of knobs that files and command line share."""
 
 from benchwright.config._benchmark import BenchmarkConfig, BenchmarkType
+from benchwright.config._documents import SUITE_SUFFIXES, read_document
 from benchwright.config._evaluations.builtin import BuiltinBenchmark, read_builtin
 from benchwright.config._evaluations.code import CodeBenchmark
 from benchwright.config._evaluations.nocode import ROW_ERRORS, FewShotTable, NoCodeBenchmark
@@ -36,21 +37,17 @@ from benchwright.config._run_settings import (
     RunOptions,
     layered,
     settings_deciding,
+    settings_of,
 )
 from benchwright.config._servers import host_url
 from benchwright.config._setting import HARMLESS, Decides, Setting
-from benchwright.config._suite.datasets import QUESTION_KEYS, SuiteDataset
-from benchwright.config._suite.documents import SUITE_SUFFIXES, read_document
-from benchwright.config._suite.models import SuiteModel
-from benchwright.config._suite.read_base import read_base
-from benchwright.config._suite.settings import (
+from benchwright.config._suite_settings import (
     MODES,
     SUITE_SETTINGS,
     SUMMARIZERS,
     checked_mode,
     checked_summarizer,
 )
-from benchwright.config._suite.suite import Suite, read_suite, suite_of
 
 __all__ = [
     "ALGORITHMS",
@@ -66,7 +63,6 @@ __all__ = [
     "OPTIONS",
     "PROFILES",
     "PROVIDERS",
-    "QUESTION_KEYS",
     "RECORDED",
     "RESCORE_OPTIONS",
     "RESUME_OVERRIDES",
@@ -93,9 +89,6 @@ __all__ = [
     "RunKeywords",
     "RunOptions",
     "Setting",
-    "Suite",
-    "SuiteDataset",
-    "SuiteModel",
     "check_headers",
     "checked_mode",
     "checked_summarizer",
@@ -107,14 +100,12 @@ __all__ = [
     "layered",
     "profile_model",
     "provider_model",
-    "read_base",
     "read_builtin",
     "read_config",
     "read_document",
     "read_model_entry",
-    "read_suite",
     "resolve_headers",
     "resolve_provider",
     "settings_deciding",
-    "suite_of",
+    "settings_of",
 ]

@@ -11,7 +11,7 @@ from benchwright.core import NotFoundError
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES
 from benchwright.reports import Comparison, SamplesOf, as_filed, compare_runs, folder_run, is_run_folder
-from benchwright.sdk._result import RunResult, called, recorded
+from benchwright.runs import RunResult, called, recorded
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
 

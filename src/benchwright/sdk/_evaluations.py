@@ -15,7 +15,7 @@ from benchwright.benchmarks import (
 from benchwright.config import BenchmarkConfig, ConfigFile, find_config
 from benchwright.core import BenchwrightError, refuse_foreign
 from benchwright.datasets import open_dataset
-from benchwright.sdk._code.scripts import find_script
+from benchwright.workflows import find_script
 
 _MARKS = ("from benchwright", "import benchwright")
 

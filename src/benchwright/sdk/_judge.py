@@ -9,9 +9,9 @@ from typing import Any
 from benchwright.core import ModelReply
 from benchwright.endpoints import AdaptedEndpoint, open_endpoint
 from benchwright.engine import judge_request, judge_settings, judge_text
+from benchwright.runs import in_event_loop
 from benchwright.scorers import JudgeCall, ScorerInput, Scores
 from benchwright.scorers import judge_score as _judge_score
-from benchwright.sdk._loops import in_event_loop
 
 
 @wraps(_judge_score)

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import FileReport, validate_questions
-from benchwright.config import find_config
+from benchwright.config import RunOptions, find_config
 from benchwright.core import UsageError, refuse_while_loading
-from benchwright.sdk._options import RunOptions
-from benchwright.sdk._targets import resolve_targets
+from benchwright.runs import resolve_targets
 
 
 def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **keywords: Any) -> FileReport:

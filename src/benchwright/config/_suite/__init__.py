@@ -1,1 +1,0 @@
-"""Suite files: several models, several datasets, every pair one run."""

@@ -1,0 +1,62 @@
+"""One run of a benchmark: from a target and options to a plan, a job and a result; resumed or scored again."""
+
+from benchwright.runs._check import check, with_problems
+from benchwright.runs._jobs import Ended, Job, leave, perform_jobs
+from benchwright.runs._loops import in_event_loop
+from benchwright.runs._models import UNNAMED, choose_model, scripted_model
+from benchwright.runs._questions import (
+    ONLY_MCQ,
+    QUESTION_SETTINGS,
+    fitting,
+    question_options,
+    refuse_idle,
+    refuse_unheard,
+)
+from benchwright.runs._rescore import rescore, rescore_plan
+from benchwright.runs._result import RunResult, called, recorded, recorded_result
+from benchwright.runs._resume import claimed, forget_failures, resume
+from benchwright.runs._run import (
+    Plan,
+    find_targets,
+    queue_plans,
+    run,
+    run_all,
+    run_settings,
+)
+from benchwright.runs._targets import Target, resolve_targets
+
+__all__ = [
+    "ONLY_MCQ",
+    "QUESTION_SETTINGS",
+    "UNNAMED",
+    "Ended",
+    "Job",
+    "Plan",
+    "RunResult",
+    "Target",
+    "called",
+    "check",
+    "choose_model",
+    "claimed",
+    "find_targets",
+    "fitting",
+    "forget_failures",
+    "in_event_loop",
+    "leave",
+    "perform_jobs",
+    "question_options",
+    "queue_plans",
+    "recorded",
+    "recorded_result",
+    "refuse_idle",
+    "refuse_unheard",
+    "rescore",
+    "rescore_plan",
+    "resolve_targets",
+    "resume",
+    "run",
+    "run_all",
+    "run_settings",
+    "scripted_model",
+    "with_problems",
+]

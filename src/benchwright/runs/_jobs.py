@@ -1,0 +1,173 @@
+"""Runs that are ready become results: in one event loop, one after the other or several at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchwright.core import BenchwrightError, RunOwnedError, RunSummary, UsageError
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import OpenEndpoint
+from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
+from benchwright.reports import write_reports, write_run_config, write_run_files
+from benchwright.runs._loops import in_event_loop
+from benchwright.runs._result import RunResult, result_of
+from benchwright.store import RunRecord, RunStatus, Store, Workspace, open_store
+
+_MANY_SAMPLES = 100_000
+"""So many are indexed after the run, a few microseconds each; fewer when somebody first filters them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run, on record and prepared."""
+
+    run: RunRecord
+    """Its record; this process owns it."""
+    prepared: Prepared
+    """Its rows, prompts and settings."""
+    resuming: bool = False
+    """Whether an earlier start may have left records."""
+    otherwise: RunStatus = "failed"
+    """Where it stands when it cannot go on: a resume leaves the run as it was."""
+    label: str | None = None
+    """What watchers call it; None: the benchmark's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of a job."""
+
+    job: Job
+    """Which one."""
+    result: RunResult | None = None
+    """The result; None when there is none."""
+    error: Exception | None = None
+    """Why there is none; None too where it never began, because another was interrupted."""
+
+
+def perform_jobs(
+    store: Store,
+    lanes: Sequence[Sequence[Job]],
+    *,
+    at_once: int = 1,
+    go_on: bool = False,
+    watcher: Watcher | None = None,
+    finished: Callable[[Ended], None] | None = None,
+    endpoint: OpenEndpoint | None = None,
+) -> list[Ended]:
+    """Perform all jobs, in the order given; `finished` is called after each.
+
+    The jobs of a lane are under way together, and so are up to `at_once` lanes. A job that cannot go on ends
+    the others of its kind: none begins any more and the error is raised, unless `go_on` says otherwise. After
+    Ctrl-C no job begins.
+    """
+    group = RunGroup()
+    work = _perform_all(store, lanes, at_once, go_on, watcher, finished, endpoint, group)
+    ended: list[Ended] = in_event_loop(work, group.interrupt)
+    return ended
+
+
+async def _perform_all(
+    store: Store,
+    lanes: Sequence[Sequence[Job]],
+    at_once: int,
+    go_on: bool,
+    watcher: Watcher | None,
+    finished: Callable[[Ended], None] | None,
+    endpoint: OpenEndpoint | None,
+    group: RunGroup,
+) -> list[Ended]:
+    places = asyncio.Semaphore(at_once)
+    errors: list[Exception] = []
+
+    async def one(job: Job) -> Ended:
+        if group.interrupted or (errors and not go_on):
+            leave(store, job, "interrupted before it began")
+            return Ended(job)
+        try:
+            with owned(store, job.run, job.otherwise):
+                ended = Ended(job, await _perform(store, job, group, watcher, endpoint))
+        except Exception as error:
+            errors.append(error)
+            ended = Ended(job, error=error)
+        if finished is not None:
+            finished(ended)
+        return ended
+
+    async def lane(jobs: Sequence[Job]) -> list[Ended]:
+        async with places:
+            return await asyncio.gather(*map(one, jobs))
+
+    with group.open():
+        ended = await asyncio.gather(*map(lane, lanes))
+    if errors and not go_on:
+        raise errors[0]
+    return [each for jobs in ended for each in jobs]
+
+
+async def _perform(
+    store: Store, job: Job, group: RunGroup, watcher: Watcher | None, endpoint: OpenEndpoint | None
+) -> RunResult:
+    run, prepared = job.run, job.prepared
+    if not job.resuming or not run.manifest:  # new, or killed before its data were read
+        run = store.start_run(run.id, prepared.manifest)
+    make_folder(run.folder)
+    write_run_config(run)  # before the first request: what was asked for is on record whatever happens
+    performed = await perform(
+        prepared, store, run,
+        resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
+    )  # fmt: skip
+    # In a thread: writing the samples of a large run would hold up the others.
+    reports = prepared.settings.reports or ()
+    problems = await asyncio.to_thread(_write_files, store.workspace, run.id, performed.summary, reports)
+    demo = prepared.asks_a_model and isinstance(prepared.settings.endpoint, DemoSettings)
+    result = result_of(store.run(run.id), performed, demo=demo)
+    if problems:  # what was requested is not all there
+        result = replace(result, exit_code=result.exit_code or 1, report_problems=tuple(problems))
+    return result
+
+
+def _write_files(workspace: Workspace, run_id: int, summary: RunSummary, reports: Sequence[str]) -> list[str]:
+    with open_store(workspace) as store:
+        run = store.run(run_id)
+        write_run_files(store, run, summary)
+        store.index_samples(at_least=_MANY_SAMPLES)
+        return write_reports(run, reports)
+
+
+def leave(store: Store, job: Job, reason: str | None) -> None:
+    """A job that is not begun any more can be resumed later."""
+    status: RunStatus = job.otherwise if job.resuming else "interrupted"
+    store.finish_run(job.run.id, status, summary=job.run.summary, error=reason)
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a run's files, and find out whether it can be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".writable").touch()
+        (folder / ".writable").unlink()
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {folder}: {error.strerror}; nothing was sent. Choose another --output-dir"
+        ) from None
+
+
+@contextmanager
+def owned(store: Store, run: RunRecord, otherwise: RunStatus) -> Iterator[None]:
+    """Whatever happens, the run does not stay `running` without an owner. What was recorded stays recorded;
+    a resume that cannot start leaves the run as it was."""
+    try:
+        yield
+    except BaseException as error:
+        if store.run(run.id).status == "running":
+            text = str(error) if isinstance(error, BenchwrightError) else f"{type(error).__name__}: {error}"
+            failed = isinstance(error, Exception) and not isinstance(error, InterruptedRunError)
+            status = otherwise if failed else "interrupted"
+            with suppress(RunOwnedError):  # taken over: its end is another process's to record
+                store.finish_run(run.id, status, summary=run.summary, error=text)
+        raise

@@ -1,0 +1,297 @@
+"""Which model is meant: flags, a name from benchwright.toml, a profile, or the embedded demo."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from benchwright.benchmarks import Generation
+from benchwright.config import (
+    BODY_SETTINGS,
+    PROFILES,
+    RECORDED,
+    ConfigFile,
+    ModelConfig,
+    RunOptions,
+    find_profile,
+    host_url,
+    is_provider_value,
+    profile_model,
+    provider_model,
+    resolve_headers,
+    resolve_provider,
+)
+from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_name, suggest
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import EndpointSettings, ScriptedSettings, model_in_url, wire_format
+from benchwright.engine import ModelSettings
+from benchwright.runs._loops import in_event_loop
+
+UNNAMED = "?"
+"""Stands for a model that only its server could name, where the server was not asked."""
+
+_ATTEMPTS = {
+    each.name: RECORDED[each.name]
+    for each in fields(EndpointSettings)
+    if each.name in RECORDED and RECORDED[each.name].group == "requests" and each.name != "parallelism"
+}
+"""Fields of an endpoint that options of a run set as they are."""
+_LISTED = 20
+"""Most names of models in a message."""
+DEFAULT_PARALLELISM = 16
+"""Samples in flight when nobody says otherwise: polite to a small server, enough for a laptop."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """A model, ready to be opened, and what its requests say."""
+
+    endpoint: ModelSettings
+    """Where it is."""
+    generation: Generation
+    """What every request body holds."""
+    model_type: str | None
+    """How it wants to be asked; None: as the benchmark declares."""
+    parallelism: int
+    """Samples in flight at once."""
+    repeats: int | None = None
+    """How often it wants to be asked each row; None: as the run says."""
+    notes: tuple[str, ...] = ()
+    """What must be said about it: what was written without effect, what stands in for what."""
+    system: str | None = None
+    """Its system message, for benchmarks that have none of their own."""
+
+    @property
+    def demo(self) -> bool:
+        """Whether this is the embedded demo model."""
+        return isinstance(self.endpoint, DemoSettings)
+
+
+def scripted_model(options: RunOptions) -> ChosenModel:
+    """The model of a run that is answered by an endpoint object of the caller's."""
+    parallelism = options.parallelism or DEFAULT_PARALLELISM
+    endpoint = ScriptedSettings(parallelism=parallelism)
+    return ChosenModel(
+        endpoint, _generation(options, endpoint.model_id, None), options.model_type, parallelism
+    )
+
+
+def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: bool = True) -> ChosenModel:
+    """Resolve the model flags. A server whose model nobody named is asked for its first one, unless nothing may
+    be sent; the model's name is then a question mark."""
+    address = _address(options)
+    name = options.model
+    configured = config.models if config is not None else {}
+    if name is not None and (name in configured or is_provider_value(name)):
+        model = configured[name] if name in configured else provider_model(name)
+        _refuse_description(options, model, address)
+        return _demo(options, model) if model.type == "demo" else _http(options, model, ask_server)
+    profile = None if name is None else find_profile(name)
+    if profile is not None:
+        if options.api not in (None, profile.api):
+            raise UsageError(f"profile {profile.name} speaks {profile.api}; leave --api {options.api} out")
+        model = profile_model(profile, base_url=address, model=options.model_id)
+        return _http(options, model, ask_server)
+    if name is not None and name != "demo":
+        where = config.path.name if config is not None else "no benchwright.toml was found"
+        raise UsageError(
+            f"no model named {name!r} ({where}).{suggest(name, [*configured, *PROFILES, 'demo'])} "
+            f"Known: {', '.join([*configured, 'demo'])}, and the profiles that benchwright ls --models lists. "
+            "Or describe one: --model-url URL --model-id ID"
+        )
+    if address is None:
+        _refuse_server_flags(options)
+        return _demo(options, None)
+    if name == "demo":
+        raise UsageError("the demo model runs in this process and has no address; leave --model out")
+    model = ModelConfig(name=options.model_id or UNNAMED, base_url=address, model=options.model_id)
+    return _http(options, model, ask_server)
+
+
+def _address(options: RunOptions) -> str | None:
+    """The server's address, if one was given."""
+    by_host = [options.host_ip, options.host_port, options.enable_ssl] != [None, None, None]
+    if options.model_url is None:
+        return host_url(options.host_ip, options.host_port, ssl=bool(options.enable_ssl)) if by_host else None
+    if by_host:
+        raise UsageError(
+            "--model-url holds host, port and scheme; leave --host-ip, --host-port and --enable-ssl out"
+        )
+    return options.model_url
+
+
+def _refuse_description(options: RunOptions, model: ModelConfig, address: str | None) -> None:
+    if address is not None:
+        raise UsageError(
+            "--model names a configured model and --model-url describes one; give only one of them"
+        )
+    if options.model_id is not None and (model.type == "demo" or model.model is not None):
+        raise UsageError(f"--model-id: the configuration says which model {model.name} is; leave it out")
+    if model.type == "demo":
+        _refuse_server_flags(options)
+
+
+def _refuse_server_flags(options: RunOptions) -> None:
+    if options.model_id is not None:
+        raise UsageError("--model-id also needs --model-url, the address of the server")
+    if options.api_key_name is not None:
+        raise UsageError("--api-key-name is for a model reached by --model-url; the demo model has no key")
+    for flag, value in (
+        ("--api", options.api),
+        ("--header", options.headers),
+        ("--verify", options.verify),
+        ("--ca-file", options.ca_file),
+    ):
+        if value is not None:
+            raise UsageError(f"{flag} is for a model reached by --model-url; the demo model has no server")
+
+
+def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenModel:
+    model = resolve_provider(model)
+    parallelism = options.parallelism or model.max_concurrency or DEFAULT_PARALLELISM
+    if model.max_concurrency is not None:  # a promise to the server, whatever a run would like
+        parallelism = min(parallelism, model.max_concurrency)
+    if options.demo_skill is not None:
+        raise UsageError("--demo-skill is for the demo model; a server has the skill it has")
+    optional: dict[str, Any] = {
+        "request_timeout_s": model.timeout,
+        "max_retries": model.retries,
+        "requests_per_minute": model.requests_per_minute,
+    }
+    given = options.given()
+    optional |= {name: given[option.name] for name, option in _ATTEMPTS.items() if option.name in given}
+    optional["verify"] = _trusted(options, model)
+    api: Api = _first(options.api, model.api)
+    model_type = _first(options.model_type, model.type)
+    format = wire_format(api)
+    if options.model_type == "chat" and not format.takes_messages:
+        raise UsageError(
+            f"wire format {api} takes one text, not chat messages; leave --model-type out, or use --api openai"
+        )
+    url = model.base_url or ""
+    model_id = options.model_id or model.model or model_in_url(url, api)
+    endpoint = EndpointSettings(
+        url=url,
+        model_id=model_id or UNNAMED,
+        model_type=model_type or "chat",
+        api=api,
+        api_key_name=_first(options.api_key_name, model.api_key_name),
+        headers=_headers(model.headers, options.headers or {}),
+        parallelism=parallelism,
+        **{name: value for name, value in optional.items() if value is not None},
+    )
+    if model_type is not None:
+        endpoint.type_for(model_type)  # what the wire format cannot do is refused here
+    if model_id is None:
+        described = model.name == UNNAMED and options.api is None  # by its address alone
+        endpoint = _with_model(endpoint, ask_server, model, first=not described)
+    generation = _generation(options, endpoint.model_id, model)
+    if generation.settings["stop"] and not format.takes_stop:
+        raise UsageError(f"wire format {api} takes no stop texts; leave --stop out, or use --api openai")
+    return ChosenModel(
+        endpoint, generation, model_type, parallelism, model.repeats, model.notes, model.system
+    )
+
+
+def _trusted(options: RunOptions, model: ModelConfig) -> bool | str | None:
+    """Which certificates are trusted: those of the system, one file's as well, or any. The run's own word wins."""
+    if options.ca_file is not None:
+        if options.verify is False:
+            raise UsageError(
+                "--no-verify checks no certificate, so --ca-file has no effect; leave one of them out"
+            )
+        return str(Path(options.ca_file).expanduser().absolute())
+    if options.verify is not None:
+        return options.verify if not options.verify or model.ca_file is None else model.ca_file
+    return model.verify if model.ca_file is None else model.ca_file
+
+
+def _headers(model: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """The model's headers and the run's, which win; case does not tell headers apart."""
+    won = {name.lower() for name in given}
+    return {**{name: value for name, value in model.items() if name.lower() not in won}, **given}
+
+
+def _with_model(
+    endpoint: EndpointSettings, ask_server: bool, model: ModelConfig, *, first: bool
+) -> EndpointSettings:
+    """The endpoint with the model that the server has; of several, the `first` or none. Asked once; the run keeps the
+    answer.
+
+    Formats whose requests name no model do without: a server that cannot tell is called what the user called it.
+    """
+    model_in = wire_format(endpoint.api).model_in
+    if model_in == "url":
+        raise UsageError(
+            f"wire format {endpoint.api} has the model's name in its URLs: give it with --model-id NAME"
+        )
+    if not ask_server:
+        return endpoint
+    from benchwright.endpoints import listed_models
+
+    asked = replace(endpoint, headers=resolve_headers(endpoint.headers))
+    try:
+        names: list[str] = in_event_loop(listed_models(asked))
+    except ConfigError:
+        if model_in != "nothing":
+            raise
+        names = [model.name]
+    if len(names) > 1 and not first:
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        raise UsageError(
+            f"the server has {len(names)} models: {', '.join(names[:_LISTED])}{more}. Choose one: "
+            f"--model-id {shlex.quote(names[0])}"
+        )
+    return replace(endpoint, model_id=names[0])
+
+
+def _demo(options: RunOptions, model: ModelConfig | None) -> ChosenModel:
+    parallelism = options.parallelism or DEFAULT_PARALLELISM
+    values: dict[str, Any] = dict(model.demo) if model is not None else {}
+    if options.demo_skill is not None:
+        if values.get("by_chance"):
+            raise UsageError("--demo-skill is for the demo model; a random model has none")
+        values["skill"] = options.demo_skill
+    if options.max_retries is not None:
+        values["max_retries"] = options.max_retries
+    endpoint = DemoSettings(**{**values, "parallelism": parallelism})
+    generation = _generation(options, endpoint.model_id, model)
+    notes, system = (model.notes, model.system) if model is not None else ((), None)
+    return ChosenModel(endpoint, generation, options.model_type, parallelism, None, notes, system)
+
+
+def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -> Generation:
+    said = {**(model.generation if model else {}), **options.given()}
+    extra = {**(model.extra_body if model else {}), **(options.extra_body or {})}
+    _refuse_secrets(extra)
+    sent: dict[str, Any] = {
+        setting.name: None if _left_out(said[setting.name]) else said[setting.name]
+        for setting in BODY_SETTINGS
+        if said.get(setting.name) is not None
+    }
+    return Generation(model_id, extra_body=extra, **sent)
+
+
+def _left_out(value: Any) -> bool:
+    """Whether a setting was written as `none`; of stop texts, only where it stands alone."""
+    return value == LEFT_OUT or value in ([LEFT_OUT], (LEFT_OUT,))
+
+
+def _refuse_secrets(body: Any) -> None:
+    """Bodies are recorded as they are sent: a key in one would stand in the run's files."""
+    if not isinstance(body, Mapping):
+        return
+    for name, value in body.items():
+        if isinstance(value, str) and is_secret_name(str(name)):
+            raise UsageError(
+                f"extra_body: {name} looks like a secret, and request bodies are recorded. Export it and send it as a "
+                "header: --api-key-name MY_KEY, or --header 'X-Api-Key=${MY_KEY}'"
+            )
+        _refuse_secrets(value)
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,222 @@
+"""`resume`: going on with a run where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchwright.benchmarks import (
+    BenchmarkSpec,
+    QuestionOptions,
+    defined_without_file,
+    load_benchmarks,
+    load_questions,
+)
+from benchwright.config import RESUME_OVERRIDES, ResumeOverrides, RunOptions
+from benchwright.core import JsonObject, NotFoundError, Outcome, UsageError, refuse_while_loading, suggest
+from benchwright.datasets import hub_commits, recorded_pins
+from benchwright.endpoints import OpenEndpoint
+from benchwright.engine import (
+    DECIDES,
+    Budget,
+    InterruptedRunError,
+    Prepared,
+    RunSettings,
+    Watcher,
+    changed_manifest,
+    prepare,
+)
+from benchwright.runs._jobs import Job, owned, perform_jobs
+from benchwright.runs._nocode import again
+from benchwright.runs._result import RunResult, called, recorded
+from benchwright.runs._run import NO_FILE, find_targets
+from benchwright.store import RunRecord, Store, existing_workspace, open_existing
+
+
+def resume(
+    wanted: str | int | RunResult,
+    *,
+    target: Callable[..., Any] | None = None,
+    workspace: Path | str | None = None,
+    retry_failed: bool = False,
+    allow_changed: bool = False,
+    overrides: ResumeOverrides | None = None,
+    watcher: Watcher | None = None,
+    endpoint: OpenEndpoint | None = None,
+) -> RunResult:
+    """Go on with a run where it stopped. A complete run gives its result again without asking anything.
+
+    `target` is the decorated function, for benchmarks that no file defines; `retry_failed` asks failed samples again; `allow_changed` accepts that the benchmark file has changed,
+    which marks the results;
+    `overrides` may change parallelism and budgets.
+    """
+    refuse_while_loading("resume")
+    place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
+    store = open_existing(place, to_write=True)
+    if store is None:
+        raise NotFoundError(
+            f"no run {called(wanted)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
+            "or name it with --workspace"
+        )
+    try:
+        job = claimed(
+            store,
+            recorded(store, wanted),
+            target=target,
+            retry_failed=retry_failed,
+            allow_changed=allow_changed,
+            overrides=overrides,
+        )
+        (ended,) = perform_jobs(store, [[job]], watcher=watcher, endpoint=endpoint)
+        if ended.result is None:
+            raise InterruptedRunError("interrupted before it began")
+        return ended.result
+    finally:
+        store.close()
+
+
+def claimed(
+    store: Store,
+    found: RunRecord,
+    *,
+    target: Callable[..., Any] | None = None,
+    retry_failed: bool = False,
+    allow_changed: bool = False,
+    overrides: ResumeOverrides | None = None,
+    label: str | None = None,
+) -> Job:
+    """The run, owned by this process and ready to go on. Raises UsageError if it is not the same experiment."""
+    refuse_adopted(found, "resumed")
+    run = store.claim_run(found.id)
+    with owned(store, run, found.status):
+        settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
+        with hub_commits(recorded_pins(run.manifest)):
+            prepared = prepare(benchmark_again(run, settings, target), settings)
+        _refuse_changes(run, prepared, allow_changed)
+        if retry_failed:
+            forget_failures(store, run.id)
+        store.update_settings(run.id, settings.to_json())
+        run = _change_recorded(store, run, prepared)
+    return Job(run, prepared, resuming=True, otherwise=found.status, label=label)
+
+
+def refuse_adopted(run: RunRecord, what: str) -> None:
+    """A run that was read back from its folder has no requests on record."""
+    if run.settings.get("adopted"):
+        raise UsageError(
+            f"run {run.id} cannot be {what}: its record was lost, and its files do not hold the requests. "
+            f"Start it again: {run.target}"
+        )
+
+
+def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRecord:
+    """The run as it goes on: where the benchmark has changed, its record says so from now on."""
+    if not run.manifest or (
+        _part(run.manifest, "benchmark", "hash") == _part(prepared.manifest, "benchmark", "hash")
+        and not _changed_modules(run.manifest, prepared.manifest)
+    ):
+        return run
+    recorded = store.count_steps(run.id, "score")
+    if recorded >= prepared.rows * prepared.settings.repeats:
+        return run  # complete: nothing will be asked in the new way
+    store.record_change(run.id, *changed_manifest(run.manifest, prepared.manifest, recorded))
+    return store.run(run.id)
+
+
+def forget_failures(store: Store, run_id: int) -> None:
+    """Failed samples are asked again. Where only the scorer or its judge failed, the model's reply is kept: it
+    was paid for."""
+    requests: list[tuple[int, int]] = []
+    scores: list[tuple[int, int]] = []
+    for index, repeat, output in store.scores(run_id):
+        record = orjson.loads(output)
+        if "s" not in record:
+            (scores if record["o"] == Outcome.SCORER_FAILED else requests).append((index, repeat))
+    store.forget_samples(run_id, requests)
+    store.forget_samples(run_id, scores, kinds=("judge", "score"))
+
+
+def benchmark_again(
+    run: RunRecord, settings: RunSettings, target: Callable[..., Any] | None
+) -> BenchmarkSpec:
+    """The benchmark of a recorded run, as it is defined now."""
+    if target is not None:
+        (found,) = find_targets(target, None, Path(settings.cwd))
+        return found.spec
+    if settings.nocode is not None:
+        return again(settings.nocode)
+    if settings.questions is not None:
+        asked = QuestionOptions.from_json(settings.questions)
+        return load_questions(settings.target, asked, cwd=Path(settings.cwd))
+    if settings.target == f"{NO_FILE}:{settings.benchmark}":
+        return _defined_here(run, settings.benchmark)
+    for spec in load_benchmarks(settings.target, cwd=Path(settings.cwd)):
+        if spec.key == settings.benchmark:
+            return spec
+    raise UsageError(f"run {run.id}: {settings.target} has no benchmark {settings.benchmark!r} any more")
+
+
+def _defined_here(run: RunRecord, key: str) -> BenchmarkSpec:
+    spec = defined_without_file(key)
+    if spec is None:
+        raise UsageError(
+            f"run {run.id} evaluated {key!r}, which a notebook or an interactive session defined and no file holds. "
+            f"Define it again, or give the function: resume({run.id}, target=FUNCTION), rescore({run.id}, "
+            "target=FUNCTION)"
+        )
+    return spec
+
+
+def _overridden(settings: RunSettings, overrides: ResumeOverrides) -> RunSettings:
+    for name in overrides:
+        if name not in RESUME_OVERRIDES:
+            raise UsageError(
+                f"resume() has no override {name!r}.{suggest(name, RESUME_OVERRIDES)} A resumed run is the same "
+                f"experiment; it may change {', '.join(RESUME_OVERRIDES)}"
+            )
+    chosen = RunOptions.from_keywords(overrides, "resume")
+    budget = Budget(chosen.max_requests, chosen.max_tokens_total, chosen.max_minutes)
+    parallelism = chosen.parallelism or settings.parallelism
+    endpoint = replace(settings.endpoint, parallelism=parallelism)
+    changes = {name: value for name, value in chosen.given().items() if name in DECIDES}
+    return replace(settings, **changes, budget=budget, endpoint=endpoint)
+
+
+def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> None:
+    """A resumed run must be the same experiment."""
+    for part, what in (("dataset", "fingerprint"), ("benchmark", "hash"), ("fewshot", "hash")):
+        if not run.manifest:
+            return  # stopped before anything was read
+        before, now = _part(run.manifest, part, what), _part(prepared.manifest, part, what)
+        if before == now:
+            continue
+        if part == "benchmark" and allow_changed:
+            continue
+        cure = "or accept the change with --allow-changed" if part == "benchmark" else "or restore it"
+        raise UsageError(
+            f"run {run.id} cannot go on: the {part} has changed since it started "
+            f"({before} → {now}). Start a new run, {cure}."
+        )
+    changed = _changed_modules(run.manifest, prepared.manifest)
+    if changed and not allow_changed:
+        raise UsageError(
+            f"run {run.id} cannot go on: {', '.join(changed)}, which the benchmark imports, changed since it started. "
+            "Start a new run, or accept the change with --allow-changed."
+        )
+
+
+def _changed_modules(before: JsonObject, now: JsonObject) -> list[str]:
+    """Files that the benchmark imports and that are not as they were. Runs of older versions recorded none."""
+    old, new = _part(before, "benchmark", "modules"), _part(now, "benchmark", "modules")
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return []
+    return sorted(name for name in {**old, **new} if old.get(name) != new.get(name))
+
+
+def _part(manifest: JsonObject, part: str, what: str) -> object:
+    table = manifest.get(part)
+    return table.get(what) if isinstance(table, dict) else None

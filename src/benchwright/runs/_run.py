@@ -1,0 +1,291 @@
+"""`run` and `resume`: what the commands do, as functions. A thin synchronous front of the engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from benchwright.benchmarks import BenchmarkSpec
+from benchwright.config import ConfigFile, RunKeywords, RunOptions, find_config
+from benchwright.core import BenchwrightError, JsonValue, UsageError, refuse_while_loading
+from benchwright.datasets import hub_commits
+from benchwright.endpoints import OpenEndpoint, ScriptedSettings
+from benchwright.engine import DECIDES, Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
+from benchwright.reports import RUN_FILES, find_report
+from benchwright.runs._jobs import Ended, Job, make_folder, perform_jobs
+from benchwright.runs._models import ChosenModel, choose_model, scripted_model
+from benchwright.runs._questions import given_questions, refuse_questions
+from benchwright.runs._result import RunResult
+from benchwright.runs._targets import Target, resolve_targets
+from benchwright.store import RunRecord, Store, find_workspace, open_store
+
+NO_FILE = "None"
+"""Stands for the file of a benchmark that no file defines, such as a notebook's, in the record of a run."""
+
+_EXPECTED = (
+    "expected a file (bench.py, bench.py:name, or data such as test.csv), a module, an installed name, or a "
+    "function decorated with @benchmark"
+)
+
+
+def run(
+    target: str | os.PathLike[str] | Callable[..., Any],
+    *,
+    endpoint: OpenEndpoint | None = None,
+    **options: Unpack[RunKeywords],
+) -> RunResult:
+    """Evaluate one benchmark and return its result; keywords are those of `RunOptions`.
+
+    `target` is a file (`bench.py`, `bench.py:name`, or data such as `test.csv`), a module, an installed name, or a
+    function decorated with `@benchmark`. `endpoint` answers instead of a model, such as a `ScriptedEndpoint` in a test. Raises
+    BenchwrightError for what makes a run impossible; failing samples are counted in the result instead.
+    """
+    chosen = RunOptions.from_keywords(options)
+    (result,) = run_all(target, chosen, endpoint=endpoint)
+    return result
+
+
+@hub_commits()
+def run_all(
+    target: str | os.PathLike[str] | Callable[..., Any],
+    options: RunOptions | None = None,
+    *,
+    several: bool = False,
+    watcher: Watcher | None = None,
+    finished: Callable[[RunResult], None] | None = None,
+    endpoint: OpenEndpoint | None = None,
+) -> list[RunResult]:
+    """Evaluate every benchmark that `target` names, one after the other.
+
+    All are checked before the first starts. `several` allows more than one; `finished` is called after each.
+    """
+    refuse_while_loading("run")
+    options = options or RunOptions()
+    cwd = Path.cwd()
+    config = find_config(cwd)
+    targets = find_targets(target, config, cwd, options)
+    if len(targets) > 1 and not several:
+        names = ", ".join(found.spec.key for found in targets)
+        raise UsageError(
+            f"{target} holds several benchmarks ({names}); name one, as in {target}:{targets[0].spec.key}"
+        )
+    scripted = endpoint is not None
+    plans = [
+        _planned(found, options, config, several=len(targets) > 1, scripted=scripted) for found in targets
+    ]
+    with open_store(find_workspace(cwd, options.workspace)) as store:
+        return _run_plans(store, plans, watcher, finished, endpoint)
+
+
+def _run_plans(
+    store: Store,
+    plans: list[Plan],
+    watcher: Watcher | None,
+    finished: Callable[[RunResult], None] | None,
+    endpoint: OpenEndpoint | None,
+) -> list[RunResult]:
+    def report(ended: Ended) -> None:
+        if finished is not None and ended.result is not None:
+            finished(ended.result)
+
+    lanes = [[job] for job in queue_plans(store, plans)]
+    ended = perform_jobs(store, lanes, watcher=watcher, finished=report, endpoint=endpoint)
+    return [each.result for each in ended if each.result is not None]
+
+
+@hub_commits()
+def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
+    """Read and check what every plan needs. Nothing is sent; if one cannot be run, none is left on record."""
+    for plan in plans:
+        _refuse_taken(plan)
+    # On record before any data is read: reading may take long, and what is killed then can be resumed.
+    queued = [_queue(store, plan) for plan in plans]
+    try:
+        for run in queued:
+            make_folder(run.folder)
+        ready = _prepared(plans)
+        return [
+            Job(run, prepared, label=plan.label)
+            for run, plan, prepared in zip(queued, plans, ready, strict=True)
+        ]
+    except BaseException:
+        for run in queued:  # nothing was sent: a run that could not start leaves no trace
+            store.delete_run(run.id)
+        raise
+
+
+def _refuse_taken(plan: Plan) -> None:
+    """A folder with the files of another run would end up with those of two."""
+    if plan.folder is None or plan.overwrite:
+        return
+    there = [name for name in RUN_FILES if (plan.folder / name).exists()]
+    if there:
+        raise UsageError(
+            f"{plan.folder} holds the files of another run ({', '.join(there)}); nothing was sent. Choose another "
+            "--output-dir, or replace them with --overwrite"
+        )
+
+
+def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
+    """Every plan prepared; or one error that tells all that is wrong, each thing once."""
+    ready: list[Prepared] = []
+    last: dict[int, Prepared] = {}
+    wrong: dict[str, tuple[BenchwrightError, list[str]]] = {}
+    for plan in plans:
+        known = last.get(id(plan.spec))  # several models on one benchmark: one pass over its rows
+        try:
+            prepared = None if known is None else prepared_like(known, plan.settings)
+            if prepared is None:
+                with hub_commits(plan.commits):
+                    prepared = prepare(plan.spec, plan.settings)
+            last[id(plan.spec)] = prepared
+            ready.append(prepared)
+        except BenchwrightError as error:
+            wrong.setdefault(str(error), (error, []))[1].append(plan.label or plan.settings.benchmark)
+    if len(wrong) == 1 and not ready:
+        raise next(iter(wrong.values()))[0]
+    if wrong:
+        texts = [f"{', '.join(labels)}: {error}" for error, labels in wrong.values()]
+        raise UsageError("\n".join([*texts, "Nothing was sent to any model."]))
+    return ready
+
+
+def find_targets(
+    target: str | os.PathLike[str] | Callable[..., Any],
+    config: ConfigFile | None,
+    cwd: Path,
+    options: RunOptions | None = None,
+) -> list[Target]:
+    """Benchmarks by name, by file, or as the decorated function itself."""
+    spec = getattr(target, "_benchmark", None)
+    if spec is not None:
+        refuse_questions(given_questions(options or RunOptions()), spec.name)
+        place = f"{NO_FILE if spec.source is None else spec.source}:{spec.key}"
+        return [Target(spec, place, place, dict(config.run) if config is not None else {})]
+    if callable(target):
+        raise UsageError(f"{target!r} is not decorated with @benchmark")
+    if not isinstance(target, (str, os.PathLike)):
+        raise UsageError(f"{target!r} (of type {type(target).__name__}) names no benchmark; {_EXPECTED}")
+    if not os.fspath(target).strip():
+        raise UsageError(f"an empty text names no benchmark; {_EXPECTED}")
+    if str(target).endswith((".toml", ".yaml", ".yml")):
+        raise UsageError(f"{target} is a suite of models and datasets: run_suite({str(target)!r})")
+    return resolve_targets(os.fspath(target), config, cwd, options)
+
+
+def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> RunSettings:
+    """Freeze the options of one run."""
+    repeats = options.repeats or model.repeats
+    values = recorded_options(options, repeats or 1) | {
+        "repeats": repeats,
+        "system": model.system,  # the option of this name is about files of questions
+        "nocode": target.nocode,
+        "model_type": model.model_type,
+        "model_notes": model.notes,
+        "questions": target.questions,
+        "parallelism": model.parallelism,
+    }
+    if isinstance(model.endpoint, ScriptedSettings):
+        values["cache"] = False
+    return RunSettings(
+        asked=target.written,
+        target=target.reload,
+        cwd=str(Path.cwd()),
+        benchmark=target.spec.key,
+        eval_type=target.spec.eval_type,
+        endpoint=model.endpoint,
+        generation=model.generation,
+        **{name: value for name, value in values.items() if value is not None},
+    )
+
+
+def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
+    """The given options that the settings of a run hold under their own names, in their recorded form."""
+    return {name: value for name, value in options.given().items() if name in DECIDES} | {
+        "dataset": absolute_dataset(options.dataset),
+        "filters": filter_pairs(options.filters),
+        "pass_k": pass_k_of(options.pass_k, repeats),
+        "reports": checked_reports(options.reports),
+        "output_dir": None if options.output_dir is None else str(options.output_dir),
+        "budget": Budget(options.max_requests, options.max_tokens_total, options.max_minutes),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run as it was asked for, before anything was read."""
+
+    spec: BenchmarkSpec
+    """The benchmark."""
+    settings: RunSettings
+    """Everything that decides its results."""
+    folder: Path | None
+    """Where the user wants its files."""
+    label: str | None = None
+    """What watchers call it; None: the benchmark's name."""
+    commits: JsonValue = None
+    """Commits of hub datasets as an earlier run found them."""
+    overwrite: bool = False
+    """Whether another run's files in that folder may be replaced."""
+
+
+def _planned(
+    target: Target, options: RunOptions, config: ConfigFile | None, *, several: bool, scripted: bool
+) -> Plan:
+    effective = options.over(target.defaults)
+    if several and effective.output_dir is not None:
+        effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
+    model = scripted_model(effective) if scripted else choose_model(effective, config)
+    place = effective.output_dir
+    return Plan(
+        spec=target.spec,
+        settings=run_settings(target, effective, model),
+        folder=None if place is None else place.expanduser().resolve(),
+        overwrite=bool(effective.overwrite),
+    )
+
+
+def _queue(store: Store, plan: Plan) -> RunRecord:
+    settings = plan.settings
+    asks = plan.spec.response_field is None
+    return store.create_run(
+        name=settings.benchmark,
+        target=settings.asked,
+        model=settings.endpoint.model_id if asks else "ready-made responses",
+        folder=plan.folder,
+        settings=settings.to_json(),
+        manifest={},
+        status="queued",
+    )
+
+
+def checked_reports(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The named reports, each found and loaded: a wrong name is refused before anything is sent."""
+    for name in names or ():
+        find_report(name)
+    return tuple(names or ()) or None
+
+
+def absolute_dataset(dataset: str | None) -> str | None:
+    """Paths of the command line are relative to the current folder, which a resume may not share."""
+    if dataset is None or "://" in dataset:
+        return dataset
+    return str(Path(dataset).expanduser().resolve())
+
+
+def pass_k_of(k: int | None, repeats: int) -> int | None:
+    """The k of `pass@k`, checked: replies are drawn from those that were asked for."""
+    if k is not None and not 0 < k <= repeats:
+        raise UsageError(
+            f"--pass-k is {k}, and each row is asked {repeats} times; expected 1 to {repeats}. See --repeats"
+        )
+    return k
+
+
+def filter_pairs(written: Sequence[str] | None) -> tuple[tuple[str, str], ...] | None:
+    """`FIELD=VALUE` texts as pairs."""
+    pairs = [text.partition("=") for text in written or ()]
+    return tuple((field, value) for field, _, value in pairs) or None

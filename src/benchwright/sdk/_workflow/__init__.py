@@ -1,1 +1,0 @@
-"""Durable workflows: ordinary async Python whose steps are recorded, replayed and resumed."""

@@ -1,0 +1,67 @@
+"""Checking a suite: every pair is planned, every dataset is looked at, and nothing is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.benchmarks import CheckReport, check_benchmark
+from benchwright.config import RunOptions
+from benchwright.core import canonical_json
+from benchwright.engine import as_asked, model_type_of, rows_and_prompts, start_problems
+from benchwright.runs import with_problems
+from benchwright.suites._options import SuiteOptions
+from benchwright.suites._run import planned_suite
+from benchwright.suites._suite import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class PairCheck:
+    """What was found out about one pair."""
+
+    model: str
+    """The model's name in tables."""
+    dataset: str
+    """The dataset's name in tables."""
+    report: CheckReport
+    """About the dataset, and what keeps this model from being asked; the same object where that is the same."""
+    ready: bool
+    """Whether a run could start: nothing is wrong, or only rows that it was told to go on without."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteCheck:
+    """What was found out about a suite."""
+
+    pairs: tuple[PairCheck, ...]
+    """In the order of the models, then of the datasets."""
+    notes: tuple[str, ...]
+    """What is worth saying before it runs."""
+
+
+def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCheck:
+    """Look at every pair without sending anything. Raises for what no pair could be planned with."""
+    planned = planned_suite(suite, options, how, cwd=Path.cwd(), ask_server=False)
+    reports: dict[bytes, CheckReport] = {}
+    told: dict[tuple[bytes, tuple[str, ...]], CheckReport] = {}
+    checks = []
+    for pair in planned.pairs if planned is not None else ():
+        settings = pair.plan.settings
+        spec = as_asked(pair.plan.spec, settings)
+        model_type = model_type_of(spec, settings)
+        # One loaded benchmark for all models: its identity is part of the key, as in the sharing of rows.
+        key = canonical_json([id(pair.plan.spec), model_type, rows_and_prompts(settings)])
+        if key not in reports:
+            reports[key] = check_benchmark(
+                spec,
+                limit=settings.limit,
+                num_fewshot=settings.num_fewshot,
+                seed=settings.fewshot_seed,
+                fewshot_strict=settings.fewshot_strict,
+                model_type=model_type,
+            )
+        problems = tuple(start_problems(spec, settings))
+        report = told.setdefault((key, problems), with_problems(reports[key], problems))
+        skips = settings.skip_bad_rows and report.rows > 0 and not report.errors
+        checks.append(PairCheck(pair.model, pair.dataset, report, report.ok or skips))
+    return SuiteCheck(tuple(checks), () if planned is None else planned.notes)

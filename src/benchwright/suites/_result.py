@@ -1,0 +1,115 @@
+"""What a suite gives back: every pair with its run, and all of them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.core import BenchwrightError, JsonObject, NotFoundError, suggest, worst_exit_code
+from benchwright.reports import SideBySide, SideRun, side_by_side
+from benchwright.runs import RunResult
+from benchwright.store import Store
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """One model on one dataset."""
+
+    model: str
+    """The model's name in tables."""
+    dataset: str
+    """The dataset's name in tables."""
+    run_id: int
+    """Number of the run in the workspace."""
+    result: RunResult | None = None
+    """Its result; None when it could not go on, or never began."""
+    error: str = ""
+    """Why it has no result."""
+    exit_code: int = 0
+    """What a command that ran only this pair would exit with."""
+
+    @property
+    def not_begun(self) -> bool:
+        """Whether the suite was interrupted before this pair began. It did not fail: nothing was requested."""
+        return self.result is None and self.exit_code == INTERRUPTED
+
+    def to_json(self) -> JsonObject:
+        """As `--json` prints it."""
+        names: JsonObject = {"suite_model": self.model, "suite_dataset": self.dataset}
+        if self.result is not None:
+            return {**names, **self.result.to_json()}
+        status = "not begun" if self.not_begun else "failed"
+        return {
+            **names,
+            "run_id": self.run_id,
+            "status": status,
+            "exit_code": self.exit_code,
+            "error": self.error,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteResult:
+    """Every pair of a suite."""
+
+    name: str
+    """Name of the suite: its file without the ending."""
+    pairs: tuple[PairResult, ...]
+    """In the order of the models, then of the datasets."""
+    comparison: SideBySide
+    """All runs side by side."""
+    notes: tuple[str, ...] = ()
+    """What was worth saying before they ran."""
+    work_folder: Path | None = None
+    """The work folder that was written, if one was."""
+
+    @property
+    def exit_code(self) -> int:
+        """That of the worst pair."""
+        return worst_exit_code([pair.exit_code for pair in self.pairs])
+
+    def __iter__(self) -> Iterator[PairResult]:
+        """The pairs."""
+        return iter(self.pairs)
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self.pairs)
+
+    def __getitem__(self, names: tuple[str, str]) -> RunResult:
+        """The result of one pair: `result["local", "test_mcq"]`, the model first."""
+        for pair in self.pairs:
+            if (pair.model, pair.dataset) == names and pair.result is not None:
+                return pair.result
+        known = [f"{pair.model}, {pair.dataset}" for pair in self.pairs if pair.result is not None]
+        near = suggest(", ".join(names), known)
+        raise NotFoundError(f"no result for {names!r}.{near} There are: {'; '.join(known) or 'none'}")
+
+    def to_json(self) -> JsonObject:
+        """As `--json` prints it: `{suite, notes, work_folder, results, comparison, exit_code}`."""
+        return {
+            "suite": self.name,
+            "notes": list(self.notes),
+            "work_folder": None if self.work_folder is None else str(self.work_folder),
+            "results": [pair.to_json() for pair in self.pairs],
+            "comparison": list(self.comparison.to_json()),
+            "exit_code": self.exit_code,
+        }
+
+
+def failed_pair(model: str, dataset: str, run_id: int, error: Exception | None) -> PairResult:
+    """A pair without a result: it could not go on, or was not begun any more."""
+    if error is None:
+        return PairResult(model, dataset, run_id, error="interrupted before it began", exit_code=INTERRUPTED)
+    if isinstance(error, BenchwrightError):
+        return PairResult(model, dataset, run_id, error=str(error), exit_code=error.exit_code)
+    return PairResult(model, dataset, run_id, error=f"{type(error).__name__}: {error}", exit_code=1)
+
+
+def compared(store: Store, pairs: tuple[PairResult, ...], summarizer: str | None) -> SideBySide:
+    """The pairs side by side, from what is on record now."""
+    runs = [SideRun(pair.model, pair.dataset, store.run(pair.run_id), pair.error) for pair in pairs]
+    return side_by_side(runs, all_metrics=summarizer != "headline")

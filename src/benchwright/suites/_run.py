@@ -1,0 +1,238 @@
+"""`run_suite`: every pair of a model and a dataset, one run each, one or several at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchwright.config import ConfigFile, RunOptions, find_config
+from benchwright.core import ConfigError, UsageError, refuse_while_loading
+from benchwright.endpoints import OpenEndpoint
+from benchwright.engine import Watcher
+from benchwright.reports import (
+    WorkTask,
+    find_work_folder,
+    make_work_folder,
+    read_work_tasks,
+    record_work_tasks,
+    write_work_folder,
+)
+from benchwright.runs import recorded_result
+from benchwright.store import Store, find_workspace, open_store
+from benchwright.suites._files import load_suite
+from benchwright.suites._names import chosen_models
+from benchwright.suites._options import DEFAULT_WORK_DIR, SuiteOptions, split_keywords
+from benchwright.suites._pair_tasks import Wanted, wanted_pairs, with_known
+from benchwright.suites._pairs import Pairs, plan_pairs
+from benchwright.suites._result import INTERRUPTED, PairResult, SuiteResult, compared
+from benchwright.suites._suite import Suite
+from benchwright.suites._tasks import (
+    Finished,
+    Task,
+    asking_tasks,
+    perform_tasks,
+    scored_later,
+    scoring_tasks,
+)
+
+
+def run_suite(
+    suite: Suite | str | os.PathLike[str],
+    options: RunOptions | None = None,
+    how: SuiteOptions | None = None,
+    *,
+    watcher: Watcher | None = None,
+    planned: Callable[[Pairs], None] | None = None,
+    finished: Finished | None = None,
+    endpoint: OpenEndpoint | None = None,
+    config: ConfigFile | None = None,
+    **keywords: Any,
+) -> SuiteResult:
+    """Run every pair of a suite and return all results.
+
+    Args:
+        suite: The file, or what `read_suite` gave.
+        options: What holds for every run, before what the suite says.
+        how: What holds for the suite as a whole, before what it says itself.
+        watcher: Who is shown the progress of all runs.
+        planned: Called with all pairs, before the first request.
+        finished: Called after each pair.
+        endpoint: Answers instead of every model, in a test.
+        config: The configuration to look names up in; None: found upwards from here.
+        keywords: Fields of `RunOptions` and `SuiteOptions`, instead of the two objects.
+
+    All pairs are planned and checked before the first request; what makes one impossible raises. Once they
+    run, a pair that fails does not stop the others.
+    """
+    refuse_while_loading("run_suite")
+    if options is None and how is None:
+        options, how = split_keywords(keywords)
+    elif keywords:
+        raise UsageError("run_suite() takes options as objects or as keywords, not both")
+    options, how = options or RunOptions(), how or SuiteOptions()
+    cwd = Path.cwd()
+    suite = opened_suite(suite, cwd=cwd)
+    how = how.over(suite.settings)
+    asks = how.mode not in ("eval", "viz")  # which need no server, not even for the model's name
+    all_pairs = planned_suite(suite, options, how, cwd=cwd, config=config, ask_server=asks, endpoint=endpoint)
+    pairs = None if all_pairs is None else all_pairs.pairs
+    if planned is not None and all_pairs is not None:
+        planned(all_pairs)
+    folder = _reused(how)
+    known = None if folder is None else read_work_tasks(folder)
+    workspace = find_workspace(cwd, options.workspace if known is None else known.workspace)
+    store = open_store(workspace)
+    try:
+        if known is not None:
+            work = _Work(store, options, how, folder, known.tasks, watcher, finished, endpoint)
+            results = work.do(with_known(pairs, known, how.models))
+        else:
+            work = _Work(store, options, how, None, (), watcher, finished, endpoint)
+            results = work.do(wanted_pairs(pairs or ()))
+        return SuiteResult(
+            name=suite.name,
+            pairs=results,
+            comparison=compared(store, results, how.summarizer),
+            notes=() if all_pairs is None else all_pairs.notes,
+            work_folder=work.folder,
+        )
+    finally:
+        store.close()
+
+
+def opened_suite(suite: Suite | str | os.PathLike[str], *, cwd: Path) -> Suite:
+    """The suite behind a file's name."""
+    if isinstance(suite, Suite):
+        return suite
+    found = load_suite(os.fspath(suite), cwd=cwd)
+    if found is None:
+        raise ConfigError(
+            f"{os.fspath(suite)} is no suite: it has no list of datasets. For a single target: benchwright run"
+        )
+    return found
+
+
+def planned_suite(
+    suite: Suite,
+    options: RunOptions,
+    how: SuiteOptions,
+    *,
+    cwd: Path,
+    config: ConfigFile | None = None,
+    ask_server: bool = True,
+    endpoint: OpenEndpoint | None = None,
+) -> Pairs | None:
+    """The pairs of a suite; None where only a work folder says what is meant."""
+    if how.mode in ("eval", "viz") and how.reuse is None:
+        raise UsageError(
+            f"--mode {how.mode} works on what an earlier command asked: add --reuse for the newest work folder, or "
+            "--reuse 20260131_120000 for the one of that time"
+        )
+    if how.reuse is not None and not suite.datasets:
+        return None
+    if how.models:
+        suite = chosen_models(suite, how.models, cwd=cwd)
+    if how.mode == "infer":
+        options = replace(options, infer_only=True)
+    return plan_pairs(
+        suite, options, config or find_config(cwd),
+        cwd=cwd, ask_server=ask_server, endpoint=endpoint,
+    )  # fmt: skip
+
+
+def _reused(how: SuiteOptions) -> Path | None:
+    if how.reuse is None:
+        return None
+    return find_work_folder(how.work_dir or DEFAULT_WORK_DIR, how.reuse or None)
+
+
+class _Work:
+    """One call of `run_suite` on an open store."""
+
+    def __init__(
+        self,
+        store: Store,
+        options: RunOptions,
+        how: SuiteOptions,
+        folder: Path | None,
+        known: Sequence[WorkTask],
+        watcher: Watcher | None,
+        finished: Finished | None,
+        endpoint: OpenEndpoint | None,
+    ) -> None:
+        self._store = store
+        self._options = options
+        self._how = how
+        self._tasks = {(task.model, task.dataset): task for task in known}
+        self._watcher = watcher
+        self._finished = finished
+        self._endpoint = endpoint
+        self.folder = folder
+
+    def do(self, wanted: Sequence[Wanted]) -> tuple[PairResult, ...]:
+        """What the mode says."""
+        if self._how.mode == "viz":
+            results = [self._recorded(each) for each in wanted]
+        elif self._how.mode == "eval":
+            results = self._perform(scoring_tasks(self._store, wanted, self._options))
+        else:
+            results = self._ask(wanted)
+        self._write()
+        return tuple(results)
+
+    def _ask(self, wanted: Sequence[Wanted]) -> list[PairResult]:
+        """Ask; then score what was asked by a run that did not score itself."""
+        later = [each for each in wanted if self._how.mode != "infer" and scored_later(self._store, each)]
+        results = self._perform(asking_tasks(self._store, wanted, self._options), not_yet=later)
+        if not later or any(result.exit_code == INTERRUPTED for result in results):
+            return results
+        scored = self._perform(scoring_tasks(self._store, later, self._options))
+        done = {(result.model, result.dataset): result for result in scored}
+        return [done.get((result.model, result.dataset), result) for result in results]
+
+    def _perform(self, tasks: Sequence[Task], not_yet: Sequence[Wanted] = ()) -> list[PairResult]:
+        waiting = {each.label for each in not_yet}
+
+        def finished(pair: PairResult) -> None:
+            if self._finished is not None and f"{pair.dataset} on {pair.model}" not in waiting:
+                self._finished(pair)
+
+        self._remember(tasks)
+        return perform_tasks(
+            self._store, tasks, self._how,
+            watcher=self._watcher, finished=finished, endpoint=self._endpoint,
+        )  # fmt: skip
+
+    def _recorded(self, each: Wanted) -> PairResult:
+        if each.run_id is None:
+            raise UsageError(
+                f"the work folder has no run of {each.label}; leave it out, or run it: --mode all --reuse"
+            )
+        result = recorded_result(self._store.run(each.run_id))
+        if result is None:
+            error = self._store.run(each.run_id).error or "it has no result yet"
+            return PairResult(each.model, each.dataset, each.run_id, error=error, exit_code=1)
+        return PairResult(each.model, each.dataset, each.run_id, result, exit_code=result.exit_code)
+
+    def _remember(self, tasks: Sequence[Task]) -> None:
+        """Which runs the folder is about, on disk before the first request: what is killed can be gone on with."""
+        for task in tasks:
+            model, dataset = task.wanted.model, task.wanted.dataset
+            self._tasks[model, dataset] = WorkTask(model, dataset, task.job.run.id)
+        if self._how.work_dir is not None and self.folder is None:
+            self.folder = make_work_folder(self._how.work_dir)
+        if self.folder is not None:
+            record_work_tasks(self.folder, self._store.workspace.root, list(self._tasks.values()))
+
+    def _write(self) -> None:
+        if self.folder is not None:
+            write_work_folder(
+                self._store,
+                self.folder,
+                list(self._tasks.values()),
+                details=bool(self._how.dump_eval_details),
+                extract_rate=bool(self._how.dump_extract_rate),
+            )

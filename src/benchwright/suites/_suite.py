@@ -1,0 +1,114 @@
+"""A suite: models, datasets, and what is said about all runs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchwright.config import SUITE_SETTINGS, checked_mode, checked_summarizer, read_document, settings_of
+from benchwright.core import ConfigError, JsonObject, UsageError, suggest
+from benchwright.suites._combinations import read_combinations
+from benchwright.suites._datasets import SuiteDataset, read_suite_dataset
+from benchwright.suites._entries import known_settings, list_of, take_settings
+from benchwright.suites._models import SuiteModel, read_suite_model
+
+_KEYS = ("models", "datasets", "run", "model_dataset_combinations", "work_dir", "summarizer")
+_RUN = known_settings((*settings_of("suite"), *SUITE_SETTINGS))
+_SUITE_NAMES = frozenset(setting.name for setting in SUITE_SETTINGS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """What a suite file says, checked as far as that goes without opening its data."""
+
+    path: Path
+    """The file; relative paths in it start at its folder."""
+    models: tuple[SuiteModel, ...] = ()
+    """Models, in order; empty: whoever runs the suite says which."""
+    datasets: tuple[SuiteDataset, ...] = ()
+    """Datasets and benchmarks, in order."""
+    pairs: tuple[tuple[int, int], ...] | None = None
+    """Numbers of the models and datasets that meet; None: all with all."""
+    run: JsonObject = field(default_factory=dict)
+    """Settings of every run, under their canonical names."""
+    settings: JsonObject = field(default_factory=dict)
+    """Settings of the suite as a whole: mode, work_dir, max_num_workers, merge_ds, summarizer, dump_*."""
+    notes: tuple[str, ...] = ()
+    """What is worth saying before it runs."""
+    chosen: bool = False
+    """Whether its models were named by whoever runs it: an address given beside the names is then theirs."""
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return self.path.stem
+
+
+def read_suite(path: Path, *, cwd: Path) -> Suite:
+    """Read a TOML, YAML or JSON suite. `ConfigError` names the file, the entry and the key."""
+    return suite_of(path, read_document(path), cwd=cwd)
+
+
+def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tuple[str, ...] = ()) -> Suite:
+    """A suite from the top level of its file, or from the names of a Python file."""
+    for key in document:
+        if key not in _KEYS:
+            raise ConfigError(f"{path}: {key} is not known.{suggest(key, _KEYS)} Known: {', '.join(_KEYS)}")
+    if "datasets" not in document and "models" not in document:
+        raise ConfigError(f"{path} is no suite: it has neither models nor datasets")
+    written_models = list_of(f"{path}: models", document.get("models", []), '["demo"]')
+    written_datasets = list_of(
+        f"{path}: datasets", document.get("datasets", []), '[{path = "questions.csv"}]'
+    )
+    models = [read_suite_model(path, number, value) for number, value in enumerate(written_models, 1)]
+    datasets = [
+        read_suite_dataset(path, number, value, cwd) for number, value in enumerate(written_datasets, 1)
+    ]
+    pairs = None
+    if document.get("model_dataset_combinations") is not None:
+        pairs = read_combinations(
+            path,
+            document["model_dataset_combinations"],
+            list(zip(written_models, models, strict=True)),
+            list(zip(written_datasets, datasets, strict=True)),
+        )
+    run, settings = _run_table(path, document)
+    return Suite(
+        path=path,
+        models=tuple(models),
+        datasets=tuple(datasets),
+        pairs=pairs,
+        run=run,
+        settings=settings,
+        notes=(
+            *notes,
+            *(f"{m.name}: {note}" for m in models if m.config is not None for note in m.config.notes),
+            *(note for dataset in datasets for note in dataset.notes),
+        ),
+    )
+
+
+def _run_table(path: Path, document: Mapping[str, object]) -> tuple[JsonObject, JsonObject]:
+    """Settings of the runs, and of the suite; `work_dir` and `summarizer` may stand at the top, too."""
+    table = document.get("run", {})
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{path}: run is {table!r}; expected a table, as in {{limit = 20}}")
+    values = {str(key): value for key, value in table.items()}
+    for key in ("work_dir", "summarizer"):
+        if document.get(key) is not None:
+            if key in values:
+                raise ConfigError(f"{path}: {key} stands at the top and under run; keep one of them")
+            values[key] = document[key]
+    checked, _ = take_settings(f"{path}: run", values, _RUN, ())
+    settings = {name: value for name, value in checked.items() if name in _SUITE_NAMES}
+    try:
+        if "mode" in settings:
+            checked_mode(str(settings["mode"]))
+        if "summarizer" in settings:
+            checked_summarizer(str(settings["summarizer"]))
+    except UsageError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    if "work_dir" in settings:  # like every path of the file, it starts at the file
+        settings["work_dir"] = str(path.parent / Path(str(settings["work_dir"])).expanduser())
+    return {name: value for name, value in checked.items() if name not in _SUITE_NAMES}, settings

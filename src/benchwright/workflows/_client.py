@@ -1,0 +1,279 @@
+"""`BenchwrightClient`: runs and steps over the REST interface, as any language could do it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+from benchwright.core import JsonObject, JsonValue, load_exact_json, load_json
+from benchwright.workflows._canonical import stable_stringify
+from benchwright.workflows._environment import DEFAULT_BASE_URL, read_environment
+from benchwright.workflows._errors import ApiError, WorkflowError
+from benchwright.workflows._http_session import HttpAnswer, HttpSession, ReqwestSession
+
+MEDIA_TYPE = "application/vnd.benchwright+json"
+"""Who accepts this reads errors as objects with a code; others are told the message as a plain text."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A workflow run, as the REST interface tells it."""
+
+    id: int
+    """Number in the workspace."""
+    workflow_name: str
+    """Name of the workflow."""
+    status: str
+    """queued, running, interrupted, completed, failed or canceled."""
+    input: JsonValue
+    """What it was given."""
+    started_at: str
+    """RFC 3339, UTC."""
+    finished_at: str | None
+    """RFC 3339, UTC; None while it goes on."""
+    error: str | None
+    """Why it failed or stopped."""
+    output: JsonValue = None
+    """What its handler returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepParams:
+    """A step for `BenchwrightRun.step`."""
+
+    key: str
+    """Names the step; unique in its run."""
+    execute: Callable[[], Awaitable[Any] | Any]
+    """What it does."""
+    input_value: Any = None
+    """What its output depends on."""
+
+
+class WorkflowClient(Protocol):
+    """Runs and their records: over HTTP, or in this process's own workspace."""
+
+    async def health(self) -> JsonObject:
+        """Who answers."""
+        ...
+
+    async def create_run(self, name: str, input_value: Any = None) -> BenchwrightRun:
+        """Record a new run."""
+        ...
+
+    async def get_run(self, run_id: int | None = None) -> RunRecord:
+        """One run; without a number the one that the environment names."""
+        ...
+
+    async def complete_run(self, run_id: int) -> None:
+        """End a run well."""
+        ...
+
+    async def set_run_output(self, run_id: int, value: Any) -> None:
+        """Keep what a run gave."""
+        ...
+
+    async def fail_run(self, run_id: int, error: str) -> None:
+        """End a run badly."""
+        ...
+
+    async def emit_metric(self, run_id: int, name: str, value: float, unit: str | None = None) -> None:
+        """Record a metric point."""
+        ...
+
+    async def run_step(
+        self, *, run_id: int, step_key: str, input_value: Any, execute: Callable[[], Awaitable[Any] | Any]
+    ) -> Any:
+        """Do a step once."""
+        ...
+
+    async def close(self) -> None:
+        """Release what is held."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BenchwrightRun:
+    """A run that a client has created."""
+
+    client: WorkflowClient
+    """Who records it."""
+    id: int
+    """Its number."""
+
+    async def step(self, params: StepParams) -> Any:
+        """Do a step once."""
+        return await self.client.run_step(
+            run_id=self.id, step_key=params.key, input_value=params.input_value, execute=params.execute
+        )
+
+    async def complete(self) -> None:
+        """End the run well."""
+        await self.client.complete_run(self.id)
+
+    async def fail(self, error: str) -> None:
+        """End the run badly."""
+        await self.client.fail_run(self.id, error)
+
+    async def emit(self, metric_name: str, metric_value: float, unit: str | None = None) -> None:
+        """Record a metric point."""
+        await self.client.emit_metric(self.id, metric_name, metric_value, unit)
+
+
+class BenchwrightClient:
+    """Implements `WorkflowClient` over HTTP. An asynchronous context manager.
+
+    `base_url` and `token` come from BENCHWRIGHT_BASE_URL and BENCHWRIGHT_TOKEN where they are not given.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        token: str | None = None,
+        session: HttpSession | None = None,
+    ) -> None:
+        said = read_environment()
+        self.base_url = (base_url or said.base_url or DEFAULT_BASE_URL).rstrip("/")
+        token = token or said.token
+        self._headers = {"Content-Type": "application/json", "Accept": f"{MEDIA_TYPE}, application/json"}
+        if token is not None:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._session = session or ReqwestSession()
+        self._owns_session = session is None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close connections, unless the session was brought along."""
+        if self._owns_session:
+            await self._session.close()
+
+    async def health(self) -> JsonObject:
+        """Who answers: service, version, workspace."""
+        return await self.call("GET", "/health")
+
+    async def create_run(self, name: str, input_value: Any = None) -> BenchwrightRun:
+        """Record a new run."""
+        text = None if input_value is None else stable_stringify(input_value)
+        answer = await self.call("POST", "/runs", {"workflow_name": name, "input": text}, again=False)
+        return BenchwrightRun(self, _number(answer, "run_id"))
+
+    async def get_run(self, run_id: int | None = None) -> RunRecord:
+        """One run; without a number the one that BENCHWRIGHT_RUN_ID names."""
+        run_id = run_id if run_id is not None else own_run_id()
+        answer = await self.call("GET", f"/runs/{run_id}")
+        return RunRecord(
+            id=_number(answer, "id"),
+            workflow_name=str(answer.get("workflow_name")),
+            status=str(answer.get("status")),
+            input=_parsed(answer.get("input")),
+            started_at=str(answer.get("started_at")),
+            finished_at=_text(answer.get("finished_at")),
+            error=_text(answer.get("error")),
+            output=_parsed(answer.get("output")),
+        )
+
+    async def complete_run(self, run_id: int) -> None:
+        """End a run well."""
+        await self.call("POST", f"/runs/{run_id}/complete", {})
+
+    async def set_run_output(self, run_id: int, value: Any) -> None:
+        """Keep what a run gave."""
+        await self.call("POST", f"/runs/{run_id}/output", {"output": stable_stringify(value)})
+
+    async def fail_run(self, run_id: int, error: str) -> None:
+        """End a run badly."""
+        await self.call("POST", f"/runs/{run_id}/fail", {"error": error})
+
+    async def emit_metric(self, run_id: int, name: str, value: float, unit: str | None = None) -> None:
+        """Record a metric point."""
+        body: JsonObject = {"metric_name": name, "metric_value": value, "unit": unit}
+        await self.call("POST", f"/runs/{run_id}/metrics", body, again=False)
+
+    async def run_step(
+        self, *, run_id: int, step_key: str, input_value: Any, execute: Callable[[], Awaitable[Any] | Any]
+    ) -> Any:
+        """Do a step once."""
+        from benchwright.workflows._context import WorkflowContext
+        from benchwright.workflows._http import HttpRecorder
+
+        ctx = WorkflowContext(HttpRecorder(self, run_id), "", self)
+        return await ctx.step(step_key=step_key, execute=execute, input_value=input_value)
+
+    async def call(
+        self, method: str, path: str, body: JsonObject | None = None, *, again: bool = True
+    ) -> JsonObject:
+        """One request and its answer; `again`: sending it twice does no harm. `ApiError` for a refusal."""
+        content = None if body is None else json.dumps(body, allow_nan=False).encode()
+        answer = await self._session.request(
+            method, self.base_url + path, headers=self._headers, body=content, again=again
+        )
+        if not 200 <= answer.status < 300:
+            raise api_error(answer)
+        try:
+            read = load_exact_json(answer.body or b"{}")
+        except ValueError:
+            read = None
+        if not isinstance(read, dict):
+            raise ApiError(
+                f"{self.base_url}{path} answered something that is not a JSON object. Is that address a benchwright server?",
+                status=answer.status,
+            )
+        return read
+
+
+def api_error(answer: HttpAnswer) -> ApiError:
+    """What a refusal says: the `error` of a JSON object, else the body, else the status."""
+    text = answer.body.decode("utf-8", "replace")
+    try:
+        said = load_json(text)
+    except ValueError:
+        said = None
+    told = said.get("error") if isinstance(said, dict) else None
+    if isinstance(told, dict):
+        hint = told.get("hint")
+        message = f"{told.get('message')} {hint}" if hint else str(told.get("message"))
+        return ApiError(
+            message,
+            status=answer.status,
+            code=_text(told.get("code")),
+            retryable=told.get("retryable") is True,
+        )
+    message = told if isinstance(told, str) and told else text.strip() or f"HTTP {answer.status}"
+    return ApiError(message, status=answer.status)
+
+
+def own_run_id() -> int:
+    """The run that this process was started to execute."""
+    run_id = read_environment().run_id
+    if run_id is None:
+        raise WorkflowError("no run is named: give its number, or set BENCHWRIGHT_RUN_ID")
+    return run_id
+
+
+def _number(answer: JsonObject, name: str) -> int:
+    value = answer.get(name)
+    if not isinstance(value, int):
+        raise ApiError(f"the server's answer has no number {name!r}: {answer!r}")
+    return value
+
+
+def _text(value: JsonValue) -> str | None:
+    return None if value is None else str(value)
+
+
+def _parsed(value: JsonValue) -> JsonValue:
+    """Inputs and outputs travel as JSON text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        parsed = load_exact_json(value.encode("utf-8", "surrogatepass"))
+    except ValueError:
+        return value
+    return parsed

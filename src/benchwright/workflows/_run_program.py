@@ -1,0 +1,303 @@
+"""Runs a program as a workflow, or goes on with a run: record, server beside it, process, end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchwright.config import ConfigFile, read_config
+from benchwright.core import BenchwrightError, JsonObject, JsonValue, UsageError, encode_json
+from benchwright.store import Lease, RunRecord, RunStatus, Store, Workspace
+from benchwright.workflows._child import Child, PassOn
+from benchwright.workflows._environment import child_environment
+from benchwright.workflows._program_plan import CodePlan, entry_file, executable, plan_code
+from benchwright.workflows._program_result import CodeResult
+from benchwright.workflows._supervisor import Ending, Supervisor
+from benchwright.workflows._watcher import CodeWatcher, Looker
+
+_TOLD = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "BASE_URL", "TOKEN")
+"""Variables that programs written against an older interface read under its prefix."""
+_OURS = (*_TOLD, "WORKSPACE", "LEASE")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerBeside:
+    """A server that runs beside a program."""
+
+    url: str
+    """Its address."""
+    token: str
+    """What writers must show."""
+
+
+Serve = Callable[[Workspace, Lease], AbstractContextManager[ServerBeside | None]]
+"""Starts a server that writes to the run of a lease on behalf of clients; None where there can be none."""
+
+
+def run_code(
+    store: Store,
+    plan: CodePlan,
+    *,
+    tags: Mapping[str, str] | None = None,
+    serve: Serve | None = None,
+    timeout: float | None = None,
+    watcher: CodeWatcher | None = None,
+) -> CodeResult:
+    """Run a program as a new workflow run. UsageError when it cannot be started; then nothing is on record."""
+    executable(plan.command, plan.cwd)
+    labels: JsonObject = dict(tags or {})
+    lease = store.create_workflow(
+        plan.name,
+        input_json=encode_json(plan.input),
+        settings=plan.settings(),
+        manifest=plan.manifest(),
+        target=plan.target,
+        tags=labels or None,
+    )
+    try:
+        return _carry_out(store, lease, plan, serve, timeout, watcher)
+    except UsageError:
+        store.delete_run(lease.run_id)
+        raise
+
+
+def resume_code(
+    store: Store,
+    run: RunRecord,
+    *,
+    config: ConfigFile | None = None,
+    use_current_config: bool = False,
+    force: bool = False,
+    serve: Serve | None = None,
+    timeout: float | None = None,
+    watcher: CodeWatcher | None = None,
+) -> CodeResult:
+    """Go on with a workflow run: the same command, input and folder as at its start.
+
+    `use_current_config` takes command and input from the configuration as it is now, else from `config`, and records
+    that. A run that is complete gives its result again. `RunOwnedError` while a live process executes it, unless forced.
+    """
+    plan = frozen_plan(run)
+    if run.status == "completed":
+        return _result(run, plan, None, None, warning=f"run {run.id} is complete; nothing was started")
+    remarks: JsonObject = {}
+    if use_current_config:
+        if plan.config is not None and plan.config.is_file():
+            config = read_config(plan.config)
+        plan, remarks = _current(run, plan, config)
+    else:
+        plan = _with_remark(run, plan)
+    changed = _code_change(run, plan)
+    if changed is not None:
+        remarks["code_changed"] = changed
+    executable(plan.command, plan.cwd)
+    lease = store.claim_workflow(run.id, force=force, data=remarks or None)
+    if use_current_config:
+        store.update_settings(run.id, plan.settings())
+        if plan.input != run.input:
+            store.change_workflow_input(lease, plan.input)
+    try:
+        return _carry_out(store, lease, plan, serve, timeout, watcher)
+    except UsageError as error:
+        store.finish_workflow(lease, "failed", error=str(error))
+        raise
+
+
+def frozen_plan(run: RunRecord) -> CodePlan:
+    """What a run was started with. UsageError for a run that no command started."""
+    settings: Mapping[str, Any] = run.settings
+    command, cwd = settings.get("command"), settings.get("cwd")
+    if not isinstance(command, list) or not command or not isinstance(cwd, str):
+        raise UsageError(
+            f"run {run.id} ({run.name}) was not started by a command; its own script goes on with it, as in "
+            f"python my_eval.py --resume {run.id}"
+        )
+    if not Path(cwd).is_dir():
+        raise UsageError(f"run {run.id} was started in {cwd}, which is no longer there")
+    given, config = settings.get("input_given"), settings.get("config")
+    return CodePlan(
+        name=run.name,
+        workflow=settings.get("workflow"),
+        target=run.target,
+        command=tuple(str(word) for word in command),
+        cwd=Path(cwd),
+        input=run.input,
+        given=given if isinstance(given, dict) else {},
+        config=Path(config) if isinstance(config, str) else None,
+    )
+
+
+def _current(run: RunRecord, frozen: CodePlan, config: ConfigFile | None) -> tuple[CodePlan, JsonObject]:
+    plan = plan_code(run.target, config, frozen.cwd, frozen.given)
+    if plan is None or plan.config is None:
+        where = "there is no configuration here" if config is None else f"{config.path} has no such program"
+        raise UsageError(f"--use-current-config: {where}: {run.target!r}")
+    before, now = frozen.settings(), plan.settings()
+    return plan, {
+        "use_current_config": {
+            "command": {"before": before["command"], "now": now["command"]},
+            "input": {"before": frozen.input, "now": plan.input},
+        }
+    }
+
+
+def _with_remark(run: RunRecord, frozen: CodePlan) -> CodePlan:
+    """The same plan; where the configuration has been edited since, it says that this changes nothing."""
+    if frozen.config is None:
+        return frozen
+    try:
+        now = plan_code(run.target, read_config(frozen.config), frozen.cwd, frozen.given)
+    except (BenchwrightError, OSError):
+        now = None
+    differ = [
+        what
+        for what, same in (
+            ("command", now is not None and now.command == frozen.command),
+            ("input", now is not None and now.input == frozen.input),
+        )
+        if not same
+    ]
+    if not differ:
+        return frozen
+    return replace(
+        frozen,
+        warning=f"{frozen.config.name} has another {' and '.join(differ)} now than when run {run.id} was started; the "
+        "run goes on as it was started. Take what it says now with --use-current-config",
+    )
+
+
+def _code_change(run: RunRecord, plan: CodePlan) -> JsonValue:
+    before = run.manifest.get("entry")
+    path = before.get("path") if isinstance(before, dict) else None
+    if not isinstance(before, dict) or not isinstance(path, str):
+        return None
+    now = entry_file(("", path), plan.cwd)
+    if now is not None and now["sha256"] == before.get("sha256"):
+        return None
+    return {
+        "path": path,
+        "before": before.get("sha256"),
+        "now": None if now is None else now["sha256"],
+    }
+
+
+def _carry_out(
+    store: Store,
+    lease: Lease,
+    plan: CodePlan,
+    serve: Serve | None,
+    timeout: float | None,
+    watcher: CodeWatcher | None,
+) -> CodeResult:
+    run = store.run(lease.run_id)
+    if watcher is not None:
+        watcher.begun(run.id)
+    beside = nullcontext(None) if serve is None else serve(store.workspace, lease)
+    with beside as server:
+        pass_on: PassOn = _nowhere if watcher is None else watcher.output
+        command = (executable(plan.command, plan.cwd), *plan.command[1:])
+        environment = _environment(plan, lease, store.workspace, server)
+        child = Child(command, plan.cwd, environment, run.folder, pass_on)
+        looker = None if watcher is None else Looker(store, lease, plan.name, watcher)
+        try:
+            ending = Supervisor(child, store, lease, timeout=timeout, looker=looker).wait()
+        finally:
+            child.close()
+        _conclude(store, lease, ending, timeout)
+    return _result(store.run(lease.run_id), plan, ending, child, server=server, warning=plan.warning)
+
+
+def _environment(
+    plan: CodePlan, lease: Lease, workspace: Workspace, server: ServerBeside | None
+) -> dict[str, str]:
+    """Ours, without what whoever started us was told about another run."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("BENCHWRIGHT_", "QUANTILES_")) or name.partition("_")[2] not in _OURS
+    }
+    told = child_environment(
+        lease,
+        plan.workflow or "",
+        plan.input,
+        workspace.root,
+        base_url=None if server is None else server.url,
+        token=None if server is None else server.token,
+    )
+    told = {name: value for name, value in told.items() if value}
+    older = {
+        name.replace("BENCHWRIGHT_", "QUANTILES_"): value
+        for name, value in told.items()
+        if name.partition("_")[2] in _TOLD
+    }
+    # What a Python program prints is seen when it is printed.
+    return {"PYTHONUNBUFFERED": "1", **kept, **told, **older}
+
+
+def _conclude(store: Store, lease: Lease, ending: Ending, timeout: float | None) -> None:
+    """Record how the run ended, where the program has not done so or says otherwise."""
+    run = store.run(lease.run_id)
+    recorded: RunStatus | None = run.status if run.finished_at is not None else None
+    stopped = ending.signal is not None or ending.stopped_by is not None or ending.timed_out
+    if recorded == "completed" and (ending.status == 0 or stopped):
+        return  # a signal behind the end of the work is no word about the work
+    if ending.stopped_by is not None:
+        store.conclude_workflow(lease, "interrupted", error=f"interrupted ({ending.stopped_by.name})")
+    elif ending.timed_out:
+        store.conclude_workflow(lease, "failed", error=f"took longer than --timeout {timeout:g} seconds")
+    elif ending.signal is not None:
+        if recorded is None:
+            store.conclude_workflow(lease, "failed", error=f"was terminated by signal {ending.signal}")
+    elif ending.status == 0:
+        if recorded is None:
+            store.conclude_workflow(lease, "completed")
+    elif recorded == "completed":
+        error = f"exited with status {ending.status}, after the workflow had completed"
+        store.conclude_workflow(lease, "failed", error=error)
+    elif recorded is None:
+        store.conclude_workflow(lease, "failed", error=f"exited with status {ending.status}")
+
+
+def _result(
+    run: RunRecord,
+    plan: CodePlan,
+    ending: Ending | None,
+    child: Child | None,
+    *,
+    server: ServerBeside | None = None,
+    warning: str | None = None,
+) -> CodeResult:
+    summary: Mapping[str, Any] = run.summary or {}
+    ran = ending is not None and ending.status >= 0
+    error = run.error
+    if run.status not in ("completed", "failed", "interrupted", "canceled") and ending is not None:
+        error = "the run was taken over by another process"
+    return CodeResult(
+        run_id=run.id,
+        workflow_name=run.name,
+        input=run.input,
+        warning=warning,
+        command=plan.command,
+        base_url=None if server is None else server.url,
+        server_started_by_us=server is not None,
+        status=run.status,
+        success=run.status == "completed",
+        exit_code=ending.status if ran and ending is not None else None,
+        signal=None if ending is None else ending.signal,
+        duration_seconds=0.0 if ending is None else round(ending.seconds, 3),
+        stdout="" if child is None else child.captured["stdout"].text(),
+        stderr="" if child is None else child.captured["stderr"].text(),
+        error=error,
+        metrics={name: metric["value"] for name, metric in summary.get("metrics", {}).items()},
+        steps=dict(summary.get("steps", {})),
+        output=run.output,
+        folder=run.folder,
+    )
+
+
+def _nowhere(stream: str, data: bytes) -> None:
+    pass

@@ -1,0 +1,151 @@
+"""Files of questions as targets: from Python, under names of the configuration, with judges, and on record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwright.core import DatasetError, UsageError
+from benchwright.endpoints import ScriptedEndpoint
+from benchwright.runs._options import RunOptions
+from benchwright.runs._questions import changed_questions, question_options
+from benchwright.sdk import check, list_evaluations, run, validate
+from benchwright.store import find_workspace, open_store
+
+MCQ = "question,A,B,C,answer\n1+1=,1,2,3,B\n2+2=,3,4,5,B\n3+3=,5,6,7,B\n"
+QA = "question,answer\n1+1=,2\n2+2=,4\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "mcq.csv").write_text(MCQ, encoding="utf-8")
+    (tmp_path / "qa.csv").write_text(QA, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_file_is_run_from_python() -> None:
+    result = run("mcq.csv", prompt_style="aisbench", demo_skill=1.0)
+    assert result["accuracy"] == 1.0
+    assert result.summary.headline == "accuracy"
+    free = run(Path("qa.csv"), qa_metrics="f1,exact", demo_skill=1.0, test_range=1)
+    assert free.summary.headline == "f1"
+    assert free.summary.rows == 1
+
+
+def test_the_settings_are_on_record_whole(folder: Path) -> None:
+    result = run("mcq.csv", mcq_fallback="levenshtein", data_type="mcq")
+    store = open_store(find_workspace(folder, None))
+    try:
+        record = store.run(result.run_id)
+    finally:
+        store.close()
+    questions: Any = record.settings["questions"]
+    assert questions["mcq_fallback"] == "levenshtein"
+    assert questions["prompt_style"] == "benchwright"
+    assert record.settings["eval_type"] == "mcq.mcq"
+
+
+def test_replies_are_read_by_the_declared_rules(folder: Path) -> None:
+    replies = iter(["The correct answer is **B**", "b", "no idea"])
+    result = run("mcq.csv", endpoint=ScriptedEndpoint(lambda request: next(replies)), parallelism=1)
+    assert result.summary.outcomes["unparsed"] == 1
+    assert result["accuracy"] == pytest.approx(2 / 3)
+    assert result["extraction_rate"] == pytest.approx(2 / 3)
+
+
+def test_a_configured_model_may_judge(folder: Path) -> None:
+    (folder / "benchwright.toml").write_text(
+        '[models.strict]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "judge-1"\nmax_tokens = 64\n'
+        '[models.toy]\ntype = "demo"\n',
+        encoding="utf-8",
+    )
+    (report,) = check("qa.csv", qa_metrics=("judge",), judge_model="strict")
+    assert report.ok
+    assert report.judge_requests == 2
+    with pytest.raises(UsageError, match=r"no model named 'toy' can be asked to judge.* Known: strict"):
+        check("qa.csv", qa_metrics=("judge",), judge_model="toy")
+    with pytest.raises(UsageError, match="give only one"):
+        check("qa.csv", qa_metrics=("judge",), judge_model="strict", judge_url="http://x")
+
+
+def test_a_described_judge() -> None:
+    options = RunOptions(
+        qa_metrics=("judge",), judge_url="http://127.0.0.1:9/v1", judge_id="j", judge_key_name="JUDGE_KEY"
+    )
+    assert question_options(options, None).judge == {
+        "url": "http://127.0.0.1:9/v1", "model_id": "j", "api_key": "JUDGE_KEY",
+    }  # fmt: skip
+
+
+def test_recorded_settings_change_only_where_something_is_said() -> None:
+    before = question_options(RunOptions(prompt_style="aisbench", mcq_fallback="aisbench"), None).to_json()
+    after = changed_questions(before, RunOptions(mcq_fallback="levenshtein"), None)
+    assert (after["prompt_style"], after["mcq_fallback"]) == ("aisbench", "levenshtein")
+
+
+def test_settings_in_a_benchmarks_table_are_refused_where_they_would_do_nothing(folder: Path) -> None:
+    (folder / "in_python.py").write_text(
+        "from benchwright import benchmark, scorer\n"
+        '@benchmark(name="b", dataset="qa.csv", prompt="{question}", target_field="answer")\n'
+        "@scorer\ndef check(sample):\n    return {'correct': True}\n",
+        encoding="utf-8",
+    )
+    (folder / "benchwright.toml").write_text(
+        '[run]\nprompt_style = "aisbench"\n'
+        '[benchmarks.code]\nfile = "in_python.py"\n'
+        '[benchmarks.wrong]\nfile = "in_python.py"\nsystem = "Be terse."\n'
+        '[benchmarks.data]\nfile = "qa.csv"\nmcq_fallback = "none"\n',
+        encoding="utf-8",
+    )
+    assert check("code")[0].ok, "a default for all runs may be for others than this one"
+    with pytest.raises(UsageError, match="--system: only files of questions"):
+        check("wrong")
+    with pytest.raises(UsageError, match="--mcq-fallback: only mcq files"):
+        check("data")
+    assert [found.name for found in list_evaluations() if found.kind == "file"][-2:] == ["mcq.csv", "qa.csv"]
+
+
+def test_a_file_of_examples_must_be_there_and_be_used() -> None:
+    with pytest.raises(UsageError, match="say how many examples to show, as in --num-fewshot 5"):
+        check("qa.csv", fewshot_dataset="mcq.csv")
+    with pytest.raises(DatasetError, match="not found"):
+        check("qa.csv", fewshot_dataset="nothing.csv", num_fewshot=1)
+    assert check("qa.csv", fewshot_dataset="mcq.csv", num_fewshot=1)[0].fewshot is not None
+
+
+def test_options_of_wrong_types_are_refused() -> None:
+    for options, reason in (
+        ({"template": 5}, "template is 5"),
+        ({"max_media_mb": "big"}, "max_media_mb is 'big'"),
+        ({"prompt_style": "fancy"}, "prompt_style is 'fancy'; expected benchwright or cot or aisbench"),
+        ({"compat": "other"}, "compat"),
+        ({"qa_metrics": [1]}, "qa_metrics"),
+    ):
+        with pytest.raises(UsageError, match=reason):
+            run("qa.csv", **options)
+
+
+def test_validate_is_for_data_only(folder: Path) -> None:
+    assert validate("mcq.csv", limit=2).rows == 2
+    (folder / "in_python.py").write_text(
+        "from benchwright import benchmark, scorer\n"
+        '@benchmark(name="b", dataset="qa.csv", prompt="{question}")\n'
+        "@scorer\ndef check(sample):\n    return {'correct': True}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(UsageError, match=r"no file of questions; .* benchwright check in_python.py"):
+        validate("in_python.py")
+
+
+def test_results_tell_the_command_that_would_do_the_same(folder: Path) -> None:
+    import yaml
+
+    result = run("qa.csv", qa_metrics=["contains", "f1"], template="{question}", output_dir="out")
+    written = yaml.safe_load((result.folder / "results.yml").read_text(encoding="utf-8"))
+    assert "benchwright run qa.csv" in written["command"]
+    for words in ("--template '{question}'", "--qa-metrics contains,f1"):
+        assert words in written["command"]
+    assert written["config"]["params"]["extra"]["questions"]["qa_metrics"] == ["contains", "f1"]

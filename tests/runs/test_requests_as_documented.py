@@ -1,0 +1,325 @@
+"""Whatever a suite, its models, the configuration and the flags say: what arrives at the server is what the manual says.
+
+The expected requests are computed here from the tables that were written, not with the code under test.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import chdir
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from benchwright import compare
+from benchwright.core import UsageError
+from benchwright.sdk import RunOptions, run_suite
+from benchwright.suites import SuiteOptions, check_suite, load_suite
+
+BENCHMARKS = """
+from benchwright import benchmark, scorer
+
+@benchmark(name="plain", dataset="rows.jsonl", prompt="{question}?", target_field="answer")
+@scorer
+def plain(sample):
+    return {"right": sample.response == sample.target}
+
+@benchmark(name="own_system", dataset="rows.jsonl", prompt="Say {question}", system_prompt="of the benchmark",
+           target_field="answer")
+@scorer
+def own_system(sample):
+    return {"right": sample.response == sample.target}
+"""
+PROMPTS = {"plain": "{question}?", "own_system": "Say {question}"}
+ROWS = [{"question": f"q{number}", "answer": "fine"} for number in range(3)]
+HEADERS = ("x-team", "x-org")
+
+
+class Recorder(ThreadingHTTPServer):
+    """Answers everything with one word and keeps what it was sent."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.lock = threading.Lock()
+        self.received: list[dict[str, Any]] = []
+
+    def take(self) -> list[dict[str, Any]]:
+        with self.lock:
+            received, self.received = self.received, []
+        return received
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        server = self.server
+        assert isinstance(server, Recorder)
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        headers = {name: self.headers.get_all(name) for name in HEADERS if name in self.headers}
+        with server.lock:
+            server.received.append({"path": self.path, "headers": headers, "body": body})
+        reply = json.dumps(
+            {"choices": [{"message": {"content": "fine"}, "text": "fine", "finish_reason": "stop"}]}
+        ).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def recorder() -> Iterator[Recorder]:
+    running = Recorder()
+    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield running
+    running.shutdown()
+    thread.join()
+    running.server_close()
+
+
+def optional(**values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({}, optional=values)
+
+
+BODY = optional(top_k=st.integers(1, 3), min_p=st.sampled_from([0.1, 0.2]), temperature=st.just(0.7))
+GENERATION: dict[str, st.SearchStrategy[Any]] = {
+    "temperature": st.sampled_from([0.0, 0.5, 1.0]),
+    "top_p": st.sampled_from([0.5, 0.9]),
+    "max_tokens": st.integers(1, 3),
+    "seed": st.integers(0, 2),
+    "stop": st.sampled_from([["END"], ["a", "b"]]),
+    "extra_body": BODY,
+}
+TEAMS = st.sampled_from(["red", "blue"])
+RUN = optional(**GENERATION, limit=st.integers(1, 3), repeats=st.integers(1, 2))
+MODEL = st.fixed_dictionaries(
+    {"model": st.sampled_from(["same", "other"])},
+    optional={
+        **GENERATION,
+        "system": st.sampled_from(["Be brief.", "Be kind."]),
+        "type": st.sampled_from(["chat", "completions"]),
+        "headers": st.fixed_dictionaries({}, optional={"X-Team": TEAMS, "X-Org": TEAMS}),
+    },
+)
+FLAGS = st.fixed_dictionaries(
+    {},
+    optional={
+        **GENERATION,
+        "limit": st.integers(1, 3),
+        "headers": st.fixed_dictionaries({}, optional={"x-team": TEAMS}),
+    },
+)
+
+
+def first_given(name: str, *tables: Mapping[str, Any]) -> Any:
+    return next((table[name] for table in tables if table.get(name) is not None), None)
+
+
+def expected_requests(
+    model: Mapping[str, Any], dataset: str, run: Mapping[str, Any], layers: list[Mapping[str, Any]]
+) -> tuple[str, list[dict[str, Any]]]:
+    """A text that stands for the pair's settings, and all requests of one model on one dataset. `layers` has the
+    tables that may say something, the first before the others; the model comes last."""
+    tables = [*layers, model]
+    body: dict[str, Any] = {"temperature": 0.0, "max_tokens": 4096, "top_p": 1.0}
+    for name in ("temperature", "max_tokens", "top_p", "seed", "stop"):
+        value = first_given(name, *tables)
+        if value is not None:
+            body[name] = value
+    declared = dict(body)  # recorded as given, although further fields of the body may replace it
+    for table in reversed(tables):
+        body |= table.get("extra_body", {})
+    headers = {name.lower(): [value] for name, value in model.get("headers", {}).items()}
+    headers |= {name.lower(): [value] for name, value in (layers[0].get("headers") or {}).items()}
+    system = "of the benchmark" if dataset == "own_system" else model.get("system")
+    limit, repeats = first_given("limit", *layers), first_given("repeats", *layers) or 1
+    requests: list[dict[str, Any]] = []
+    for row in ROWS[:limit]:
+        text = PROMPTS[dataset].format(**row)
+        if model.get("type") == "completions":
+            asked: dict[str, Any] = {"prompt": text if system is None else f"{system}\n{text}"}
+            path = "/v1/completions"
+        else:
+            said = [] if system is None else [{"role": "system", "content": system}]
+            asked = {"messages": [*said, {"role": "user", "content": text}]}
+            path = "/v1/chat/completions"
+        sent = {"path": path, "headers": headers, "body": {"model": model["model"], **asked, **body}}
+        requests += [sent] * repeats
+    whole = [
+        model["model"],
+        model.get("type"),
+        model.get("system"),
+        headers,
+        declared,
+        body,
+        dataset,
+        limit,
+        repeats,
+    ]
+    return json.dumps(whole, sort_keys=True), requests
+
+
+def toml(value: Any) -> str:
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    return "{" + ", ".join(f"{name} = {toml(each)}" for name, each in value.items()) + "}"
+
+
+def counted(requests: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(json.dumps(request, sort_keys=True) for request in requests)
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # an example takes long: not shrunk
+)  # fmt: skip
+@given(
+    models=st.lists(MODEL, min_size=1, max_size=3),
+    datasets=st.lists(st.tuples(st.sampled_from(["plain", "own_system"]), RUN), min_size=1, max_size=2),
+    configured=RUN,
+    suite=RUN,
+    flags=FLAGS,
+)
+def test_every_request_of_a_suite_is_the_documented_one(
+    recorder: Recorder,
+    models: list[dict[str, Any]],
+    datasets: list[tuple[str, dict[str, Any]]],
+    configured: dict[str, Any],
+    suite: dict[str, Any],
+    flags: dict[str, Any],
+) -> None:
+    url = f"http://127.0.0.1:{recorder.server_port}/v1"
+    with tempfile.TemporaryDirectory() as name, chdir(name):
+        folder = Path(name)
+        (folder / "bench.py").write_text(BENCHMARKS, encoding="utf-8")
+        (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+        (folder / "benchwright.toml").write_text(f"run = {toml(configured)}", encoding="utf-8")
+        tables = {
+            "models": [
+                {"name": f"m{number}", "base_url": url, "retries": 0, **model}
+                for number, model in enumerate(models)
+            ],
+            "datasets": [{"benchmark": f"bench.py:{dataset}", **run} for dataset, run in datasets],
+            "run": suite,
+        }
+        (folder / "suite.yaml").write_text(yaml.safe_dump(tables), encoding="utf-8")
+        recorder.take()
+        result = run_suite("suite.yaml", cache=False, **flags)
+        received = recorder.take()
+        expected: dict[str, list[dict[str, Any]]] = {}
+        for model in models:
+            for dataset, run in datasets:
+                same, requests = expected_requests(model, dataset, run, [flags, run, suite, configured])
+                expected[same] = requests  # what would measure the same is measured once
+        assert counted(received) == counted([each for requests in expected.values() for each in requests])
+        for pair in result:
+            assert pair.result is not None
+            recorded = yaml.safe_load((pair.result.folder / "run_config.yml").read_text(encoding="utf-8"))
+            model = models[int(pair.model.removeprefix("m"))]
+            own = recorded["settings"]["asked"].endswith(":own_system")
+            assert recorded["config"]["params"]["extra"].get("system") == (
+                None if own else model.get("system")
+            ), "as sent"
+
+
+def two_models(recorder: Recorder, first: str | None, second: str) -> str:
+    url = f"http://127.0.0.1:{recorder.server_port}/v1"
+    models = [
+        {"name": "one", "base_url": url, "model": "m", "retries": 0},
+        {"name": "two", "base_url": url, "model": "m", "retries": 0, "system": second},
+    ]
+    if first is not None:
+        models[0]["system"] = first
+    return yaml.safe_dump({"models": models, "datasets": ["bench.py:plain"], "work_dir": "out"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bench.py").write_text(BENCHMARKS, encoding="utf-8")
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("first", ["Be brief.", None])
+def test_each_model_has_its_own_system_message_even_with_equal_ids(
+    recorder: Recorder, folder: Path, first: str | None
+) -> None:
+    (folder / "suite.yaml").write_text(two_models(recorder, first, "Be kind."), encoding="utf-8")
+    recorder.take()
+    result = run_suite("suite.yaml")
+    systems = Counter(
+        message["content"] if message["role"] == "system" else None
+        for message in (request["body"]["messages"][0] for request in recorder.take())
+    )
+    assert systems == {first: 3, "Be kind.": 3}, "and no model is answered from the other's replies"
+    hashes = {
+        json.loads((pair.result.folder / "manifest.json").read_text())["benchmark"]["prompt_hash"]
+        for pair in result
+        if pair.result is not None
+    }
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize(("dataset", "differs"), [("plain", ["$.system"]), ("own_system", [])])
+def test_models_with_other_system_messages_are_compared_and_the_messages_that_were_sent_listed(
+    recorder: Recorder, folder: Path, dataset: str, differs: list[str]
+) -> None:
+    written = two_models(recorder, "Be brief.", "Be kind.").replace("bench.py:plain", f"bench.py:{dataset}")
+    (folder / "suite.yaml").write_text(written, encoding="utf-8")
+    one, two = (pair.result for pair in run_suite("suite.yaml"))
+    assert one is not None
+    assert two is not None
+    inputs = compare(one.run_id, two.run_id).inputs
+    assert [found["path"] for found in inputs["differences"]] == differs
+    assert (inputs["same"], bool(differs)) in ((True, False), (False, True))
+
+
+def test_a_check_of_a_suite_shows_what_each_model_is_asked(recorder: Recorder, folder: Path) -> None:
+    (folder / "suite.yaml").write_text(two_models(recorder, "Be brief.", "Be kind."), encoding="utf-8")
+    suite = load_suite("suite.yaml", cwd=folder)
+    assert suite is not None
+    checked = check_suite(suite, RunOptions(), SuiteOptions())
+    shown = [str(pair.report.samples[0]) for pair in checked.pairs]
+    assert ["Be brief." in text for text in shown] == [True, False]
+    assert ["Be kind." in text for text in shown] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"system": "Be rude."}, "system was Be kind., is Be rude. now"),
+        ({"stream": True}, "stream was False, is True now"),
+        ({"temperature": 0.5}, "temperature was 0.0, is 0.5 now"),
+    ],
+)
+def test_a_run_is_not_resumed_with_other_settings_of_its_model(
+    recorder: Recorder, folder: Path, change: dict[str, Any], told: str
+) -> None:
+    written = yaml.safe_load(two_models(recorder, None, "Be kind."))
+    (folder / "suite.yaml").write_text(yaml.safe_dump(written), encoding="utf-8")
+    run_suite("suite.yaml")
+    written["models"][1] |= change
+    (folder / "suite.yaml").write_text(yaml.safe_dump(written), encoding="utf-8")
+    recorder.take()
+    with pytest.raises(UsageError, match="is another experiment") as error:
+        run_suite("suite.yaml", reuse="")
+    assert told in str(error.value)
+    assert not recorder.take()
