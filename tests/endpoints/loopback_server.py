@@ -14,7 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from benchwright.core import ModelRequest, encode_json
-from benchwright.endpoints import EndpointSettings
+from benchwright.endpoints import LOOP_CLOCK, Clock, EndpointSettings
 from benchwright.endpoints._http_endpoint import HttpEndpoint
 from benchwright.endpoints._lean import LeanTransport
 from benchwright.endpoints._reqwest import ReqwestTransport
@@ -152,10 +152,10 @@ async def serving(handler: Handler, tls: ssl.SSLContext | None = None) -> AsyncI
             await asyncio.sleep(0)
 
 
-def make_transport(name: TransportName, parallelism: int = 8) -> Transport:
+def make_transport(name: TransportName, parallelism: int = 8, clock: Clock = LOOP_CLOCK) -> Transport:
     if name == "lean":
-        return LeanTransport(parallelism)
-    return ReqwestTransport(parallelism, proxy=None, verify=True, http2=False)
+        return LeanTransport(parallelism, clock)
+    return ReqwestTransport(parallelism, proxy=None, verify=True, http2=False, clock=clock)
 
 
 @asynccontextmanager

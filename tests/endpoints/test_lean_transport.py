@@ -13,7 +13,7 @@ from loopback_server import Call, in_loop, one_after_another, serving
 
 from benchwright.endpoints import _lean_connection
 from benchwright.endpoints._lean import LeanTransport
-from benchwright.endpoints._transport import TransportFailure
+from benchwright.endpoints._transport import Stamps, TransportFailure
 from waiting import until_in_loop
 
 HEADERS = {"Content-Type": "application/json"}
@@ -322,9 +322,14 @@ async def test_times_are_in_order() -> None:
 
     async with serving(slow) as server:
         transport = LeanTransport(1)
-        reply = await transport.post(server.url + "/x", b"{}", HEADERS, 5.0)
-        assert reply.first_byte_at - reply.sent_at >= 0.015
-        assert reply.last_byte_at - reply.first_byte_at >= 0.03
+        stamps = Stamps()
+        await transport.post(server.url + "/x", b"{}", HEADERS, 5.0, stamps)
+        times = stamps.times()
+        assert times.sent is not None
+        assert times.first_byte is not None
+        assert times.last_byte is not None
+        assert times.first_byte - times.sent >= 0.015
+        assert times.last_byte - times.first_byte >= 0.03
         await transport.aclose()
 
 

@@ -8,7 +8,7 @@ import pytest
 from loopback_server import Call, chat, in_loop, serving
 
 from benchwright.core import ConfigError
-from benchwright.endpoints import EndpointSettings, open_endpoint
+from benchwright.endpoints import LOOP_CLOCK, USUAL, EndpointSettings, open_endpoint
 from benchwright.endpoints._lean import LeanTransport
 from benchwright.endpoints._open import _transport, proxy_of
 from benchwright.endpoints._proxies import proxy_for
@@ -47,7 +47,7 @@ def test_proxy_by_environment(scheme: str, host: str, environment: dict[str, str
 def test_transport_follows_scheme_and_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     def kind(url: str, **more: str) -> type:
         settings = EndpointSettings(url=url, model_id="m", **more)  # type: ignore[arg-type]
-        return type(_transport(settings, proxy_of(settings)))
+        return type(_transport(settings, proxy_of(settings), USUAL, LOOP_CLOCK))
 
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)

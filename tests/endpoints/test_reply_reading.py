@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from loopback_server import chat_json
 
 from benchwright.core import ModelReply, TokenUsage
-from benchwright.endpoints._replies import BadReply, Timing, read_reply
+from benchwright.endpoints._replies import BadReply, read_reply
+from benchwright.endpoints._transport import Stamps
 
 
 def read(data: Any, route: Any = "chat", **more: Any) -> ModelReply:
-    reply = read_reply(data, route, Timing(), **more)
+    reply = read_reply(data, route, Stamps(), **more)
     assert isinstance(reply, ModelReply), reply
     return reply
 
@@ -136,7 +137,7 @@ def test_usage(usage: Any, expected: TokenUsage | None) -> None:
     ],
 )
 def test_json_that_is_no_reply(data: Any, words: str) -> None:
-    reply = read_reply(data, "chat", Timing())
+    reply = read_reply(data, "chat", Stamps())
     assert isinstance(reply, BadReply)
     assert words in reply.message
 
@@ -168,5 +169,5 @@ def test_no_json_whatever_makes_reading_fail(data: Any, inner: Any, route: Any) 
         {"choices": [data]},
         {"choices": [{"message": data, "logprobs": inner, "text": inner}]},
     ):
-        reply = read_reply(value, route, Timing())  # type: ignore[arg-type]
+        reply = read_reply(value, route, Stamps())  # type: ignore[arg-type]
         assert isinstance(reply, ModelReply | BadReply)

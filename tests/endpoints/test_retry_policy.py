@@ -16,7 +16,7 @@ from benchwright.endpoints import EndpointSettings
 from benchwright.endpoints._http1 import RawHeaders
 from benchwright.endpoints._http_endpoint import HttpEndpoint
 from benchwright.endpoints._retry import Trouble, pause_s, retry_after_s
-from benchwright.endpoints._transport import HttpReply, HttpStream, TransportFailure
+from benchwright.endpoints._transport import HttpReply, HttpStream, Stamps, TransportFailure
 
 GOOD = encode_json(chat_json("four"))
 
@@ -28,17 +28,19 @@ class ScriptedTransport:
         self.answers = answers
         self.urls: list[str] = []
 
-    async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
+    async def post(
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
+    ) -> HttpReply:
         answer = self.answers[min(len(self.urls), len(self.answers) - 1)]
         self.urls.append(url)
         await asyncio.sleep(0)
         if isinstance(answer, Exception):
             raise answer
         status, body = (answer, b'{"error": "no"}') if isinstance(answer, int) else (200, answer)
-        return HttpReply(status, RawHeaders(b""), body, 0.0, 0.1, 0.2)
+        return HttpReply(status, RawHeaders(b""), body)
 
     async def stream(
-        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpStream:
         raise NotImplementedError
 
@@ -122,7 +124,7 @@ async def test_empty_account_is_permanent_although_it_is_a_429() -> None:
         async def post(self, *args: object) -> HttpReply:
             self.urls.append("")
             body = b'{"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}'
-            return HttpReply(429, RawHeaders(b""), body, 0.0, 0.0, 0.0)
+            return HttpReply(429, RawHeaders(b""), body)
 
     transport = OutOfMoney()
     reply = await HttpEndpoint(EndpointSettings(url="http://h", model_id="m"), transport).send(chat())
@@ -193,12 +195,12 @@ async def test_404_after_v1_has_answered_is_about_the_model() -> None:
 async def test_many_at_once_all_find_the_place_without_v1() -> None:
     class WithoutV1(ScriptedTransport):
         async def post(
-            self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+            self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
         ) -> HttpReply:
             self.urls.append(url)
             await asyncio.sleep(0.001 * (len(self.urls) % 5))
             known = "/v1/" not in url
-            return HttpReply(200 if known else 404, RawHeaders(b""), GOOD if known else b"", 0.0, 0.0, 0.0)
+            return HttpReply(200 if known else 404, RawHeaders(b""), GOOD if known else b"")
 
     transport = WithoutV1()
     endpoint = HttpEndpoint(EndpointSettings(url="http://h:1", model_id="m"), transport)

@@ -15,7 +15,7 @@ from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, SendGate, open_endpoint
 from benchwright.endpoints._http1 import RawHeaders
 from benchwright.endpoints._http_endpoint import HttpEndpoint
-from benchwright.endpoints._transport import HttpReply, HttpStream
+from benchwright.endpoints._transport import HttpReply, HttpStream, Stamps
 from waiting import until_in_loop
 
 GOOD = encode_json(chat_json("four"))
@@ -53,15 +53,17 @@ class Transport:
         self.urls: list[str] = []
         self.timeouts: list[float] = []
 
-    async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
+    async def post(
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
+    ) -> HttpReply:
         status = self.statuses[min(len(self.urls), len(self.statuses) - 1)]
         self.urls.append(url)
         self.timeouts.append(timeout_s)
         await asyncio.sleep(self.seconds)
-        return HttpReply(status, RawHeaders(self.headers), GOOD if status == 200 else b"{}", 0.0, 0.1, 0.2)
+        return HttpReply(status, RawHeaders(self.headers), GOOD if status == 200 else b"{}")
 
     async def stream(
-        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpStream:
         raise NotImplementedError
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from benchwright.core import (
     OUTCOMES,
+    CallTimes,
     JsonObject,
     MetricSummary,
     ModelReply,
@@ -98,7 +99,9 @@ def score(index: int, repeat: int, record: dict[str, Any], row: dict[str, Any] |
 
 
 def every_kind_of_sample() -> list[StepRow]:
-    answered = ModelReply("answered", "yes", usage=TokenUsage(10, 2), started_at=1700000000.5, latency_s=0.25)
+    answered = ModelReply(
+        "answered", "yes", usage=TokenUsage(10, 2), started_at=1700000000.5, times=CallTimes.lasting(0.25)
+    )
     thinking = ModelReply(
         "answered",
         "no \x1b[2J",
@@ -106,8 +109,7 @@ def every_kind_of_sample() -> list[StepRow]:
         "stop",
         TokenUsage(10, 2),
         attempts=3,
-        latency_s=1.5,
-        ttft_s=0.1,
+        times=CallTimes.lasting(1.5, 0.1),
     )
     failed = ModelReply("failed", failure=RequestFailure("timeout", "no answer within 120 s"), attempts=4)
     judge = encode_json(reply_to_json(ModelReply("answered", "GRADE: C")))

@@ -18,6 +18,7 @@ from recorded_runs import SETTINGS, SUMMARY, chat_call, every_kind_of_sample, sc
 
 from benchwright.core import (
     OUTCOMES,
+    CallTimes,
     MetricSummary,
     ModelReply,
     NotFoundError,
@@ -353,7 +354,7 @@ def test_logs_quote_the_server_and_the_scorer(store: Store, record: Record, tmp_
     steps = [
         chat_call(0, 0, refused),
         score(0, 0, {"o": "request_failed", "t": "x", "e": "HTTP 400: no such model 'x'"}),
-        chat_call(1, 0, ModelReply("answered", "hm", usage=TokenUsage(3, 1), latency_s=0.5)),
+        chat_call(1, 0, ModelReply("answered", "hm", usage=TokenUsage(3, 1), times=CallTimes.lasting(0.5))),
         score(
             1, 0, {"o": "scorer_failed", "t": "x", "e": "scorer failed at bench.py:7: KeyError: 'q'\x1b[2J"}
         ),

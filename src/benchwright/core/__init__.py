@@ -44,6 +44,7 @@ from benchwright.core._printing import printable, printable_json, shown
 from benchwright.core._requests import (
     ADAPTER_VERSION,
     LEFT_OUT,
+    CallTimes,
     EchoedTokens,
     FailureKind,
     LeftOut,
@@ -92,6 +93,7 @@ __all__ = [
     "BadRow",
     "BenchmarkError",
     "BenchwrightError",
+    "CallTimes",
     "ConfigError",
     "DataFormat",
     "DatasetError",

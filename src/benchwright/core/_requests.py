@@ -97,6 +97,54 @@ class EchoedTokens:
     """Alternatives per position; empty when the server sends none."""
 
 
+class CallTimes(NamedTuple):
+    """When the last attempt of a call did what, in monotonic seconds. None: it did not happen, or nobody knows when.
+
+    A recorded reply keeps durations alone: there `sent` is 0.
+
+    >>> CallTimes(planned=5.0, sent=5.25, first_byte=6.0, last_byte=7.25).latency_s
+    2.0
+    """
+
+    planned: float | None = None
+    """When it was to be sent: the time of a schedule, or when its turn came."""
+    sent: float | None = None
+    """When the request was handed to the socket."""
+    first_byte: float | None = None
+    """When the first byte of the reply arrived, its head included."""
+    first_token: float | None = None
+    """When the first event with text, reasoning or a tool call arrived; streams only."""
+    last_byte: float | None = None
+    """When the last byte arrived; of a stream, that of the event which ended it."""
+    arrivals: tuple[float, ...] = ()
+    """When each event with content arrived, where the policy requests it."""
+    failed: float | None = None
+    """When the attempt was known to have failed."""
+
+    @classmethod
+    def lasting(cls, latency_s: float, ttft_s: float | None = None) -> CallTimes:
+        """Of a call of which only the durations are known."""
+        return cls(sent=0.0, first_token=ttft_s, last_byte=latency_s)
+
+    @property
+    def latency_s(self) -> float:
+        """From sending to the last byte, or to the failure."""
+        planned, sent, _, _, end, _, failed = self
+        if failed is not None:
+            end = failed
+        start = planned if sent is None else sent
+        return 0.0 if end is None or start is None else end - start
+
+    @property
+    def ttft_s(self) -> float | None:
+        """From sending to the first token."""
+        return None if self.first_token is None or self.sent is None else self.first_token - self.sent
+
+
+UNKNOWN_TIMES = CallTimes()
+"""Of a call that was never sent, or nobody timed."""
+
+
 class ModelReply(NamedTuple):
     """What came of one request, after all its attempts. Failure is a value here."""
 
@@ -120,12 +168,20 @@ class ModelReply(NamedTuple):
     """Requests actually sent for this reply."""
     started_at: float = 0.0
     """Wall-clock time (seconds since the epoch) of the first attempt."""
-    latency_s: float = 0.0
-    """Last attempt: from sending to the last byte."""
-    ttft_s: float | None = None
-    """Last attempt: from sending to the first content token, for streams."""
+    times: CallTimes = UNKNOWN_TIMES
+    """When the last attempt did what."""
     served: str | None = None
     """Name under which the server answered, where it is not the requested one."""
+
+    @property
+    def latency_s(self) -> float:
+        """Last attempt: from sending to the last byte, or to the failure."""
+        return self.times.latency_s
+
+    @property
+    def ttft_s(self) -> float | None:
+        """Last attempt: from sending to the first content token, for streams."""
+        return self.times.ttft_s
 
 
 def reply_to_json(reply: ModelReply) -> JsonObject:
@@ -142,8 +198,7 @@ def reply_to_json(reply: ModelReply) -> JsonObject:
         calls,
         attempts,
         started,
-        latency,
-        ttft,
+        times,
         served,
     ) = reply
     record: JsonObject = {"s": status, "t": text}
@@ -162,9 +217,9 @@ def reply_to_json(reply: ModelReply) -> JsonObject:
     if attempts != 1:
         record["n"] = attempts
     record["at"] = started
-    record["l"] = latency
-    if ttft is not None:
-        record["tt"] = ttft
+    record["l"] = times.latency_s
+    if times.first_token is not None:
+        record["tt"] = times.ttft_s
     if served is not None:
         record["m"] = served
     return record
@@ -186,7 +241,6 @@ def reply_from_json(record: dict[str, Any]) -> ModelReply:
         tool_calls=record.get("c"),
         attempts=record.get("n", 1),
         started_at=record.get("at", 0.0),
-        latency_s=record.get("l", 0.0),
-        ttft_s=record.get("tt"),
+        times=CallTimes.lasting(record.get("l", 0.0), record.get("tt")),
         served=record.get("m"),
     )

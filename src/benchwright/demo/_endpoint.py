@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from time import perf_counter, time
+from time import time
 
-from benchwright.core import ModelReply, ModelRequest, ReplyStatus, RequestFailure, TokenUsage
+from benchwright.core import CallTimes, ModelReply, ModelRequest, ReplyStatus, RequestFailure, TokenUsage
 from benchwright.demo._bodies import DemoRefusalError
 from benchwright.demo._choices import DemoChoice
 from benchwright.demo._faults import Faults, failure_of
 from benchwright.demo._model import DemoModel
 from benchwright.demo._settings import DemoSettings
-from benchwright.endpoints import Allowance, Limiter, SendGate, not_sent
+from benchwright.endpoints import LOOP_CLOCK, USUAL, Allowance, Clock, Limiter, Policy, SendGate, not_sent
 
 _CALLS_PER_TURN = 32
 """Answers in a row before other tasks get the loop: at 15 µs each, half a millisecond."""
@@ -31,16 +31,21 @@ class DemoEndpoint:
         *,
         gate: SendGate | None = None,
         limiter: Limiter | None = None,
+        policy: Policy = USUAL,
+        clock: Clock = LOOP_CLOCK,
     ) -> None:
         self.settings = settings or DemoSettings()
+        self._policy = policy
+        self._clock = clock
+        self._attempts = self.settings.max_retries + 1 if policy.retries else 1
         self.requests_sent = 0
         self.retries = 0
         self.first_failure: RequestFailure | None = None
         self._model = DemoModel(self.settings)
         self._faults = Faults(self.settings) if self.settings.error_rate else None
         self._waits = self.settings.ttft_ms > 0 or self.settings.itl_ms > 0
-        self._limiter = limiter or Limiter(self.settings.parallelism)
-        self._allowance = Allowance(gate)
+        self._limiter = limiter or Limiter(self.settings.parallelism, clock=clock)
+        self._allowance = Allowance(gate, clock)
         self._calls = 0
 
     @property
@@ -60,44 +65,49 @@ class DemoEndpoint:
     async def aclose(self) -> None:
         """Nothing to close."""
 
-    async def send(self, request: ModelRequest) -> ModelReply:
+    async def send(self, request: ModelRequest, *, planned: float | None = None) -> ModelReply:
         """Answers one request."""
+        if planned is not None:
+            await self._clock.sleep_until(planned)
         if self._waits:
-            return await self._send_waiting(request)
+            return await self._send_waiting(request, planned)
         self._calls += 1
         if self._calls >= _CALLS_PER_TURN:
             self._calls = 0
             await asyncio.sleep(0)
-        started_at, started = time(), perf_counter()
-        return self._reply(request, started_at, started, 0.0)
+        return self._reply(request, time(), planned, self._clock.now(), 0.0)
 
-    async def _send_waiting(self, request: ModelRequest) -> ModelReply:
-        started_at = time()
-        if not await self._limiter.acquire(allowance=self._allowance):
+    async def _send_waiting(self, request: ModelRequest, planned: float | None) -> ModelReply:
+        started_at, clock = time(), self._clock
+        if not self._policy.limits:
+            self._limiter.in_flight += 1
+        elif not await self._limiter.acquire(allowance=self._allowance):
             return not_sent(started_at)
         try:
             left_s = self._allowance.left_s()
             if left_s <= 0:
                 return not_sent(started_at)
-            started_at, started = time(), perf_counter()
-            reply = self._reply(request, started_at, started, self.settings.ttft_ms / 1000)
+            started_at, sent = time(), clock.now()
+            reply = self._reply(request, started_at, planned, sent, self.settings.ttft_ms / 1000)
             if reply.latency_s > left_s:
-                await asyncio.sleep(left_s)
+                await clock.sleep_until(sent + left_s)
                 late = RequestFailure(
                     "budget", "the demo model was still answering when the run's time was up"
                 )
-                return _failed(late, reply.attempts, started_at, left_s)
-            await asyncio.sleep(reply.latency_s - (perf_counter() - started))
+                return _failed(late, reply.attempts, started_at, planned, sent, left_s)
+            await clock.sleep_until(sent + reply.latency_s)
             return reply
         finally:
             self._limiter.release()
 
-    def _reply(self, request: ModelRequest, started_at: float, started: float, ttft_s: float) -> ModelReply:
+    def _reply(
+        self, request: ModelRequest, started_at: float, planned: float | None, sent: float, ttft_s: float
+    ) -> ModelReply:
         attempts = 1
         self.requests_sent += 1
         if self._faults is not None:
             failure = None
-            for attempt in range(self.settings.max_retries + 1):
+            for attempt in range(self._attempts):
                 if attempt:
                     if not self._allowance.may_send():
                         break
@@ -109,19 +119,18 @@ class DemoEndpoint:
                 if failure is None:
                     break
             if failure is not None:
-                return _failed(failure, attempts, started_at, ttft_s)
+                return _failed(failure, attempts, started_at, planned, sent, ttft_s)
         try:
             completion = self._model.complete(request.route, request.body, request.repeat)
         except DemoRefusalError as error:
             refusal = RequestFailure("rejected", f"status {error.status}: {error.message}", error.status)
             self.first_failure = self.first_failure or refusal
-            return _failed(refusal, attempts, started_at, 0.0)
+            return _failed(refusal, attempts, started_at, planned, sent, 0.0)
         choice = completion.choices[0]
         produced = 0
         for each in completion.choices:
             produced += each.tokens
-        simulated = ttft_s + self.settings.itl_ms / 1000 * max(choice.tokens - 1, 0)
-        elapsed = perf_counter() - started
+        times = self._times(request, choice, planned, sent, ttft_s)
         return ModelReply(
             _status(choice),
             choice.text,
@@ -133,9 +142,21 @@ class DemoEndpoint:
             choice.tool_calls,
             attempts,
             started_at,
-            elapsed if elapsed > simulated else simulated,
-            max(ttft_s, elapsed) if request.body.get("stream") is True else None,
+            times,
         )
+
+    def _times(
+        self, request: ModelRequest, choice: DemoChoice, planned: float | None, sent: float, ttft_s: float
+    ) -> CallTimes:
+        """When a server of the set pace would have sent what; never before the answer was computed."""
+        itl_s, now = self.settings.itl_ms / 1000, self._clock.now()
+        first, last = max(now, sent + ttft_s), max(now, sent + ttft_s + itl_s * max(choice.tokens - 1, 0))
+        streamed = request.body.get("stream") is True
+        arrivals: tuple[float, ...] = ()
+        if streamed and self._policy.arrivals:
+            arrivals = tuple(min(last, first + itl_s * i) for i in range(choice.tokens))
+        token = first if streamed and choice.tokens else None
+        return CallTimes(sent if planned is None else planned, sent, first, token, last, arrivals)
 
 
 def _status(choice: DemoChoice) -> ReplyStatus:
@@ -144,7 +165,13 @@ def _status(choice: DemoChoice) -> ReplyStatus:
     return "truncated" if choice.finish_reason == "length" else "empty"
 
 
-def _failed(failure: RequestFailure, attempts: int, started_at: float, latency_s: float) -> ModelReply:
-    return ModelReply(
-        "failed", failure=failure, attempts=attempts, started_at=started_at, latency_s=latency_s
-    )
+def _failed(
+    failure: RequestFailure,
+    attempts: int,
+    started_at: float,
+    planned: float | None,
+    sent: float,
+    latency_s: float,
+) -> ModelReply:
+    times = CallTimes(sent if planned is None else planned, sent, failed=sent + latency_s)
+    return ModelReply("failed", failure=failure, attempts=attempts, started_at=started_at, times=times)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from benchwright.core import UsageError, suggest
 
 if TYPE_CHECKING:
-    from benchwright.endpoints import Limiter, OpenEndpoint, SendGate
+    from benchwright.endpoints import Clock, Limiter, Policy, SendGate, TimedEndpoint
 
 DEMO_VERSION = 1
 """Raised when the demo model would answer the same request differently; part of its fingerprint."""
@@ -121,11 +121,13 @@ class DemoSettings:
         skill = "by_chance" if self.by_chance else f"skill={self.skill:g}"
         return f"demo://{self.model_id}?{skill}&seed={self.seed}&version={DEMO_VERSION}"
 
-    def open(self, *, gate: SendGate | None = None, limiter: Limiter | None = None) -> OpenEndpoint:
+    def open(
+        self, *, gate: SendGate | None, limiter: Limiter | None, policy: Policy, clock: Clock
+    ) -> TimedEndpoint:
         """The model as an endpoint in this process, as `open_endpoint` asks for it."""
         from benchwright.demo._endpoint import DemoEndpoint  # compiles many expressions: not for `--help`
 
-        return DemoEndpoint(self, gate=gate, limiter=limiter)
+        return DemoEndpoint(self, gate=gate, limiter=limiter, policy=policy, clock=clock)
 
 
 assert {f.name for f in fields(FaultMix)} == set(get_args(FaultKind))

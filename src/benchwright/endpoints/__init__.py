@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.core import WireFormat
 from benchwright.endpoints._addresses import Address, model_in_url
-from benchwright.endpoints._endpoint import Endpoint, OpenableSettings, OpenEndpoint
+from benchwright.endpoints._clock import LOOP_CLOCK, Clock, Timer
+from benchwright.endpoints._endpoint import (
+    SEND_ONCE,
+    USUAL,
+    Endpoint,
+    OpenableSettings,
+    OpenEndpoint,
+    Policy,
+    TimedEndpoint,
+)
 from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._open import open_endpoint
 from benchwright.endpoints._settings import (
@@ -45,8 +54,11 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "LOOP_CLOCK",
     "MODEL_TYPES",
+    "SEND_ONCE",
     "SERVED_BY_DEMO",
+    "USUAL",
     "WIRE_PLUGINS",
     "AdaptedEndpoint",
     "Address",
@@ -54,6 +66,7 @@ __all__ = [
     "BadEventError",
     "BadReply",
     "ChoiceLikelihood",
+    "Clock",
     "Collector",
     "EchoProfile",
     "EchoRefusedError",
@@ -65,6 +78,7 @@ __all__ = [
     "OpenAiWire",
     "OpenEndpoint",
     "OpenableSettings",
+    "Policy",
     "RequestAdapter",
     "RouteUrls",
     "Script",
@@ -74,6 +88,8 @@ __all__ = [
     "SendGate",
     "SplitText",
     "TextCollector",
+    "TimedEndpoint",
+    "Timer",
     "UnsendableRequestError",
     "Wire",
     "WireFormat",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from time import monotonic
 
 from benchwright.core import (
     FailureKind,
@@ -17,8 +16,9 @@ from benchwright.core import (
     redact,
 )
 from benchwright.endpoints._captured import capture
+from benchwright.endpoints._clock import Clock
 from benchwright.endpoints._messages import Names, is_html, words_of_body, words_of_json
-from benchwright.endpoints._replies import BadReply, Timing, read_reply, served_as
+from benchwright.endpoints._replies import BadReply, read_reply, served_as
 from benchwright.endpoints._retry import (
     Again,
     Trouble,
@@ -29,7 +29,7 @@ from benchwright.endpoints._retry import (
 )
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._sse import EventTooLargeError, SseReader
-from benchwright.endpoints._transport import Headers, HttpStream, Transport, TransportFailure
+from benchwright.endpoints._transport import Headers, HttpStream, Stamps, Transport, TransportFailure
 from benchwright.endpoints._wires.wire import (
     BadEventError,
     Collector,
@@ -49,7 +49,9 @@ class Attempter:
         headers: Mapping[str, str],
         settings: EndpointSettings,
         names: Names,
+        clock: Clock,
     ) -> None:
+        self._now = clock.now
         self._transport = transport
         self._wire = wire
         self._native = wire.native
@@ -58,58 +60,67 @@ class Attempter:
         self._names = names
 
     async def attempt(
-        self, request: ModelRequest, urls: RouteUrls, timeout_s: float, timing: Timing
+        self, request: ModelRequest, urls: RouteUrls, timeout_s: float, stamps: Stamps
     ) -> ModelReply | Trouble:
         """Send once. Only cancellation is raised."""
-        sent_at = monotonic()
+        begun_at = self._now()
+        if stamps.planned is None:
+            stamps.planned = begun_at
         try:
             if request.body.get("stream"):
-                return await self._attempt_stream(request, urls.streamed, timeout_s, timing)
-            payload = request.payload if self._native else self._wire.payload(request)
-            reply = await self._transport.post(urls.whole, payload, self._headers, timeout_s)
-            timing.latency_s = reply.last_byte_at - reply.sent_at
-            if reply.status == 200:
-                return self._read(reply.body, request, timing, sent_at, reply.headers)
-            return self._of_status(reply.status, reply.headers, reply.body, urls.whole, sent_at)
+                result = await self._attempt_stream(request, urls.streamed, timeout_s, stamps)
+            else:
+                payload = request.payload if self._native else self._wire.payload(request)
+                reply = await self._transport.post(urls.whole, payload, self._headers, timeout_s, stamps)
+                if reply.status == 200:
+                    result = self._read(reply.body, request, stamps, reply.headers)
+                else:
+                    result = self._of_status(reply.status, reply.headers, reply.body, urls.whole)
         except TransportFailure as failure:
-            return self._of_failure(failure, sent_at)
+            result = self._of_failure(failure)
         except OSError as error:
-            return self._of_failure(TransportFailure("connection", f"{error}"), sent_at)
+            result = self._of_failure(TransportFailure("connection", f"{error}"))
         except UnsendableRequestError as error:
-            return Trouble(RequestFailure("rejected", str(error)), "never", sent_at=sent_at)
+            return Trouble(RequestFailure("rejected", str(error)), "never", begun_at=begun_at)
         except Exception as error:  # whatever a server can send, a sample fails and not the run
-            return self._of_bad_reply(BadReply(_unreadable(error)), sent_at)
+            result = self._of_bad_reply(BadReply(_unreadable(error)))
+        if isinstance(result, ModelReply):
+            return result
+        return replace(result, begun_at=begun_at, times=stamps.times(failed=self._now()))
 
     async def _attempt_stream(
-        self, request: ModelRequest, url: str, timeout_s: float, timing: Timing
+        self, request: ModelRequest, url: str, timeout_s: float, stamps: Stamps
     ) -> ModelReply | Trouble:
-        stream = await self._transport.stream(url, self._wire.payload(request), self._headers, timeout_s)
+        payload = self._wire.payload(request)
+        stream = await self._transport.stream(url, payload, self._headers, timeout_s, stamps)
         try:
             if stream.status != 200:
-                body = b"".join([piece async for piece, _ in stream])
-                return self._of_status(stream.status, stream.headers, body, url, stream.sent_at)
-            return await self._read_stream(stream, request, timing)
+                pieces = []
+                async for piece, stamps.last_byte in stream:
+                    pieces.append(piece)
+                return self._of_status(stream.status, stream.headers, b"".join(pieces), url)
+            return await self._read_stream(stream, request, stamps)
         finally:
             await stream.aclose()
 
     async def _read_stream(
-        self, stream: HttpStream, request: ModelRequest, timing: Timing
+        self, stream: HttpStream, request: ModelRequest, stamps: Stamps
     ) -> ModelReply | Trouble:
         events, collected = SseReader(self._settings.max_event_bytes), self._wire.collector(request)
         unread: list[bytes] = []  # until the first event: a server may answer with plain JSON instead
-        last_at, broken, ended = stream.first_byte_at, None, False
+        broken, ended = None, False
+        stamps.last_byte = stamps.first_byte  # of the head, if no more comes
         try:
-            async for piece, last_at in stream:
+            async for piece, at in stream:
+                stamps.last_byte = at
                 if not collected.events:
                     unread.append(piece)
-                for data in events.feed(piece):
-                    collected.add(data, last_at)
+                _take(events.feed(piece), collected, stamps, at)
                 if collected.done or collected.error:
                     break
             else:
                 ended = True
-                for data in events.finish():
-                    collected.add(data, last_at)
+                _take(events.finish(), collected, stamps, stamps.last_byte or 0.0)
                 collected.body_ended()
         except TransportFailure as failure:
             broken = failure
@@ -118,68 +129,54 @@ class Attempter:
         except BadEventError as error:
             # An event without its closing empty line was cut off with the stream.
             broken = TransportFailure("broken_stream" if ended else "bad_reply", str(error))
-        timing.latency_s = last_at - stream.sent_at
-        if collected.first_content_at is not None:
-            timing.ttft_s = collected.first_content_at - stream.sent_at
         if collected.error is not None:
-            return self._of_stream_error(collected, stream.sent_at)
+            return self._of_stream_error(collected)
         if broken is not None and not collected.complete:
-            return self._of_failure(broken, stream.sent_at)
+            return self._of_failure(broken)
         if not collected.events and not collected.done:
-            return self._read(b"".join(unread), request, timing, stream.sent_at, stream.headers)
+            return self._read(b"".join(unread), request, stamps, stream.headers)
         if collected.events and collected.lacks:
-            bad = BadReply(f"status 200, but no event of the stream has {collected.lacks}")
-            return self._of_bad_reply(bad, stream.sent_at)
+            return self._of_bad_reply(
+                BadReply(f"status 200, but no event of the stream has {collected.lacks}")
+            )
         if not collected.complete:
-            return self._of_failure(_cut(collected), stream.sent_at)
+            return self._of_failure(_cut(collected))
         whole = collected.as_json()
         if isinstance(whole, BadReply):
-            return self._of_bad_reply(whole, stream.sent_at)
-        return self._read(encode_json(whole), request, timing, stream.sent_at, None)
+            return self._of_bad_reply(whole)
+        return self._read(encode_json(whole), request, stamps, None)
 
     def _read(
-        self,
-        body: bytes,
-        request: ModelRequest,
-        timing: Timing,
-        sent_at: float,
-        headers: Headers | None,
+        self, body: bytes, request: ModelRequest, stamps: Stamps, headers: Headers | None
     ) -> ModelReply | Trouble:
         """A reply's JSON; without `headers` it was put together here, and is in OpenAI's form already."""
         try:
             data = load_json(body)
         except TooDeepError as error:
-            return self._of_bad_reply(BadReply(f"status 200, but no usable JSON: {error}"), sent_at)
+            return self._of_bad_reply(BadReply(f"status 200, but no usable JSON: {error}"))
         except ValueError:
             message = f"status 200, but not JSON: {words_of_body(body, redact)}"
             if is_html(body):
                 message += ". Is the URL that of the API, not of a web page?"
-            return self._of_bad_reply(BadReply(message), sent_at)
+            return self._of_bad_reply(BadReply(message))
         capture(data)
         served = served_as(data, request.body.get("model"))
         if not self._native and headers is not None:
             data = self._wire.translate(data, request, headers)
             if isinstance(data, BadReply):
-                return self._of_bad_reply(data, sent_at)
+                return self._of_bad_reply(data)
         raw_text = "echo" in request.body and bool(request.body["echo"])
-        reply = read_reply(data, request.route, timing, raw_text, redact)
-        if isinstance(reply, BadReply):
-            return self._of_bad_reply(reply, sent_at)
-        return reply if served is None else reply._replace(served=served)
+        reply = read_reply(data, request.route, stamps, raw_text, redact, served)
+        return self._of_bad_reply(reply) if isinstance(reply, BadReply) else reply
 
     # -- what went wrong --
 
-    def _of_failure(self, failure: TransportFailure, sent_at: float) -> Trouble:
+    def _of_failure(self, failure: TransportFailure) -> Trouble:
         message = redact(str(failure))
-        return Trouble(
-            RequestFailure(failure.kind, message),
-            "once" if failure.kind == "bad_reply" else "yes",
-            stale=failure.stale,
-            sent_at=sent_at,
-            latency_s=monotonic() - sent_at,
-        )
+        again: Again = "once" if failure.kind == "bad_reply" else "yes"
+        return Trouble(RequestFailure(failure.kind, message), again, stale=failure.stale)
 
-    def _of_bad_reply(self, bad: BadReply, sent_at: float) -> Trouble:
+    def _of_bad_reply(self, bad: BadReply) -> Trouble:
         kind: FailureKind = "bad_reply"
         again: Again = "once"
         if bad.error:  # the same fault whether it has a status of its own or not, streamed or not
@@ -187,14 +184,9 @@ class Attempter:
             kind, again = kind_of_status(status), again_of_status(status)
             kind, cure = self._of_length(kind, status, bad.message)
             bad = replace(bad, message=bad.message + cure)
-        return Trouble(
-            RequestFailure(kind, redact(bad.message), 200),
-            again,
-            sent_at=sent_at,
-            latency_s=monotonic() - sent_at,
-        )
+        return Trouble(RequestFailure(kind, redact(bad.message), 200), again)
 
-    def _of_stream_error(self, collected: Collector, sent_at: float) -> Trouble:
+    def _of_stream_error(self, collected: Collector) -> Trouble:
         error = collected.error.get("error") if collected.error else None
         code = error.get("code") if isinstance(error, dict) else None
         words = words_of_json(collected.error, redact)
@@ -203,9 +195,9 @@ class Attempter:
             error=True,
             code=code if isinstance(code, int) else None,
         )
-        return self._of_bad_reply(bad, sent_at)
+        return self._of_bad_reply(bad)
 
-    def _of_status(self, status: int, headers: Headers, body: bytes, url: str, sent_at: float) -> Trouble:
+    def _of_status(self, status: int, headers: Headers, body: bytes, url: str) -> Trouble:
         words = words_of_body(body, redact)
         again = again_of_status(status)
         kind = kind_of_status(status)
@@ -218,8 +210,6 @@ class Attempter:
             again,
             no_room=status in (429, 503) and again != "never",
             retry_after_s=retry_after_s(headers) if again != "never" else None,
-            sent_at=sent_at,
-            latency_s=monotonic() - sent_at,
         )
 
     def _of_length(self, kind: FailureKind, status: int, words: str) -> tuple[FailureKind, str]:
@@ -249,6 +239,16 @@ class Attempter:
         if 300 <= status < 400:
             return f". It redirects to {headers.get('location')}; give that as {names.url}"
         return ""
+
+
+def _take(events: Iterable[bytes], collected: Collector, stamps: Stamps, at: float) -> None:
+    """Put events together that arrived at one time. Only those with content are stamped."""
+    for data in events:
+        if collected.add(data):
+            if stamps.first_token is None:
+                stamps.first_token = at
+            if stamps.arrivals is not None:
+                stamps.arrivals.append(at)
 
 
 def _cut(collected: Collector) -> TransportFailure:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from benchwright.core import ModelReply, ModelRequest, RequestFailure
 
 if TYPE_CHECKING:
+    from benchwright.endpoints._clock import Clock
     from benchwright.endpoints._gate import SendGate
     from benchwright.endpoints._limiter import Limiter
 
@@ -54,9 +56,39 @@ class OpenEndpoint(Endpoint, Protocol):
         ...
 
 
+class TimedEndpoint(OpenEndpoint, Protocol):
+    """An endpoint that can send by a schedule, as `open_endpoint` gives it."""
+
+    async def send(self, request: ModelRequest, *, planned: float | None = None) -> ModelReply:
+        """Answer one request, sent at `planned` by the endpoint's clock; None: now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How an endpoint treats its server."""
+
+    limits: bool = True
+    """Whether requests wait for a place: parallelism, requests per minute, `Retry-After`."""
+    retries: bool = True
+    """Whether a failed attempt is repeated, as often as the settings allow."""
+    adapts: bool = True
+    """Whether a refusal teaches another address or another form, in which the request is repeated at once."""
+    arrivals: bool = False
+    """Whether replies hold the arrival of each event with content."""
+
+
+USUAL = Policy()
+"""The policy of runs: limits, retries and learns."""
+SEND_ONCE = Policy(limits=False, retries=False, adapts=False, arrivals=True)
+"""The policy of load tests: each request is sent once, at its time, and waits for nobody."""
+
+
 class OpenableSettings(Protocol):
     """Settings of a model that answers in this process and knows how to open itself, such as the demo model."""
 
-    def open(self, *, gate: SendGate | None, limiter: Limiter | None) -> OpenEndpoint:
+    def open(
+        self, *, gate: SendGate | None, limiter: Limiter | None, policy: Policy, clock: Clock
+    ) -> TimedEndpoint:
         """The endpoint, with the arguments of `open_endpoint`."""
         ...

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Protocol
 
 from benchwright.core import ModelReply, RequestFailure
+from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 
 POLL_S = 0.25
 """How often a wait looks whether the run is stopping: quick enough for Ctrl-C, too seldom to cost anything."""
@@ -17,7 +17,7 @@ class SendGate(Protocol):
 
     @property
     def deadline(self) -> float | None:
-        """When the run must be over, by `time.monotonic()`; None: no such time, now and later. No attempt starts
+        """When the run must be over, by the endpoint's clock (`time.monotonic()`); None: no such time, now and later. No attempt starts
         later, and none lasts longer."""
         ...
 
@@ -29,10 +29,11 @@ class SendGate(Protocol):
 class Allowance:
     """A gate, or none at all, with the questions that endpoints ask."""
 
-    __slots__ = ("_gate", "gated", "limited")
+    __slots__ = ("_clock", "_gate", "gated", "limited")
 
-    def __init__(self, gate: SendGate | None) -> None:
+    def __init__(self, gate: SendGate | None, clock: Clock = LOOP_CLOCK) -> None:
         self._gate = gate
+        self._clock = clock
         self.gated = gate is not None
         """Whether there is a gate at all."""
         self.limited = gate is not None and gate.deadline is not None
@@ -49,7 +50,7 @@ class Allowance:
         gate = self._gate
         if gate is None or (deadline := gate.deadline) is None:
             return float("inf")
-        return deadline - monotonic()
+        return deadline - self._clock.now()
 
     def may_send(self) -> bool:
         """Reserve one more request, if the run goes on."""
@@ -58,15 +59,15 @@ class Allowance:
 
     async def pause(self, seconds: float) -> bool:
         """Wait, at most until the run is over; whether it goes on."""
-        import asyncio  # the front names this file, and `--help` needs no event loop
-
+        clock = self._clock
+        until = clock.now() + seconds
         if self._gate is None:
-            await asyncio.sleep(seconds)
+            await clock.sleep_until(until)
             return True
-        until = monotonic() + seconds
         while not self.over:
-            left = until - monotonic()
-            await asyncio.sleep(max(0.0, min(left, POLL_S, self.left_s())))
+            now = clock.now()
+            left = until - now
+            await clock.sleep_until(now + max(0.0, min(left, POLL_S, self.left_s())))
             if left <= POLL_S:
                 return not self.over
         return False

@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from time import monotonic, time
+from time import time
 
 from benchwright.core import ModelReply, ModelRequest, RequestFailure, is_secret_name, remember_secret
 from benchwright.endpoints._attempts import Attempter
+from benchwright.endpoints._clock import LOOP_CLOCK, Clock
+from benchwright.endpoints._endpoint import USUAL, Policy
 from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._limiter import Limiter
 from benchwright.endpoints._messages import Names
-from benchwright.endpoints._replies import Timing
 from benchwright.endpoints._retry import Tries, Trouble, pause_s
 from benchwright.endpoints._secrets import read_api_key
 from benchwright.endpoints._settings import EndpointSettings
-from benchwright.endpoints._transport import Transport
+from benchwright.endpoints._transport import Stamps, Transport
 from benchwright.endpoints._wires.known import wire_of
 from benchwright.endpoints._wires.wire import Urls
 
@@ -44,6 +45,8 @@ class HttpEndpoint:
         gate: SendGate | None = None,
         limiter: Limiter | None = None,
         names: Names | None = None,
+        policy: Policy = USUAL,
+        clock: Clock = LOOP_CLOCK,
     ) -> None:
         key = read_api_key(settings.api_key_name) if settings.api_key_name else None
         address = settings.address
@@ -51,13 +54,15 @@ class HttpEndpoint:
         self._timeout_s = min(settings.request_timeout_s, settings.sample_budget_s)
         self._transport = transport
         self._rng = rng or random.Random()  # pauses need not repeat from run to run
-        self._limiter = limiter or Limiter(settings.parallelism, settings.requests_per_minute)
+        self._policy = policy
+        self._clock = clock
+        self._limiter = limiter or Limiter(settings.parallelism, settings.requests_per_minute, clock)
         self._shares_limiter = limiter is not None
-        self._allowance = Allowance(gate)
+        self._allowance = Allowance(gate, clock)
         remember_headers(settings)
         wire = self._wire = wire_of(settings.api)
         self._attempter = Attempter(
-            transport, wire, request_headers(settings, key), settings, names or Names()
+            transport, wire, request_headers(settings, key), settings, names or Names(), clock
         )
         model = settings.model_id
         self._urls = wire.urls(address, model)
@@ -91,22 +96,30 @@ class HttpEndpoint:
             self._limiter.close()
         await self._transport.aclose()
 
-    async def send(self, request: ModelRequest) -> ModelReply:
+    async def send(self, request: ModelRequest, *, planned: float | None = None) -> ModelReply:
         """Answer one request, with as many attempts as it needs and may have."""
-        timing = Timing(time())
+        policy = self._policy
+        if planned is not None:
+            await self._clock.sleep_until(planned)
+        stamps = Stamps(time())
+        stamps.planned = planned
+        if policy.arrivals:
+            stamps.arrivals = []
         limiter, allowance = self._limiter, self._allowance
-        if not limiter.try_acquire() and not await limiter.acquire(allowance=allowance):
-            return not_sent(timing.started_at)
+        if not policy.limits:
+            limiter.in_flight += 1
+        elif not limiter.try_acquire() and not await limiter.acquire(allowance=allowance):
+            return not_sent(stamps.started_at)
         urls = self._urls
         timeout_s = self._timeout_s
         if allowance.limited and (left_s := allowance.left_s()) < timeout_s:
             if left_s <= 0:
                 limiter.release()
-                return not_sent(timing.started_at)
+                return not_sent(stamps.started_at)
             timeout_s = left_s
         self.requests_sent += 1
         try:  # as `_attempt` does; one frame less to make and to resume
-            result = await self._attempter.attempt(request, urls[request.route], timeout_s, timing)
+            result = await self._attempter.attempt(request, urls[request.route], timeout_s, stamps)
         except BaseException:
             limiter.release()
             raise
@@ -116,16 +129,18 @@ class HttpEndpoint:
             limiter.succeeded()
             return result
         result = self._refused(result)
-        return await self._persist(request, result, urls, timing)
+        if not (policy.retries or policy.adapts):
+            return self._failed(result, stamps)
+        return await self._persist(request, result, urls, stamps)
 
     async def _attempt(
-        self, request: ModelRequest, urls: Urls, timeout_s: float, timing: Timing
+        self, request: ModelRequest, urls: Urls, timeout_s: float, stamps: Stamps
     ) -> ModelReply | Trouble:
         """One attempt in the place that the caller has taken."""
         limiter = self._limiter
         self.requests_sent += 1
         try:
-            result = await self._attempter.attempt(request, urls[request.route], timeout_s, timing)
+            result = await self._attempter.attempt(request, urls[request.route], timeout_s, stamps)
         except BaseException:
             limiter.release()
             raise
@@ -138,60 +153,59 @@ class HttpEndpoint:
     def _refused(self, trouble: Trouble) -> Trouble:
         """Have the limiter learn from a failed attempt, and give its place back."""
         self._unanswered += 1
-        if trouble.no_room and not self._limiter.refused(trouble.sent_at):
+        if self._policy.limits and trouble.no_room and not self._limiter.refused(trouble.begun_at):
             trouble = replace(trouble, collateral=True)
         self._limiter.release()
         return trouble
 
     async def _persist(
-        self, request: ModelRequest, trouble: Trouble, urls: Urls, timing: Timing
+        self, request: ModelRequest, trouble: Trouble, urls: Urls, stamps: Stamps
     ) -> ModelReply:
         """The first attempt failed: adapt, wait, try again, or give up."""
-        settings = self._settings
-        deadline = trouble.sent_at + settings.sample_budget_s
+        settings, policy, now = self._settings, self._policy, self._clock.now
+        deadline = trouble.begun_at + settings.sample_budget_s
         tries = Tries(settings.max_retries)
         adaptations = 0
         allowance = self._allowance
         while True:
             if trouble.failure.kind == "timeout" and allowance.left_s() <= _CLOCK_ERROR_S:
-                return self._failed(_cut_short(trouble), timing, " (the run's time is up)")
-            other = self._adapted(request, trouble, urls) if adaptations < 2 else None
+                return self._failed(_cut_short(trouble), stamps, " (the run's time is up)")
+            other = self._adapted(request, trouble, urls) if policy.adapts and adaptations < 2 else None
             if other is not None:
                 adaptations += 1
                 pause = 0.0
             else:
-                if not tries.take(trouble, isolated=self._answered > self._unanswered):
-                    return self._failed(trouble, timing)
+                if not policy.retries or not tries.take(trouble, isolated=self._answered > self._unanswered):
+                    return self._failed(trouble, stamps)
                 pause = pause_s(trouble, tries.pauses, settings.retry_backoff_s, self._rng)
-                if monotonic() + pause >= deadline:
-                    return self._failed(trouble, timing, self._too_late(trouble))
+                if now() + pause >= deadline:
+                    return self._failed(trouble, stamps, self._too_late(trouble))
                 if pause >= allowance.left_s():
-                    return self._failed(trouble, timing, _RUN_OVER)
+                    return self._failed(trouble, stamps, _RUN_OVER)
                 if trouble.no_room and trouble.retry_after_s:
                     self._limiter.hold(trouble.retry_after_s)
             if not await allowance.pause(pause):
-                return self._failed(trouble, timing, _RUN_OVER)
-            asked_at = monotonic()
+                return self._failed(trouble, stamps, _RUN_OVER)
+            asked_at = now()
             if not await self._limiter.acquire(first=True, allowance=allowance):
-                return self._failed(trouble, timing, _RUN_OVER)
+                return self._failed(trouble, stamps, _RUN_OVER)
             if not allowance.may_send():  # asked last: what is reserved is also sent
                 self._limiter.release()
-                return self._failed(trouble, timing, _RUN_OVER)
-            deadline += monotonic() - asked_at  # waiting for a place is not the sample's fault
-            timing.attempts += 1
-            timing.ttft_s = None
+                return self._failed(trouble, stamps, _RUN_OVER)
+            deadline += now() - asked_at  # waiting for a place is not the sample's fault
+            stamps.again()
             self.retries += 1
             used = other or self._urls
-            left_s = min(deadline - monotonic(), allowance.left_s())
+            left_s = min(deadline - now(), allowance.left_s())
             timeout_s = max(0.001, min(settings.request_timeout_s, left_s))
-            result = await self._attempt(request, used, timeout_s, timing)
+            result = await self._attempt(request, used, timeout_s, stamps)
             if isinstance(result, ModelReply):
                 self._learn(used)
                 return result
             if other is not None and other is self._other_urls:
                 if result.failure.http_status in (404, 405):
                     return self._failed(
-                        trouble, timing, f" (also tried {other[request.route].url_for(request)})"
+                        trouble, stamps, f" (also tried {other[request.route].url_for(request)})"
                     )
                 if result.failure.http_status is not None:
                     self._learn(used)
@@ -211,11 +225,11 @@ class HttpEndpoint:
         self._urls = urls
         self._other_urls = None
 
-    def _failed(self, trouble: Trouble, timing: Timing, note: str = "") -> ModelReply:
+    def _failed(self, trouble: Trouble, stamps: Stamps, note: str = "") -> ModelReply:
         failure = trouble.failure
-        if timing.attempts > 1 and not note:
-            note = f" (attempt {timing.attempts}, the last)"
-        if failure.kind == "timeout" and timing.attempts > 1:
+        if stamps.attempts > 1 and not note:
+            note = f" (attempt {stamps.attempts}, the last)"
+        if failure.kind == "timeout" and stamps.attempts > 1:
             note += ". Raise the request timeout, or lower the parallelism"
         failure = replace(failure, message=failure.message + note)
         if self.first_failure is None and failure.kind in ("rejected", "prompt_too_long", "bad_reply"):
@@ -223,9 +237,9 @@ class HttpEndpoint:
         return ModelReply(
             status="failed",
             failure=failure,
-            attempts=timing.attempts,
-            started_at=timing.started_at,
-            latency_s=trouble.latency_s,
+            attempts=stamps.attempts,
+            started_at=stamps.started_at,
+            times=trouble.times,
         )
 
     def _too_late(self, trouble: Trouble) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from time import monotonic
 from urllib.parse import urlsplit
 
+from benchwright.endpoints._clock import LOOP_CLOCK, Clock, Timer
 from benchwright.endpoints._lean_connection import Connection, UnusedConnection
 from benchwright.endpoints._lean_stream import LeanStream
-from benchwright.endpoints._transport import HttpReply, TransportFailure
+from benchwright.endpoints._transport import HttpReply, Stamps, TransportFailure
 
 _CONNECT_TIMEOUT_S = 15.0  # a host that drops packets must not eat a whole request timeout
 _WRITE_TOGETHER = 8  # more hold up the first of them, which costs rate where the server takes its time
@@ -25,14 +25,23 @@ _QUICKEST_SWEEP_S = 0.005
 class LeanTransport:
     """Implements `Transport` for `http://` URLs."""
 
-    def __init__(self, parallelism: int) -> None:
+    def __init__(self, parallelism: int, clock: Clock = LOOP_CLOCK) -> None:
         self._keep = max(1, parallelism)
+        self._clock = clock
+        self._now = clock.now
         self._targets: dict[str, _Target] = {}
         self._pools: dict[tuple[str, int], _Pool] = {}
-        self._sweeper = _Sweeper(self._pools)
+        self._sweeper = _Sweeper(self._pools, clock)
         self._held: list[Connection] = []
 
-    async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
+    async def post(
+        self,
+        url: str,
+        payload: bytes,
+        headers: Mapping[str, str],
+        timeout_s: float,
+        stamps: Stamps | None = None,
+    ) -> HttpReply:
         """Send and read the whole reply."""
         target = self._targets.get(url)
         if target is None or target.headers is not headers:
@@ -42,7 +51,7 @@ class LeanTransport:
         while True:
             if connection is None:
                 connection = await target.pool.connect(timeout_s)
-            waiter = self._ask(connection, message, timeout_s)
+            waiter = self._ask(connection, message, timeout_s, stamps or Stamps())
             try:
                 return await waiter
             except UnusedConnection:
@@ -57,7 +66,12 @@ class LeanTransport:
                 raise
 
     async def stream(
-        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+        self,
+        url: str,
+        payload: bytes,
+        headers: Mapping[str, str],
+        timeout_s: float,
+        stamps: Stamps | None = None,
     ) -> LeanStream:
         """Send and return when the head of the reply is there."""
         target = self._targets.get(url)
@@ -66,7 +80,7 @@ class LeanTransport:
         message = b"%b%d\r\n\r\n%b" % (target.head, len(payload), payload)
         connection = target.pool.take() or await target.pool.connect(timeout_s)
         try:
-            return await self._begin(connection, message, timeout_s)
+            return await self._begin(connection, message, timeout_s, stamps or Stamps())
         except TransportFailure as failure:
             if failure.stale:
                 target.pool.drop_idle()
@@ -80,10 +94,12 @@ class LeanTransport:
         # Closing is done by callbacks; without a turn of the loop sockets would be left to the collector.
         await asyncio.sleep(0)
 
-    def _ask(self, connection: Connection, message: bytes, timeout_s: float) -> asyncio.Future[HttpReply]:
+    def _ask(
+        self, connection: Connection, message: bytes, timeout_s: float, stamps: Stamps
+    ) -> asyncio.Future[HttpReply]:
         loop = self._sweeper.watch(timeout_s)
         waiter: asyncio.Future[HttpReply] = loop.create_future()
-        connection.hold(message, timeout_s, waiter)
+        connection.hold(message, timeout_s, waiter, stamps)
         # What is asked within one turn of the loop is written together: a server that waits for work is woken
         # once for all of it. Waking it for each costs a busy client as much as the writing does.
         held = self._held
@@ -96,13 +112,15 @@ class LeanTransport:
 
     def _write_held(self) -> None:
         held, self._held = self._held, []
-        now = monotonic()
+        now = self._now()
         for connection in held:
             connection.write_held(now)
 
-    async def _begin(self, connection: Connection, message: bytes, timeout_s: float) -> LeanStream:
+    async def _begin(
+        self, connection: Connection, message: bytes, timeout_s: float, stamps: Stamps
+    ) -> LeanStream:
         self._sweeper.watch(timeout_s)
-        stream = connection.send_streamed(message, monotonic(), timeout_s)
+        stream = connection.send_streamed(message, self._now(), timeout_s, stamps)
         await stream.started()
         return stream
 
@@ -111,7 +129,7 @@ class LeanTransport:
         host, port = parts.hostname or "", parts.port or 80
         pool = self._pools.get((host, port))
         if pool is None:
-            pool = self._pools[host, port] = _Pool(host, port, self._keep)
+            pool = self._pools[host, port] = _Pool(host, port, self._keep, self._clock)
         target = self._targets[url] = _Target(pool, headers, _head_block(url, headers))
         return target
 
@@ -140,8 +158,8 @@ def _head_block(url: str, headers: Mapping[str, str]) -> bytes:
 class _Pool:
     """Connections to one host. The one used last is used next: the others can go idle and be closed."""
 
-    def __init__(self, host: str, port: int, keep: int) -> None:
-        self._host, self._port, self._keep = host, port, keep
+    def __init__(self, host: str, port: int, keep: int, clock: Clock) -> None:
+        self._host, self._port, self._keep, self._clock = host, port, keep, clock
         self._idle: list[Connection] = []
         self.open: set[Connection] = set()
         """All connections, idle or not."""
@@ -163,7 +181,7 @@ class _Pool:
         try:
             async with asyncio.timeout(limit_s):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: Connection(self, peer), self._host, self._port
+                    lambda: Connection(self, peer, self._clock), self._host, self._port
                 )
         except TimeoutError:
             raise TransportFailure("timeout", f"no connection to {peer} within {limit_s:g} s") from None
@@ -202,10 +220,11 @@ class _Sweeper:
     """Deadlines of all exchanges, looked at a few times a second: a timer per request costs more than
     the exactness is worth. A timeout may come late by a tenth of itself, at most a quarter of a second."""
 
-    def __init__(self, pools: Mapping[tuple[str, int], _Pool]) -> None:
+    def __init__(self, pools: Mapping[tuple[str, int], _Pool], clock: Clock) -> None:
         self._pools = pools
+        self._clock = clock
         self._interval_s = _SLOWEST_SWEEP_S
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: Timer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def watch(self, timeout_s: float) -> asyncio.AbstractEventLoop:
@@ -216,7 +235,7 @@ class _Sweeper:
         if timeout_s < self._interval_s * 10:
             self._quicken(max(_QUICKEST_SWEEP_S, timeout_s / 10))
         if self._timer is None:
-            self._timer = loop.call_later(self._interval_s, self._sweep)
+            self._set()
         return loop
 
     def stop(self) -> None:
@@ -230,15 +249,17 @@ class _Sweeper:
             self._interval_s = interval_s
             self.stop()
 
+    def _set(self) -> None:
+        self._timer = self._clock.call_at(self._clock.now() + self._interval_s, self._sweep)
+
     def _sweep(self) -> None:
-        assert self._loop is not None
         self._timer = None
-        now = monotonic()
+        now = self._clock.now()
         busy = [c for pool in self._pools.values() for c in pool.open if c.deadline is not None]
         for connection in busy:
             if connection.deadline is not None and connection.deadline <= now:
                 connection.expire()
         if busy:
-            self._timer = self._loop.call_later(self._interval_s, self._sweep)
+            self._set()
         else:
             self._interval_s = _SLOWEST_SWEEP_S

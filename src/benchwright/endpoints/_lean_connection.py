@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from math import inf
-from time import monotonic
 from typing import Protocol, TypeAlias
 
+from benchwright.endpoints._clock import Clock
 from benchwright.endpoints._http1 import (
     MAX_HEAD_BYTES,
     ChunkedBody,
@@ -19,7 +19,7 @@ from benchwright.endpoints._http1 import (
     too_large,
 )
 from benchwright.endpoints._lean_stream import LeanStream
-from benchwright.endpoints._transport import MAX_BODY_BYTES, HttpReply, TransportFailure
+from benchwright.endpoints._transport import MAX_BODY_BYTES, HttpReply, Stamps, TransportFailure
 
 Body: TypeAlias = SizedBody | ChunkedBody | OpenBody
 """How the rest of a reply is told from what follows it."""
@@ -47,13 +47,17 @@ class Connection(asyncio.Protocol):
     """Writes a request, reads its reply, goes back to its owner."""
 
     __slots__ = (
-        "_body", "_buffer", "_head", "_headers", "_inflater", "_owner", "_parts", "_peer", "_size",
-        "_transport", "_unsent", "_waiter", "deadline", "first_byte_at", "reused", "sent_at", "stream", "timeout_s",
+        "_body", "_buffer", "_head", "_headers", "_inflater", "_now", "_owner", "_parts", "_peer", "_size", "_stamps",
+        "_transport", "_unsent", "_waiter", "deadline", "reused", "stream", "timeout_s",
     )  # fmt: skip
 
-    def __init__(self, owner: Owner, peer: str) -> None:
+    def __init__(self, owner: Owner, peer: str, clock: Clock) -> None:
         self._owner = owner
         self._peer = peer
+        self._now = clock.now
+        self._stamps = (
+            Stamps()
+        )  # of the exchange under way; its `first_byte` says whether the reply has begun
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[HttpReply] | None = None
         self._unsent: bytes | None = None
@@ -62,7 +66,6 @@ class Connection(asyncio.Protocol):
         self.reused = False
         self.deadline: float | None = None  # none: no exchange is under way
         self.timeout_s = 0.0
-        self.sent_at = 0.0
 
     def _reset(self) -> None:
         self._buffer = b""
@@ -72,7 +75,6 @@ class Connection(asyncio.Protocol):
         self._inflater: Inflater | None = None
         self._parts: list[bytes] = []
         self._size = 0
-        self.first_byte_at = 0.0
 
     # -- used by the transport --
 
@@ -81,9 +83,10 @@ class Connection(asyncio.Protocol):
         """Whether a request can be written now."""
         return self._transport is not None and not self._transport.is_closing()
 
-    def hold(self, data: bytes, timeout_s: float, waiter: asyncio.Future[HttpReply]) -> None:
+    def hold(self, data: bytes, timeout_s: float, waiter: asyncio.Future[HttpReply], stamps: Stamps) -> None:
         """Take a request, to be written by `write_held`; its reply, or the failure, will be set on `waiter`."""
         self._waiter = waiter
+        self._stamps = stamps
         self._unsent = data
         self.timeout_s = timeout_s
         self.deadline = inf  # until it is written
@@ -92,14 +95,15 @@ class Connection(asyncio.Protocol):
         """Write the request that was taken, unless the connection broke or its caller left meanwhile."""
         data, self._unsent = self._unsent, None
         if data is not None:
-            self.sent_at = now
+            self._stamps.sent = now
             self.deadline = now + self.timeout_s
             self._transport.write(data)  # type: ignore[union-attr]  # connected, or it would not be in the pool
 
-    def send_streamed(self, data: bytes, now: float, timeout_s: float) -> LeanStream:
+    def send_streamed(self, data: bytes, now: float, timeout_s: float, stamps: Stamps) -> LeanStream:
         """Write a request whose reply is handed over piece by piece."""
-        stream = self.stream = LeanStream(self, now)
-        self.sent_at = now
+        stream = self.stream = LeanStream(self)
+        self._stamps = stamps
+        stamps.sent = now
         self.timeout_s = timeout_s
         self.deadline = now + timeout_s
         self._transport.write(data)  # type: ignore[union-attr]  # as above
@@ -110,7 +114,7 @@ class Connection(asyncio.Protocol):
         if self.stream is None and self._waiter is None:
             self.abort()  # a body whose reader had seen enough did not end
             return
-        part = "a complete reply" if self.first_byte_at else "any reply"
+        part = "any reply" if self._stamps.first_byte is None else "a complete reply"
         self._fail(
             TransportFailure("timeout", f"{self._peer} did not send {part} within {self.timeout_s:g} s")
         )
@@ -131,10 +135,10 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def drain(self, now: float) -> None:
+    def drain(self) -> None:
         """The reader has seen enough: keep the connection if the body ends soon."""
         self.stream = None
-        self.deadline = now + _DRAIN_S
+        self.deadline = self._now() + _DRAIN_S
 
     # -- called by the event loop --
 
@@ -142,7 +146,7 @@ class Connection(asyncio.Protocol):
         self._transport = transport  # type: ignore[assignment]  # TCP gives a Transport
 
     def data_received(self, data: bytes) -> None:
-        now = monotonic()
+        now = self._now()
         try:
             if self._head is None:
                 self._read_head(data, now)
@@ -158,7 +162,7 @@ class Connection(asyncio.Protocol):
         if isinstance(self._body, OpenBody) and exc is None:
             self._body.done = True
             self.data_received(b"")
-        elif self.first_byte_at:
+        elif self._stamps.first_byte is not None:
             self._fail(
                 TransportFailure("broken_stream", f"{self._peer} closed the connection half-way through")
             )
@@ -172,7 +176,8 @@ class Connection(asyncio.Protocol):
     # -- the reply --
 
     def _read_head(self, data: bytes, now: float) -> None:
-        if not self.first_byte_at:
+        stamps = self._stamps
+        if stamps.first_byte is None or (self._waiter is None and self.stream is None):
             if self._waiter is None and self.stream is None:
                 # Nothing was asked: the server says good-bye (408), or is confused.
                 self.abort()
@@ -180,7 +185,7 @@ class Connection(asyncio.Protocol):
             if self._unsent is not None and self.reused:  # the same, just before something was
                 self._fail(UnusedConnection())
                 return
-            self.first_byte_at = now
+            stamps.first_byte = now
         if self._buffer:
             data = self._buffer + data
         end = data.find(b"\r\n\r\n")
@@ -200,11 +205,8 @@ class Connection(asyncio.Protocol):
         length = head.length
         if self.stream is None and length is not None and len(data) == end + 4 + length and not head.encoding:
             # The usual case: the whole reply in one piece.
-            first_byte_at, self.first_byte_at = self.first_byte_at, 0.0
-            reply = HttpReply(
-                head.status, RawHeaders(block), data[end + 4 :], self.sent_at, first_byte_at, now
-            )
-            self._finish(head, None, reply)
+            stamps.last_byte = now
+            self._finish(head, None, HttpReply(head.status, RawHeaders(block), data[end + 4 :]))
             return
         self._head = head
         if length is not None and length > MAX_BODY_BYTES:
@@ -214,7 +216,7 @@ class Connection(asyncio.Protocol):
         if head.encoding and length != 0:
             self._inflater = Inflater(head.encoding, MAX_BODY_BYTES)
         if self.stream is not None:
-            self.stream.begin(head.status, self._headers, self.first_byte_at)
+            self.stream.begin(head.status, self._headers)
         self._read_body(data[end + 4 :], now)
 
     def _interim(self, head: Head, rest: bytes, now: float) -> None:
@@ -237,15 +239,15 @@ class Connection(asyncio.Protocol):
         if self.stream is not None:
             if piece:
                 self.stream.put(piece, now)
-        elif piece and self._waiter is not None:
-            self._parts.append(piece)
+        elif self._waiter is not None:
+            self._stamps.last_byte = now
+            if piece:
+                self._parts.append(piece)
         if body.done:
             assert self._headers is not None
             if self._inflater is not None:
                 self._inflater.check_end()
-            reply = HttpReply(
-                head.status, self._headers, b"".join(self._parts), self.sent_at, self.first_byte_at, now
-            )
+            reply = HttpReply(head.status, self._headers, b"".join(self._parts))
             self._reset()
             self._finish(head, body, reply)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from time import monotonic
 from typing import Protocol
 
 from benchwright.endpoints._http1 import RawHeaders
@@ -13,7 +12,7 @@ from benchwright.endpoints._http1 import RawHeaders
 class StreamSource(Protocol):
     """The connection behind a stream, as far as the stream needs it."""
 
-    def drain(self, now: float) -> None:
+    def drain(self) -> None:
         """The reader has seen enough."""
         ...
 
@@ -26,10 +25,10 @@ class LeanStream:
     """Implements `HttpStream`."""
 
     __slots__ = (
-        "_connection", "_failure", "_over", "_pieces", "_waiter", "first_byte_at", "headers", "sent_at", "status",
+        "_connection", "_failure", "_over", "_pieces", "_waiter", "headers", "status",
     )  # fmt: skip
 
-    def __init__(self, connection: StreamSource, sent_at: float) -> None:
+    def __init__(self, connection: StreamSource) -> None:
         self._connection = connection
         self._pieces: deque[tuple[bytes, float]] = deque()
         self._waiter: asyncio.Future[None] | None = None
@@ -37,8 +36,6 @@ class LeanStream:
         self._over = False
         self.status = 0
         self.headers: RawHeaders = RawHeaders(b"")
-        self.sent_at = sent_at
-        self.first_byte_at = 0.0
 
     async def started(self) -> None:
         """Wait for the head of the reply."""
@@ -64,7 +61,7 @@ class LeanStream:
         if not self._over:
             self._over = True
             if self.status:
-                self._connection.drain(monotonic())
+                self._connection.drain()
             else:
                 self._connection.abort()
 
@@ -86,9 +83,9 @@ class LeanStream:
 
     # -- called by the connection --
 
-    def begin(self, status: int, headers: RawHeaders, first_byte_at: float) -> None:
+    def begin(self, status: int, headers: RawHeaders) -> None:
         """The head is there."""
-        self.status, self.headers, self.first_byte_at = status, headers, first_byte_at
+        self.status, self.headers = status, headers
         self._wake()
 
     def put(self, piece: bytes, at: float) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from time import monotonic
 
+from benchwright.endpoints._clock import LOOP_CLOCK, Clock, Timer
 from benchwright.endpoints._gate import POLL_S, Allowance
 
 _CUT = 0.5
@@ -22,10 +22,11 @@ _GROWTH = 1 / 16
 class Limiter:
     """Hands out places; belongs to one event loop."""
 
-    __slots__ = ("_cut_at", "_held_until", "_interval_s", "_limit", "_next_at", "_timer", "_waiting", "cuts",
+    __slots__ = ("_clock", "_cut_at", "_held_until", "_interval_s", "_limit", "_next_at", "_timer", "_waiting", "cuts",
                  "in_flight", "parallelism")  # fmt: skip
 
-    def __init__(self, parallelism: int, per_minute: float | None = None) -> None:
+    def __init__(self, parallelism: int, per_minute: float | None = None, clock: Clock = LOOP_CLOCK) -> None:
+        self._clock = clock
         self.parallelism = parallelism
         """Places at most."""
         self.in_flight = 0
@@ -38,7 +39,7 @@ class Limiter:
         self._cut_at = float("-inf")
         self._held_until = float("-inf")
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: Timer | None = None
 
     @property
     def limit(self) -> int:
@@ -106,7 +107,7 @@ class Limiter:
         """The server had no room for a request sent at `sent_at`. Whether that was news."""
         if sent_at < self._cut_at:
             return False
-        self._cut_at = monotonic()
+        self._cut_at = self._clock.now()
         self.cuts += 1
         # The caller's place is still taken; what was under way was too much, whatever the limit said.
         under_way = min(self._limit, max(1, self.in_flight))
@@ -115,13 +116,13 @@ class Limiter:
 
     def hold(self, seconds: float) -> None:
         """Hand out no place for a while, as the server asked (Retry-After)."""
-        until = monotonic() + seconds
+        until = self._clock.now() + seconds
         if until <= self._held_until:
             return
         self._held_until = until
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._resume)
+        self._timer = self._clock.call_at(until, self._resume)
 
     def widen(self, parallelism: int) -> None:
         """Allow at least so many places: endpoints that share a limiter may differ in what they want."""
@@ -148,14 +149,14 @@ class Limiter:
                 self._waiting.popleft()
                 continue
             if self._interval_s and not self._in_time():
-                self._timer = asyncio.get_running_loop().call_later(self._next_at - monotonic(), self._resume)
+                self._timer = self._clock.call_at(self._next_at, self._resume)
                 return
             self.in_flight += 1
             self._waiting.popleft().set_result(None)
 
     def _in_time(self) -> bool:
         """Whether enough time has passed since the last place was handed out; then the next has to wait."""
-        now = monotonic()
+        now = self._clock.now()
         if now < self._next_at:
             return False
         self._next_at = max(now, self._next_at) + self._interval_s

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from benchwright.core import remember_secret, url_owner
-from benchwright.endpoints._endpoint import OpenableSettings, OpenEndpoint
+from benchwright.endpoints._clock import LOOP_CLOCK, Clock
+from benchwright.endpoints._endpoint import USUAL, OpenableSettings, Policy, TimedEndpoint
 from benchwright.endpoints._messages import JUDGE_NAMES, Names
 from benchwright.endpoints._proxies import is_loopback, proxy_for
 from benchwright.endpoints._secrets import read_api_key
@@ -25,16 +26,20 @@ def open_endpoint(
     gate: SendGate | None = None,
     limiter: Limiter | None = None,
     judge: bool = False,
-) -> OpenEndpoint:
+    policy: Policy = USUAL,
+    clock: Clock = LOOP_CLOCK,
+) -> TimedEndpoint:
     """Open an endpoint. Nothing is sent and no connection made before the first request.
 
     `gate` is asked before every attempt beyond the first of a request, whose caller has reserved that one.
     `limiter` hands out places that several endpoints share; None: this one has `parallelism` of its own.
     `judge` says whose settings cures have to name.
+    `policy` says whether requests wait for places and are repeated; `SEND_ONCE` is the policy of load tests.
+    `clock` is what limits, pauses, time-outs and times go by.
     Raises `ConfigError` when the variable that should hold the API key is unset.
     """
     if not isinstance(settings, EndpointSettings):
-        return settings.open(gate=gate, limiter=limiter)
+        return settings.open(gate=gate, limiter=limiter, policy=policy, clock=clock)
     from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`
 
     names = JUDGE_NAMES if judge else Names()
@@ -44,8 +49,10 @@ def open_endpoint(
     if proxy is not None and (owner := url_owner(proxy)) is not None:
         for password in (owner, unquote(owner), *owner.split(":", 1)[1:], *unquote(owner).split(":", 1)[1:]):
             remember_secret(password, "the proxy's URL")
-    transport = _transport(settings, proxy)
-    return HttpEndpoint(settings, transport, gate=gate, limiter=limiter, names=names)
+    transport = _transport(settings, proxy, policy, clock)
+    return HttpEndpoint(
+        settings, transport, gate=gate, limiter=limiter, names=names, policy=policy, clock=clock
+    )
 
 
 def proxy_of(settings: EndpointSettings) -> str | None:
@@ -56,12 +63,17 @@ def proxy_of(settings: EndpointSettings) -> str | None:
     return proxy_for(address.scheme, address.host, address.port, os.environ)
 
 
-def _transport(settings: EndpointSettings, proxy: str | None) -> Transport:
+_KEPT_UNLIMITED = 1 << 16
+"""Idle connections that are kept where nothing limits the requests under way: as many as there can be."""
+
+
+def _transport(settings: EndpointSettings, proxy: str | None, policy: Policy, clock: Clock) -> Transport:
     """Plain http:// gets the lean transport unless a proxy stands in between; all else the general one."""
+    kept = settings.parallelism if policy.limits else _KEPT_UNLIMITED
     if settings.address.scheme == "http" and proxy is None:
         from benchwright.endpoints._lean import LeanTransport
 
-        return LeanTransport(settings.parallelism)
+        return LeanTransport(kept, clock)
     from benchwright.endpoints._reqwest import ReqwestTransport  # 10 MB, 8 ms
 
-    return ReqwestTransport(settings.parallelism, proxy=proxy, verify=settings.verify, http2=settings.http2)
+    return ReqwestTransport(kept, proxy=proxy, verify=settings.verify, http2=settings.http2, clock=clock)

@@ -29,20 +29,7 @@ from benchwright.core import (
 from benchwright.endpoints._messages import Clean, words_of_json
 from benchwright.endpoints._reasoning import split_reasoning
 from benchwright.endpoints._settings import SERVED_BY_DEMO
-
-
-@dataclass(slots=True)
-class Timing:
-    """When a reply was asked for and came; copied into the `ModelReply`."""
-
-    started_at: float = 0.0
-    """Wall clock of the first attempt."""
-    attempts: int = 1
-    """Attempts so far."""
-    latency_s: float = 0.0
-    """Last attempt, to the last byte."""
-    ttft_s: float | None = None
-    """Last attempt, to the first content; streams only."""
+from benchwright.endpoints._transport import Stamps
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +45,15 @@ class BadReply:
 
 
 def read_reply(
-    data: JsonValue, route: Route, timing: Timing, raw_text: bool = False, clean: Clean = str
+    data: JsonValue,
+    route: Route,
+    stamps: Stamps,
+    raw_text: bool = False,
+    clean: Clean = str,
+    served: str | None = None,
 ) -> ModelReply | BadReply:
     """Read a reply's JSON. `raw_text` leaves the text as it is: echoed prompts are not thoughts. `clean`
-    takes secrets out of what a bad reply says."""
+    takes secrets out of what a bad reply says. `served` is the name under which the server answered."""
     if not isinstance(data, dict):
         return BadReply(f"the reply is {kind_of(data)}, not an object")
     choices = data.get("choices")
@@ -127,10 +119,10 @@ def read_reply(
         None,
         read_echoed(logprobs) if isinstance(logprobs, dict) else None,
         tool_calls,
-        timing.attempts,
-        timing.started_at,
-        timing.latency_s,
-        timing.ttft_s,
+        stamps.attempts,
+        stamps.started_at,
+        stamps.times(),
+        served,
     )
 
 

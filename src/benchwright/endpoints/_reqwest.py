@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic
 
 from pyreqwest.client import Client, ClientBuilder
 from pyreqwest.exceptions import (
@@ -23,8 +22,9 @@ from pyreqwest.request import StreamRequest
 from pyreqwest.response import Response
 
 from benchwright.core import ConfigError
+from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 from benchwright.endpoints._http1 import too_large
-from benchwright.endpoints._transport import MAX_BODY_BYTES, Headers, HttpReply, TransportFailure
+from benchwright.endpoints._transport import MAX_BODY_BYTES, Headers, HttpReply, Stamps, TransportFailure
 
 _CONNECT_TIMEOUT = timedelta(seconds=15)
 
@@ -32,45 +32,54 @@ _CONNECT_TIMEOUT = timedelta(seconds=15)
 class ReqwestTransport:
     """Implements `Transport` for any URL."""
 
-    def __init__(self, parallelism: int, *, proxy: str | None, verify: bool | str, http2: bool) -> None:
+    def __init__(
+        self,
+        parallelism: int,
+        *,
+        proxy: str | None,
+        verify: bool | str,
+        http2: bool,
+        clock: Clock = LOOP_CLOCK,
+    ) -> None:
+        self._now = clock.now
         self._client = _client(parallelism, proxy, verify, http2)
         self._timeouts: dict[float, timedelta] = {}
 
-    async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
+    async def post(
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
+    ) -> HttpReply:
         """Send and read the whole reply."""
-        sent_at = monotonic()
-        first_byte_at = 0.0
+        stamps.sent = self._now()
         try:
             async with self._request(url, payload, headers, timeout_s) as response:
-                first_byte_at = monotonic()
+                stamps.first_byte = self._now()
                 body = await _whole_body(response)
-                return HttpReply(response.status, response.headers, body, sent_at, first_byte_at, monotonic())
+                stamps.last_byte = self._now()
+                return HttpReply(response.status, response.headers, body)
         except PyreqwestError as error:
-            raise _failure(error, url, timeout_s, half_way=first_byte_at > 0) from None
+            raise _failure(error, url, timeout_s, half_way=stamps.first_byte is not None) from None
 
     async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
         """Ask for a resource and read the whole reply."""
-        sent_at = monotonic()
         request = self._client.get(url).headers(headers).timeout(timedelta(seconds=timeout_s))
         try:
             async with request.build_streamed() as response:
-                first_byte_at = monotonic()
-                body = await _whole_body(response)
-                return HttpReply(response.status, response.headers, body, sent_at, first_byte_at, monotonic())
+                return HttpReply(response.status, response.headers, await _whole_body(response))
         except PyreqwestError as error:
             raise _failure(error, url, timeout_s) from None
 
     async def stream(
-        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> ReqwestStream:
         """Send and return when the head of the reply is there."""
-        sent_at = monotonic()
+        stamps.sent = self._now()
         stack = AsyncExitStack()
         try:
             response = await stack.enter_async_context(self._request(url, payload, headers, timeout_s))
         except PyreqwestError as error:
             raise _failure(error, url, timeout_s) from None
-        return ReqwestStream(stack, response, url, sent_at, timeout_s)
+        stamps.first_byte = self._now()
+        return ReqwestStream(stack, response, url, timeout_s, self._now)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -90,19 +99,23 @@ class ReqwestTransport:
 
 
 class ReqwestStream:
-    """A reply's body as it arrives; implements `HttpStream`. Arrival is when Python is told."""
+    """A reply's body as it arrives; implements `HttpStream`. A piece arrives when the client hands it to Python."""
 
     def __init__(
-        self, stack: AsyncExitStack, response: Response, url: str, sent_at: float, timeout_s: float
+        self,
+        stack: AsyncExitStack,
+        response: Response,
+        url: str,
+        timeout_s: float,
+        now: Callable[[], float],
     ) -> None:
+        self._now = now
         self._stack = stack
         self._response = response
         self._url = url
         self._timeout_s = timeout_s
         self.status = response.status
         self.headers: Headers = response.headers
-        self.sent_at = sent_at
-        self.first_byte_at = monotonic()
 
     async def __aiter__(self) -> AsyncIterator[tuple[bytes, float]]:
         reader = self._response.body_reader
@@ -112,7 +125,7 @@ class ReqwestStream:
                 size += len(piece)
                 if size > MAX_BODY_BYTES:
                     raise too_large()
-                yield piece.to_bytes(), monotonic()
+                yield piece.to_bytes(), self._now()
         except PyreqwestError as error:
             raise _failure(error, self._url, self._timeout_s, half_way=True) from None
 

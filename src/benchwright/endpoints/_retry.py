@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
-from benchwright.core import FailureKind, RequestFailure
+from benchwright.core import CallTimes, FailureKind, RequestFailure
 from benchwright.endpoints._transport import Headers
 
 Again: TypeAlias = Literal["never", "once", "yes"]
@@ -35,10 +35,10 @@ class Trouble:
     """Whether a kept connection was closed as the attempt was sent."""
     retry_after_s: float | None = None
     """How long the server asks to be left alone."""
-    sent_at: float = 0.0
-    """Monotonic time at which the attempt was sent."""
-    latency_s: float = 0.0
-    """How long the attempt took."""
+    begun_at: float = 0.0
+    """When the attempt began, by the endpoint's clock."""
+    times: CallTimes = field(default_factory=CallTimes)
+    """When the attempt did what, as far as it came."""
 
 
 class Tries:

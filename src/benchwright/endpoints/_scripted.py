@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from time import monotonic, time
+from time import time
 from typing import TypeAlias
 
 from benchwright.core import FailureKind, JsonObject, ModelReply, ModelRequest, RequestFailure
-from benchwright.endpoints._replies import BadReply, Timing, read_reply
+from benchwright.endpoints._clock import LOOP_CLOCK, Clock
+from benchwright.endpoints._replies import BadReply, read_reply
+from benchwright.endpoints._transport import Stamps
 
 ScriptedAnswer: TypeAlias = "str | ModelReply | RequestFailure | JsonObject | Exception"
 """The answer's text; a whole reply; a failure; the JSON a server would have sent; or an exception, which
@@ -32,7 +34,8 @@ class ScriptedEndpoint:
     2
     """
 
-    def __init__(self, script: Script, *, latency_s: float = 0.0) -> None:
+    def __init__(self, script: Script, *, latency_s: float = 0.0, clock: Clock = LOOP_CLOCK) -> None:
+        self._clock = clock
         self._function: Callable[[ModelRequest], ScriptedAnswer | Awaitable[ScriptedAnswer]] | None = None
         self._answers: Iterator[ScriptedAnswer] | None = None
         self._constant: ScriptedAnswer | None = None
@@ -61,22 +64,24 @@ class ScriptedEndpoint:
         """Requests so far."""
         return len(self.requests)
 
-    async def send(self, request: ModelRequest) -> ModelReply:
+    async def send(self, request: ModelRequest, *, planned: float | None = None) -> ModelReply:
         """The script's next answer."""
-        started_at, begun = time(), monotonic()
+        if planned is not None:
+            await self._clock.sleep_until(planned)
+        stamps = Stamps(time())
+        stamps.sent = self._clock.now()
+        stamps.planned = stamps.sent if planned is None else planned
         self.requests.append(request)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             if self._latency_s:
-                import asyncio
-
-                await asyncio.sleep(self._latency_s)
+                await self._clock.sleep_until(stamps.sent + self._latency_s)
             answer = await self._next(request)
         finally:
             self.in_flight -= 1
-        timing = Timing(started_at=started_at, latency_s=monotonic() - begun)
-        reply = _reply(answer, request, timing)
+        stamps.first_byte = stamps.last_byte = self._clock.now()
+        reply = _reply(answer, request, stamps)
         if self.first_failure is None and reply.failure is not None and reply.failure.kind == "rejected":
             self.first_failure = reply.failure
         return reply
@@ -100,7 +105,7 @@ class ScriptedEndpoint:
             return error
 
 
-def _reply(answer: ScriptedAnswer, request: ModelRequest, timing: Timing) -> ModelReply:
+def _reply(answer: ScriptedAnswer, request: ModelRequest, stamps: Stamps) -> ModelReply:
     if isinstance(answer, ModelReply):
         return answer
     if isinstance(answer, str):
@@ -109,15 +114,16 @@ def _reply(answer: ScriptedAnswer, request: ModelRequest, timing: Timing) -> Mod
     if isinstance(answer, Exception):
         answer = RequestFailure(_kind(answer), f"{type(answer).__name__}: {answer}")
     if isinstance(answer, RequestFailure):
-        return _failed(answer, timing)
-    reply = read_reply(answer, request.route, timing, raw_text=bool(request.body.get("echo")))
+        return _failed(answer, stamps)
+    reply = read_reply(answer, request.route, stamps, raw_text=bool(request.body.get("echo")))
     if isinstance(reply, BadReply):
-        return _failed(RequestFailure("bad_reply", reply.message, 200), timing)
+        return _failed(RequestFailure("bad_reply", reply.message, 200), stamps)
     return reply
 
 
-def _failed(failure: RequestFailure, timing: Timing) -> ModelReply:
-    return ModelReply("failed", failure=failure, started_at=timing.started_at, latency_s=timing.latency_s)
+def _failed(failure: RequestFailure, stamps: Stamps) -> ModelReply:
+    times = stamps.times(failed=stamps.last_byte)
+    return ModelReply("failed", failure=failure, started_at=stamps.started_at, times=times)
 
 
 def _kind(error: Exception) -> FailureKind:

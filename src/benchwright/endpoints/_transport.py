@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from benchwright.core import CallTimes
+
 TransportTrouble: TypeAlias = Literal["timeout", "connection", "bad_reply", "broken_stream"]
 """`connection`: nothing came back. `broken_stream`: the reply stopped half-way. `bad_reply`: not HTTP."""
 
@@ -23,6 +25,54 @@ class TransportFailure(Exception):  # a value on its way, not an error for users
         """Whether a kept connection was closed as the request was sent: the next attempt needs no pause."""
 
 
+class Stamps:
+    """What is noted of one call while it is under way. The transport notes the times of the bytes, at the socket
+    event; so they are known whether the attempt succeeds or fails."""
+
+    __slots__ = (
+        "arrivals",
+        "attempts",
+        "first_byte",
+        "first_token",
+        "last_byte",
+        "planned",
+        "sent",
+        "started_at",
+    )
+
+    def __init__(self, started_at: float = 0.0) -> None:
+        self.started_at = started_at
+        """Wall clock of the first attempt."""
+        self.attempts = 1
+        """Attempts so far."""
+        self.planned: float | None = None
+        self.sent: float | None = None
+        self.first_byte: float | None = None
+        self.first_token: float | None = None
+        self.last_byte: float | None = None
+        self.arrivals: list[float] | None = None  # none: nobody wants them
+
+    def again(self) -> None:
+        """Another attempt begins."""
+        self.attempts += 1
+        self.planned = self.sent = self.first_byte = self.first_token = self.last_byte = None
+        if self.arrivals:
+            self.arrivals = []
+
+    def times(self, failed: float | None = None) -> CallTimes:
+        """The times of this attempt; `failed` where it did."""
+        arrivals = self.arrivals
+        return CallTimes(
+            self.planned,
+            self.sent,
+            self.first_byte,
+            self.first_token,
+            self.last_byte,
+            tuple(arrivals) if arrivals else (),
+            failed,
+        )
+
+
 class Headers(Protocol):
     """Reply headers, looked up by lower-case name."""
 
@@ -33,7 +83,7 @@ class Headers(Protocol):
 
 @dataclass(slots=True)
 class HttpReply:
-    """A complete HTTP reply. Times are of the monotonic clock, read at the socket event."""
+    """A complete HTTP reply."""
 
     status: int
     """Status code."""
@@ -41,12 +91,6 @@ class HttpReply:
     """Reply headers."""
     body: bytes
     """Whole body, content encoding undone."""
-    sent_at: float
-    """When the request was handed to the socket."""
-    first_byte_at: float
-    """When the first byte of the reply arrived."""
-    last_byte_at: float
-    """When the last byte of the reply arrived."""
 
 
 class HttpStream(Protocol):
@@ -62,16 +106,6 @@ class HttpStream(Protocol):
         """Reply headers."""
         ...
 
-    @property
-    def sent_at(self) -> float:
-        """When the request was handed to the socket."""
-        ...
-
-    @property
-    def first_byte_at(self) -> float:
-        """When the first byte of the reply arrived."""
-        ...
-
     def __aiter__(self) -> AsyncIterator[tuple[bytes, float]]:
         """Pieces of the body with their arrival times. Raises `TransportFailure` when it breaks off."""
         ...
@@ -84,15 +118,18 @@ class HttpStream(Protocol):
 class Transport(Protocol):
     """Sends requests, each once: whoever repeats one also counts it. One per endpoint; belongs to one event loop."""
 
-    async def post(self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
+    async def post(
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
+    ) -> HttpReply:
         """Send and read the whole reply. Raises `TransportFailure`. Pass the same `headers` object every
-        time: its encoded form is kept."""
+        time: its encoded form is kept. `stamps` gets the times, also of what fails."""
         ...
 
     async def stream(
-        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpStream:
-        """Send and return as soon as the reply's head is there. Raises `TransportFailure`."""
+        """Send and return as soon as the reply's head is there. Raises `TransportFailure`. The reader notes when
+        the last byte came: it knows which was the last."""
         ...
 
     async def aclose(self) -> None:

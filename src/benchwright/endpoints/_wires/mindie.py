@@ -78,6 +78,7 @@ class MindieCollector(TextCollector):
 
     def _take(self, event: dict[str, Any]) -> bool:
         piece, whole = self._token(event), self._text(event, "generated_text")
+        got = bool(piece or (whole and whole != (self._whole or "".join(self._pieces))))  # or nothing new
         if whole is not None:
             if not whole.startswith(self._whole.rstrip(_UNDECODED)):
                 raise BadEventError(
@@ -96,7 +97,7 @@ class MindieCollector(TextCollector):
         if details.finish_reason is not None:
             self._details = details
             self._ended = True
-        return bool(piece or whole)
+        return got
 
 
 WIRE: type[Wire] = MindieWire

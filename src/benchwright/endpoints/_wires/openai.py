@@ -73,7 +73,7 @@ class StreamedReply:
 
     __slots__ = (
         "_calls", "_content", "_from", "_reasoning", "_refusal", "_route", "_usage", "done", "error",
-        "events", "finish_reason", "first_content_at", "lacks",
+        "events", "finish_reason", "lacks",
     )  # fmt: skip
 
     def __init__(self, route: Route) -> None:
@@ -85,7 +85,6 @@ class StreamedReply:
         self._usage: JsonValue = None
         self._from: JsonObject = {}  # who answers, as the first event says
         self.finish_reason: str | None = None
-        self.first_content_at: float | None = None
         self.done = False
         self.error: JsonObject | None = None
         self.events = 0
@@ -97,16 +96,16 @@ class StreamedReply:
         break an answer off, and some never send it."""
         return self.finish_reason is not None
 
-    def add(self, data: bytes, at: float) -> None:
+    def add(self, data: bytes) -> bool:
         """Take in the data of one event."""
         if data == DONE or data.strip() == DONE:
             self.done = True
-            return
+            return False
         event = read_event(data)
         self.events += 1
         if event.get("error"):
             self.error = event
-            return
+            return False
         if not self._from:
             self._from = {name: event.get(name) for name in ("model", "system_fingerprint")}
         usage = event.get("usage")
@@ -114,19 +113,19 @@ class StreamedReply:
             self._usage = usage
         choices = event.get("choices")
         if not choices:  # token counts, a filter's verdict
-            return
+            return False
         if not isinstance(choices, list):
             raise BadEventError(f"the choices of an event are {kind_of(choices)}, not a list")
         for choice in choices:
             if not isinstance(choice, dict):
                 raise BadEventError(f"a choice of an event is {kind_of(choice)}, not an object")
             if not choice.get("index"):
-                if self._add_choice(choice) and self.first_content_at is None:
-                    self.first_content_at = at
+                got = self._add_choice(choice)
                 finish = choice.get("finish_reason")
                 if isinstance(finish, str) and finish:  # only once the piece was found good
                     self.finish_reason = finish
-                break
+                return got
+        return False
 
     def body_ended(self) -> None:
         """Says nothing: the end is announced."""

@@ -149,7 +149,7 @@ class TextCollector:
     """What the collectors of these formats share; implements `Collector` but for `_take`."""
 
     __slots__ = (
-        "_details", "_ended", "_from", "_pieces", "_route", "done", "error", "events", "first_content_at", "lacks",
+        "_details", "_ended", "_from", "_pieces", "_route", "done", "error", "events", "lacks",
     )  # fmt: skip
 
     def __init__(self, route: Route, field: str) -> None:
@@ -161,7 +161,6 @@ class TextCollector:
         self.done = False
         self.error: JsonObject | None = None
         self.events = 0
-        self.first_content_at: float | None = None
         self.lacks = field
 
     @property
@@ -169,22 +168,21 @@ class TextCollector:
         """Whether the whole answer is there."""
         return self._ended
 
-    def add(self, data: bytes, at: float) -> None:
+    def add(self, data: bytes) -> bool:
         """Take in one event."""
         if data.strip() == b"[DONE]":  # some gateways add it
             self.done = True
             self.body_ended()
-            return
+            return False
         event = read_event(data)
         self.events += 1
         error = event.get("error")
         if error:
             self.error = {"error": {"message": error, "code": self._status_of(event)}}
-            return
+            return False
         if "system_fingerprint" in event:
             self._from = {"system_fingerprint": event["system_fingerprint"]}
-        if self._take(event) and self.first_content_at is None:
-            self.first_content_at = at
+        return self._take(event)
 
     def body_ended(self) -> None:
         """Says nothing, unless the format has no other sign."""

@@ -19,11 +19,11 @@ _LAST = ("response.completed", "response.incomplete", "response.failed", "respon
 
 
 class ResponsesCollector:
-    """Implements `Collector`. The last event holds the whole response; deltas give the time of the first content,
-    and the items where a server leaves them out of the last event."""
+    """Implements `Collector`. The last event holds the whole response; deltas are content, and give the items
+    where a server leaves them out of the last event."""
 
     __slots__ = (
-        "_items", "_response", "_route", "_texts", "done", "error", "events", "first_content_at", "lacks",
+        "_items", "_response", "_route", "_texts", "done", "error", "events", "lacks",
     )  # fmt: skip
 
     def __init__(self, route: Route) -> None:
@@ -34,7 +34,6 @@ class ResponsesCollector:
         self.done = False
         self.error: JsonObject | None = None
         self.events = 0
-        self.first_content_at: float | None = None
         self.lacks = "output"
 
     @property
@@ -42,11 +41,11 @@ class ResponsesCollector:
         """Whether the last event has come."""
         return self._response is not None
 
-    def add(self, data: bytes, at: float) -> None:
+    def add(self, data: bytes) -> bool:
         """Take in one event."""
         if data.strip() == b"[DONE]":
             self.done = True
-            return
+            return False
         event = read_event(data)
         self.events += 1
         kind = event.get("type")
@@ -57,15 +56,18 @@ class ResponsesCollector:
             self.lacks = ""
             if delta:
                 self._texts.setdefault(kind, []).append(delta)
-                if self.first_content_at is None:
-                    self.first_content_at = at
-        elif kind == "response.output_item.done":
+            return bool(delta)
+        if kind == "response.output_item.added":
+            item = event.get("item")
+            return isinstance(item, dict) and item.get("type") == "function_call"
+        if kind == "response.output_item.done":
             self._items.append(event.get("item"))
             self.lacks = ""
         elif kind in _LAST:
             self._end(event)
         elif kind == "error" or event.get("error"):
             self._fail(event)
+        return False
 
     def body_ended(self) -> None:
         """Says nothing: the end is announced."""

@@ -84,13 +84,14 @@ class TgiCollector(TextCollector):
 
     def _take(self, event: dict[str, Any]) -> bool:
         text, whole = self._token(event), self._text(event, "generated_text")
+        got = bool(text or (whole and not self._pieces))  # the whole text after its tokens is nothing new
         if text:
             self._pieces.append(text)
         if whole is not None:
             self._pieces = [whole]
             self._details = read_details(event.get("details"))
             self._ended = self.done = True
-        return bool(text or whole)
+        return got
 
     def _status_of(self, event: dict[str, Any]) -> int | None:
         return _status_of_error(event)

@@ -55,8 +55,6 @@ class Collector(Protocol):
     """Whether nothing more is to come."""
     error: JsonObject | None
     """An error sent instead of the rest, as `{"error": {"message", "code"}}`, the code an HTTP status if known."""
-    first_content_at: float | None
-    """When the first event with content came."""
     lacks: str
     """What no event has had so far and every answer has, by its name in the format; empty once it was there."""
 
@@ -65,8 +63,9 @@ class Collector(Protocol):
         """Whether the whole answer is there."""
         ...
 
-    def add(self, data: bytes, at: float) -> None:
-        """Take in the data of one event. BadEventError when it is not JSON or makes no sense."""
+    def add(self, data: bytes) -> bool:
+        """Take in the data of one event; whether it held content: a piece of text, reasoning or a tool call, and not
+        only a role, a count or the end. BadEventError when it is not JSON or makes no sense."""
         ...
 
     def body_ended(self) -> None:
