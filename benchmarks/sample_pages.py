@@ -9,7 +9,8 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, series, shown
 from benchmarks.rounds import Bench
-from benchwright.store import SampleFilter, StepValues, Store, open_store, score_key
+from benchwright.core import StepValues, score_key
+from benchwright.store import SampleFilter, Store, open_store
 
 SAMPLES = 1_000_000
 _PAGE = 100

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 import benchwright
 from benchwright import RunResult
+from benchwright.core import call_key
 from benchwright.sdk import RunOptions, rescore
-from benchwright.store import Workspace, call_key, open_store
+from benchwright.store import Workspace, open_store
 
 BENCHMARKS = """
 from benchwright import benchmark, judge_score, scorer

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from recorded_runs import MANIFEST, SETTINGS, SUMMARY, every_kind_of_sample
 
-from benchwright.core import JsonObject, RunSummary
-from benchwright.store import RunRecord, StepRow, Store, Workspace, open_store
+from benchwright.core import JsonObject, RunSummary, StepRow
+from benchwright.store import RunRecord, Store, Workspace, open_store
 
 
 @pytest.fixture

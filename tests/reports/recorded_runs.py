@@ -12,11 +12,14 @@ from benchwright.core import (
     ModelReply,
     RequestFailure,
     RunSummary,
+    StepRow,
     TokenUsage,
+    call_key,
     encode_json,
+    judge_key,
     reply_to_json,
+    score_key,
 )
-from benchwright.store import StepRow, call_key, judge_key, score_key
 
 SETTINGS: JsonObject = {
     "target": "bench.py:my_qa",

@@ -170,7 +170,7 @@ def test_pairs_are_rows_of_equal_content_and_each_is_paired_once(data: st.DataOb
         def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
             for index, (content, repeats) in enumerate(runs[run_id]):
                 for repeat in range(repeats):
-                    yield index, repeat, content, b"{}"
+                    yield index, repeat, content, b'{"o":"scored"}'
 
     found = list(pairs_of(Records(), 1, 2))  # type: ignore[arg-type]
     places: dict[int, Any] = {side: Counter() for side in (1, 2)}

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from recorded_runs import SETTINGS, SUMMARY, chat_call, score
 
-from benchwright.core import ModelReply, encode_json
+from benchwright.core import ModelReply, StepRow, call_key, encode_json
 from benchwright.reports import write_run_files
 from benchwright.reports.files import parquet
-from benchwright.store import RunRecord, StepRow, Store, call_key
+from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
 

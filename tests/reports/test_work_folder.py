@@ -24,6 +24,7 @@ from benchwright.core import (
     NotFoundError,
     RequestFailure,
     RunSummary,
+    StepRow,
     TokenUsage,
     UsageError,
 )
@@ -37,7 +38,7 @@ from benchwright.reports import (
 )
 from benchwright.reports.files import work_names as names
 from benchwright.reports.files.work_names import safe_name, task_files
-from benchwright.store import RunRecord, StepRow, Store
+from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
 NOON = 1_700_000_000.0

@@ -8,16 +8,8 @@ from contextlib import closing
 
 from backends import sqlite_only
 
-from benchwright.store import (
-    CallStep,
-    SampleSteps,
-    StepOutput,
-    StepRow,
-    Store,
-    call_key,
-    open_store,
-    score_key,
-)
+from benchwright.core import StepRow, call_key, score_key
+from benchwright.store import CallStep, SampleSteps, StepOutput, Store, open_store
 
 
 def new_run(store: Store, *rows: StepRow) -> int:

@@ -10,8 +10,8 @@ import time
 import pytest
 from backends import sqlite_only
 
-from benchwright.core import RunOwnedError
-from benchwright.store import Owner, StepRow, Store, open_store, score_key
+from benchwright.core import RunOwnedError, StepRow, score_key
+from benchwright.store import Owner, Store, open_store
 
 
 def new_run(store: Store) -> int:
@@ -28,8 +28,8 @@ def outputs(store: Store, run_id: int) -> list[bytes]:
 
 SLEEPER = """
 import asyncio, sys
-from benchwright.core import RunOwnedError
-from benchwright.store import StepRow, open_store, score_key
+from benchwright.core import RunOwnedError, StepRow, score_key
+from benchwright.store import open_store
 
 def score(index):
     return StepRow(score_key(index, 0), b"h", b"row", b'{"o":"of the sleeper"}', False, 1.0, 2.0)

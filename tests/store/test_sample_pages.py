@@ -11,16 +11,8 @@ import orjson
 import pytest
 from backends import sqlite_only
 
-from benchwright.store import (
-    SampleFilter,
-    StepRow,
-    Store,
-    Workspace,
-    call_key,
-    open_store,
-    score_key,
-    verdict_of,
-)
+from benchwright.core import StepRow, call_key, score_key
+from benchwright.store import SampleFilter, Store, Workspace, open_store, verdict_of
 from benchwright.store._sqlite.samples import PAGE
 
 KINDS: list[dict[str, object]] = [

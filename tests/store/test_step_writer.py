@@ -8,13 +8,8 @@ import time
 import pytest
 from backends import sqlite_only
 
-from benchwright.store import (
-    StepRow,
-    Store,
-    StoreError,
-    call_key,
-    score_key,
-)
+from benchwright.core import StepRow, call_key, score_key
+from benchwright.store import Store, StoreError
 
 
 def step(key: str, output: bytes = b"{}", reusable: bool = False) -> StepRow:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.store import StepRequest, Store, StoreError, Workspace, call_key, open_store, score_key
+from benchwright.core import call_key, score_key
+from benchwright.store import StepRequest, Store, StoreError, Workspace, open_store
 from benchwright.store._sqlite.schema import MIGRATIONS
 
 # The statements that the first release made its databases with. They are history: nothing here may be edited.

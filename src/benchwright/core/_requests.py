@@ -5,10 +5,12 @@ Those made for every sample are named tuples: as frozen as a frozen dataclass, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from benchwright.core._json import JsonObject, JsonValue
+from benchwright.core._record_columns import RecordColumns
 
 ADAPTER_VERSION = 1
 """Raised when the same request body would be sent or read differently; part of every request key."""
@@ -184,6 +186,24 @@ class ModelReply(NamedTuple):
         return self.times.ttft_s
 
 
+_KEYS = {
+    "status": "s",
+    "text": "t",
+    "reasoning": "r",
+    "finish_reason": "f",
+    "usage": "u",
+    "failure": "x",
+    "echoed": "e",
+    "tool_calls": "c",
+    "attempts": "n",
+    "started_at": "at",
+    "latency_s": "l",
+    "ttft_s": "tt",
+    "served": "m",
+}
+"""The fields of a reply, with their names in its record."""
+
+
 def reply_to_json(reply: ModelReply) -> JsonObject:
     """The recorded form of a reply: defaults left out, so that a plain answer stays small."""
     # Taken apart at once: a field of a named tuple costs as much as a key of a dictionary to look up.
@@ -244,3 +264,8 @@ def reply_from_json(record: dict[str, Any]) -> ModelReply:
         times=CallTimes.lasting(record.get("l", 0.0), record.get("tt")),
         served=record.get("m"),
     )
+
+
+def reply_columns(texts: Sequence[bytes]) -> RecordColumns:
+    """Fields of `ModelReply` out of many recorded replies."""
+    return RecordColumns(texts, _KEYS)

@@ -24,13 +24,12 @@ from benchwright.benchmarks import (
     response_of,
     with_row_length,
 )
-from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure, Route
+from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure, Route, call_key
 from benchwright.endpoints import EchoProfile, EmptyContinuationError, Endpoint, continuation_likelihood
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._ledger import RequestIdentity
 from benchwright.engine._threads import DaemonThreads
-from benchwright.store import call_key
 
 
 @dataclass(slots=True)
@@ -53,8 +52,8 @@ class Answer:
     """All messages, for multi-turn benchmarks."""
     turn_index: int | None = None
     """0-based number of the last turn, for multi-turn benchmarks."""
-    extra: JsonObject | None = None
-    """What the strategy adds to the sample's record."""
+    extra: dict[str, Any] | None = None
+    """Fields of the `SampleRecord` that the strategy fills."""
     usage: tuple[int, int] | None = None
     """Prompt and completion tokens of all the sample's calls, where the server counted them."""
 
@@ -223,7 +222,8 @@ class RankChoices:
             "_choices_logprobs": list(logprobs),
             "_choices_is_greedy": list(greedy),
         }
-        return Answer(replies[best], choices[best], {**row, **ranking}, extra=ranking, usage=_tokens(replies))
+        extra = {name.removeprefix("_"): value for name, value in ranking.items()}
+        return Answer(replies[best], choices[best], {**row, **ranking}, extra=extra, usage=_tokens(replies))
 
     async def _ask(self, item: WorkItem, context: str, number: int, choice: str) -> ModelReply:
         request = choice_request(

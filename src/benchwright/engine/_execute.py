@@ -6,18 +6,24 @@ import asyncio
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
-from benchwright.core import Outcome, RunOwnedError, encode_json, redact
+from benchwright.core import (
+    Outcome,
+    RunOwnedError,
+    SampleRecord,
+    encode_json,
+    encode_sample,
+    redact,
+)
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine._answers import Answer, Strategy
-from benchwright.engine._feed import Feed, WorkItem, row_hash
+from benchwright.engine._feed import Feed, WorkItem
 from benchwright.engine._group import RunGroup, StopAtOnce
 from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._scoring import Scored, Scoring
 from benchwright.engine._side_calls import JudgeCalls
 from benchwright.engine._stop import Stop
-from benchwright.store import HEARTBEAT_S, StepValues, StepWriter, Store, StoreError, score_key
+from benchwright.store import HEARTBEAT_S, StepWriter, Store, StoreError
 
 _SHOW_EVERY_S = 0.12
 _PATIENCE_S = 1.0
@@ -123,7 +129,7 @@ async def _work(machinery: Machinery) -> None:
                 scored = await scored
                 if item.out_of_budget:
                     return  # a judge, or the scorer's own question, could not be asked any more
-            await writer.append((_score_row(item, row, answer, scored, started),))
+            await writer.append(encode_sample(_record(item, row, answer, scored, started)))
         finally:
             progress.in_flight -= 1
         progress.done += 1
@@ -139,34 +145,25 @@ def _record_held(item: WorkItem, writer: StepWriter) -> None:
             writer.append((item.release_held(),))
 
 
-def _score_row(item: WorkItem, row: bytes, answer: Answer, scored: Scored, started: float) -> StepValues:
-    record: dict[str, Any] = {"o": scored.outcome._value_, "t": scored.target}  # quicker than `value`
-    if scored.scores is not None:
-        record["s"] = scored.scores
-    if scored.error is not None:
-        record["e"] = redact(scored.error)
-    if answer.prompt is not None:
-        record["p"] = answer.prompt
-    reply = answer.reply
-    if reply is None or reply.text is not answer.response:
-        record["r"] = answer.response
+def _record(item: WorkItem, row: bytes, answer: Answer, scored: Scored, started: float) -> SampleRecord:
+    reply, error, held = answer.reply, scored.error, item.held
+    if error is not None:
+        error = redact(error)
+    cut, failure = False, None
+    response: str | None = answer.response
     if reply is not None:
-        if (
-            reply.finish_reason == "length" and reply.echoed is None
-        ):  # an echo is asked for no more than a token
-            record["cut"] = True
+        if reply.text is response:
+            response = None
+        # An echo is requested with one token.
+        cut = reply.finish_reason == "length" and reply.echoed is None
         if reply.failure is not None:
-            record["k"] = reply.failure.kind
-    if answer.usage is not None:
-        record["u"] = answer.usage
-    if answer.extra:
-        record.update(answer.extra)
-    key = score_key(item.index, item.repeat)
-    output, held = encode_json(record), item.held
-    if held is None:
-        return key, row_hash(row), row, output, False, started, time.time(), None, None, None
-    digest, asked, reply_json, reusable, _, _ = held
-    return key, row_hash(row), row, output, reusable, started, time.time(), digest, asked, reply_json
+            failure = reply.failure.kind
+    extra = answer.extra
+    record = SampleRecord(
+        item.index, item.repeat, row, scored.outcome, scored.target, scored.scores, error, answer.prompt, response, cut,
+        failure, answer.usage, None, None, None, None, False, started, time.time(), () if held is None else (held,),
+    )  # fmt: skip
+    return record if extra is None else record._replace(**extra)
 
 
 def _count_failure(machinery: Machinery, item: WorkItem, scored: Scored) -> None:

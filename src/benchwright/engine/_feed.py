@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
-import orjson
-
-from benchwright.core import Row
+from benchwright.core import CallRecord, Row, StepRow, call_key, decode_score, score_key
 from benchwright.datasets import Batch
 from benchwright.engine._progress import Progress
 from benchwright.engine._stop import Stop
 from benchwright.engine._threads import DaemonThreads
-from benchwright.store import StepOutput, StepRow, Store, call_key, score_key
-
-HeldCall: TypeAlias = tuple[bytes, bytes, bytes, bool, float, float]
-"""A call without its key, as in `StepRow`: hash, request, reply, whether other runs may take it, start and end."""
+from benchwright.store import StepOutput, Store
 
 
 @dataclass(slots=True)
@@ -37,7 +30,7 @@ class WorkItem:
     """Calls that an earlier start recorded, by key; None on a first start."""
     out_of_budget: bool = False
     """Set when a call of this sample was not sent: the sample then stays open for a resume."""
-    held: HeldCall | None = None
+    held: CallRecord | None = None
     """A reply that is recorded in one row with its score, if the score follows at once."""
     copy: int = 0
     """Which of the rows with the same prompt this is: copies are repeats, and never share a reply."""
@@ -50,12 +43,7 @@ class WorkItem:
         """The held call as a step of its own: its score takes longer than a reply should wait to be recorded."""
         assert self.held is not None
         held, self.held = self.held, None
-        return StepRow(call_key(self.index, self.repeat), *held)
-
-
-def row_hash(row: bytes) -> bytes:
-    """16 bytes that stand for a row's content, given as JSON: the identity of a row, whatever its number is."""
-    return hashlib.blake2b(row, digest_size=16).digest()
+        return StepRow(call_key(self.index, self.repeat), *held[1:])
 
 
 class Feed:
@@ -145,9 +133,8 @@ class Feed:
         return await self._threads.run(next, self._batches, None)
 
     def _count_recorded(self, score: StepOutput) -> None:
-        record: dict[str, Any] = orjson.loads(score.output)
         self._progress.done += 1
         self._progress.recorded += 1
-        if "s" not in record:
+        if decode_score(score.output).scores is None:
             self._progress.failed += 1
             self._progress.recorded_failed += 1

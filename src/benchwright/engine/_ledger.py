@@ -16,18 +16,23 @@ import orjson
 
 from benchwright.core import (
     ADAPTER_VERSION,
+    CallRecord,
     ModelReply,
     ModelRequest,
     RequestFailure,
     Route,
+    StepRow,
+    call_key,
     encode_json,
+    is_redacted,
     reply_from_json,
     reply_to_json,
+    row_hash,
 )
 from benchwright.endpoints import setting_advice
-from benchwright.engine._feed import WorkItem, row_hash
+from benchwright.engine._feed import WorkItem
 from benchwright.engine._token_estimate import estimated_tokens
-from benchwright.store import StepRow, StepWriter, Store, call_key, is_redacted
+from benchwright.store import StepWriter, Store
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
@@ -122,7 +127,7 @@ class CallLedger:
     ) -> None:  # fmt: skip
         kept = request.payload if request.record is None else request.record
         if key is None:
-            item.held = digest, kept, output, reusable, started_at, finished_at
+            item.held = CallRecord("", digest, kept, output, reusable, started_at, finished_at)
         else:
             # Not awaited: the sample's score is appended behind it, and whoever awaits that has both.
             self._writer.append((StepRow(key, digest, kept, output, reusable, started_at, finished_at),))

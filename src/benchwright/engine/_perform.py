@@ -10,7 +10,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from benchwright.config import resolve_headers
-from benchwright.core import JsonObject, Outcome, Route, RunSummary, UsageError, encode_json
+from benchwright.core import (
+    JsonObject,
+    Outcome,
+    Route,
+    RunSummary,
+    SampleRecord,
+    UsageError,
+    encode_sample,
+    score_key,
+)
 from benchwright.endpoints import (
     AdaptedEndpoint,
     Endpoint,
@@ -42,7 +51,7 @@ from benchwright.engine._side_calls import JudgeCalls, ModelCalls
 from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
 from benchwright.engine._warmup import UnrecordedCalls, warm_up
-from benchwright.store import RunRecord, StepRow, StepWriter, Store, score_key
+from benchwright.store import RunRecord, StepWriter, Store
 
 if TYPE_CHECKING:
     from benchwright.endpoints import EchoProfile
@@ -360,23 +369,15 @@ async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writ
         return ""
     now = time.time()
     known = store.recorded(run_id, "score", prepared.scan.readable, prepared.rows)
-    rows = [
-        StepRow(
-            score_key(prepared.scan.readable + number, repeat),
-            b"",
-            None,
-            encode_json({"o": Outcome.SKIPPED.value, "t": None, "e": reason}),
-            False,
-            now,
-            now,
-        )
-        for number, reason in enumerate(prepared.unreadable_reasons)
+    samples = [
+        SampleRecord(number, repeat, None, Outcome.SKIPPED, error=reason, started_at=now, finished_at=now)
+        for number, reason in enumerate(prepared.unreadable_reasons, prepared.scan.readable)
         for repeat in range(prepared.settings.repeats)
-        if score_key(prepared.scan.readable + number, repeat) not in known
+        if score_key(number, repeat) not in known
     ]
-    if not rows:
+    if not samples:
         return ""
-    await writer.append(rows)
+    await writer.append([row for sample in samples for row in encode_sample(sample)])
     return prepared.unreadable_reasons[0]
 
 

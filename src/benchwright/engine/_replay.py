@@ -6,12 +6,22 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from benchwright.core import BenchwrightError, JsonObject, ModelReply, ModelRequest, RequestFailure
+from benchwright.core import (
+    BenchwrightError,
+    JsonObject,
+    ModelReply,
+    ModelRequest,
+    RequestFailure,
+    call_key,
+    is_redacted,
+    moved_key,
+    row_hash,
+)
 from benchwright.endpoints import Endpoint
 from benchwright.engine._answers import Answer, Strategy
-from benchwright.engine._feed import WorkItem, row_hash
+from benchwright.engine._feed import WorkItem
 from benchwright.engine._ledger import CallLedger, RequestIdentity
-from benchwright.store import Store, call_key, is_redacted, moved_key
+from benchwright.store import Store
 
 
 class NotAskedError(BenchwrightError):

@@ -11,7 +11,16 @@ from benchwright.benchmarks import (
     completions_request,
     conversation_request,
 )
-from benchwright.core import BenchwrightError, JsonObject, ModelReply, ModelRequest, Route, encode_json
+from benchwright.core import (
+    BenchwrightError,
+    JsonObject,
+    ModelReply,
+    ModelRequest,
+    Route,
+    call_key,
+    encode_json,
+    judge_key,
+)
 from benchwright.endpoints import EndpointSettings, OpenEndpoint, open_endpoint
 from benchwright.engine._answers import Calls
 from benchwright.engine._feed import WorkItem
@@ -20,7 +29,6 @@ from benchwright.engine._group import RunGroup
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._stop import RetryGate
 from benchwright.scorers import JudgeCall, JudgeConfig, JudgeFailedError
-from benchwright.store import call_key, judge_key
 
 
 class ModelCalls:

@@ -15,9 +15,10 @@ from benchwright.core import (
     JsonObject,
     MetricSummary,
     Outcome,
+    RecordColumns,
     RunSummary,
-    load_each,
     lower_is_better,
+    score_columns,
 )
 from benchwright.engine._changes import change_notes
 from benchwright.stats import Aggregator, RepeatTally, ScoreSummary
@@ -56,8 +57,8 @@ def summarise(
     reasons: Counter[str] = Counter()
     recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
-        counts.update(map(itemgetter("o"), records))
-        scores: list[dict[str, Any] | None] = [record.get("s") for record in records]
+        counts.update(records.column("outcome"))
+        scores: list[dict[str, Any] | None] = records.column("scores")
         aggregator.add_all(indices, scores)
         if derived is not None:
             for given in scores:
@@ -69,10 +70,10 @@ def summarise(
                     tally.add_failure(index)
                 else:
                     tally.add(index, given)
-        redacted += sum(["redacted" in record for record in records])
-        reasons.update(record["k"] for record in records if "k" in record)
-        cut += sum("cut" in record for record in records)
-        usages = [usage for record in records if (usage := record.get("u")) is not None]
+        redacted += len(records.given("redacted"))
+        reasons.update(records.given("failure"))
+        cut += len(records.given("cut"))
+        usages = [usage for usage in records.given("usage") if usage is not None]
         if usages:
             counted += len(usages)
             prompt_tokens += sum(map(itemgetter(0), usages))
@@ -159,7 +160,7 @@ def _reply_notes(cut: int, evaluated: int, reasons: Counter[str]) -> list[str]:
 
 def _in_blocks(
     recorded: Iterable[tuple[int, int, bytes]],
-) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
+) -> Iterator[tuple[list[int], RecordColumns]]:
     """The records with their indices, many at a time: read in one call, and added up in few."""
     indices: list[int] = []
     outputs: list[bytes] = []
@@ -169,10 +170,10 @@ def _in_blocks(
         outputs.append(output)
         size += len(output)
         if size >= _BLOCK_BYTES or len(outputs) >= _BLOCK_ROWS:
-            yield indices, load_each(outputs)
+            yield indices, score_columns(outputs)
             indices, outputs, size = [], [], 0
     if outputs:
-        yield indices, load_each(outputs)
+        yield indices, score_columns(outputs)
 
 
 def _by_origin(

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from benchwright.benchmarks import (
     BenchmarkSpec,
     QuestionOptions,
@@ -17,7 +15,15 @@ from benchwright.benchmarks import (
     load_questions,
 )
 from benchwright.config import RESUME_OVERRIDES, ResumeOverrides, RunOptions
-from benchwright.core import JsonObject, NotFoundError, Outcome, UsageError, refuse_while_loading, suggest
+from benchwright.core import (
+    JsonObject,
+    NotFoundError,
+    Outcome,
+    UsageError,
+    decode_score,
+    refuse_while_loading,
+    suggest,
+)
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import (
@@ -133,9 +139,9 @@ def forget_failures(store: Store, run_id: int) -> None:
     requests: list[tuple[int, int]] = []
     scores: list[tuple[int, int]] = []
     for index, repeat, output in store.scores(run_id):
-        record = orjson.loads(output)
-        if "s" not in record:
-            (scores if record["o"] == Outcome.SCORER_FAILED else requests).append((index, repeat))
+        record = decode_score(output)
+        if record.scores is None:
+            (scores if record.outcome is Outcome.SCORER_FAILED else requests).append((index, repeat))
     store.forget_samples(run_id, requests)
     store.forget_samples(run_id, scores, kinds=("judge", "score"))
 

@@ -8,7 +8,6 @@ from benchwright.store._backends import (
     store_problems,
 )
 from benchwright.store._facets import SampleFilter, Verdict, verdict_of
-from benchwright.store._keys import call_key, judge_key, moved_key, score_key
 from benchwright.store._owner import DEAD_AFTER_S, HEARTBEAT_S, Owner, this_process
 from benchwright.store._protocols import (
     RunStore,
@@ -28,10 +27,7 @@ from benchwright.store._records import (
     RunStatus,
     SampleSteps,
     StepOutput,
-    StepRow,
-    StepValues,
     StoreError,
-    is_redacted,
 )
 from benchwright.store._workflow.decisions import StepRequest
 from benchwright.store._workflow.errors import (
@@ -81,10 +77,8 @@ __all__ = [
     "StepHeldError",
     "StepOutput",
     "StepRequest",
-    "StepRow",
     "StepStatus",
     "StepStore",
-    "StepValues",
     "StepWriter",
     "Store",
     "StoreError",
@@ -93,17 +87,12 @@ __all__ = [
     "WorkflowStore",
     "WorkflowWriter",
     "Workspace",
-    "call_key",
     "existing_workspace",
     "find_workspace",
-    "is_redacted",
-    "judge_key",
-    "moved_key",
     "open_existing",
     "open_store",
     "plain_store_error",
     "recover_store",
-    "score_key",
     "store_problems",
     "this_process",
     "verdict_of",

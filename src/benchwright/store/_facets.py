@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
+from benchwright.core import score_fields
+
 Verdict: TypeAlias = Literal["right", "wrong"]
 
 _PLACES_PER_ROW = 10_000
@@ -83,10 +85,9 @@ def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
 def facet_of(record: bytes) -> str:
     """The facet of a score as it is recorded. A record that is no JSON, as after damage, has one of its own."""
     try:
-        score = orjson.loads(record)
-        found = Facet(
-            str(score["o"]), verdict_of(score.get("s")) or "", score.get("s") is not None, "e" in score
-        )
+        fields = score_fields(record)
+        scores = fields.get("scores")
+        found = Facet(str(fields["outcome"]), verdict_of(scores) or "", scores is not None, "error" in fields)
     except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError):
         return Facet("", "", False, False).to_text()
     return found.to_text()

@@ -9,19 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from benchwright.core import JsonObject, JsonValue
+from benchwright.core import JsonObject, JsonValue, StepValues
 from benchwright.store._facets import SampleFilter
 from benchwright.store._owner import Owner
-from benchwright.store._records import (
-    CallStep,
-    Event,
-    RunRecord,
-    RunStatus,
-    SampleSteps,
-    StepOutput,
-    StepRow,
-    StepValues,
-)
+from benchwright.store._records import CallStep, Event, RunRecord, RunStatus, SampleSteps, StepOutput
 from benchwright.store._workflow.decisions import StepRequest
 from benchwright.store._workflow.records import (
     BeginDecision,
@@ -54,7 +45,7 @@ class RunStore(Protocol):
     ) -> None:
         """Record how a run ended, and release it."""
 
-    def adopt_run(self, run: RunRecord, steps: Iterable[StepRow]) -> int:
+    def adopt_run(self, run: RunRecord, steps: Iterable[StepValues]) -> int:
         """Record a run that was read from its folder. Returns the number of its samples."""
 
     def delete_run(self, run_id: int) -> None:

@@ -71,54 +71,6 @@ class RunRecord:
     """Times the run was started or resumed."""
 
 
-class StepRow(NamedTuple):
-    """One step as written, or a score with the call that it is the score of."""
-
-    key: str
-    """`call/000000012/0`, `judge/000000012/0/1`, `score/000000012/0`, …"""
-    input_hash: bytes
-    """Covers all that can change the output."""
-    input: bytes | None
-    """What was hashed."""
-    output: bytes
-    """The result as JSON."""
-    reusable: bool
-    """Whether another run may take this output for the same hash; beside a call, that of the call."""
-    started_at: float
-    """Wall clock."""
-    finished_at: float
-    """Wall clock."""
-    call_hash: bytes | None = None
-    """The `input_hash` of a call that stands in the row of its score."""
-    call_input: bytes | None = None
-    """Its `input`."""
-    call_output: bytes | None = None
-    """Its `output`."""
-
-
-StepValues: TypeAlias = tuple[
-    str, bytes, bytes | None, bytes, bool, float, float, bytes | None, bytes | None, bytes | None
-]
-"""The values of a `StepRow`. Whoever records a hundred thousand makes them without the names."""
-
-
-_REDACTED_MARK = b'{"redacted":true,'
-
-
-def marked_as_redacted(record: bytes) -> bytes:
-    """A reply, or a score, that was stored without a secret which the reply held."""
-    return record if is_redacted(record) else _REDACTED_MARK + record[1:]
-
-
-def is_redacted(record: bytes) -> bool:
-    """Whether a reply is not stored as it came, so that another score of it might differ.
-
-    >>> is_redacted(marked_as_redacted(b'{"t":"[redacted]"}'))
-    True
-    """
-    return record.startswith(_REDACTED_MARK)
-
-
 class StepOutput(NamedTuple):
     """What a resumed or cached step needs."""
 

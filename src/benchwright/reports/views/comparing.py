@@ -211,7 +211,7 @@ def _look(
             if (name in scores_a or failed_a) and (name in scores_b or failed_b):
                 wrong = seen.failed.setdefault(name, _Tally())
                 wrong.add(b.row, scores_a.get(name, 0.0), scores_b.get(name, 0.0))
-        outcome = a.record["o"] == b.record["o"]
+        outcome = a.record.outcome == b.record.outcome
         alike = scores_a.keys() == scores_b.keys() and all(
             abs(scores_b[name] - value) <= tolerance for name, value in scores_a.items()
         )
@@ -273,7 +273,7 @@ def _value(metric: MetricSummary | None) -> float | None:
 
 
 def _failed(half: Half) -> bool:
-    return half.record.get("s") is None
+    return half.record.scores is None
 
 
 def _ordered(summary: RunSummary) -> list[str]:
@@ -366,17 +366,17 @@ def _side(run: RunRecord, summary: RunSummary) -> Side:
 
 
 def _numbers(half: Half) -> dict[str, float]:
-    scores: Mapping[str, Any] = half.record.get("s") or {}
+    scores: Mapping[str, Any] = half.record.scores or {}
     return {name: float(value) for name, value in scores.items() if isinstance(value, bool | int | float)}
 
 
 def _told(half: Half) -> JsonValue:
     record = half.record
     return {
-        "outcome": record["o"],
-        "scores": record.get("s"),
-        "error": record.get("e"),
-        "target": record.get("t"),
+        "outcome": record.outcome.value,
+        "scores": record.scores,
+        "error": record.error,
+        "target": record.target,
     }
 
 

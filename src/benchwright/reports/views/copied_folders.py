@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -11,7 +10,16 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, MetricSummary, RunSummary, UsageError
+from benchwright.core import (
+    JsonObject,
+    MetricSummary,
+    RunSummary,
+    SampleRecord,
+    UsageError,
+    encode_score,
+    known_outcome,
+    row_hash,
+)
 from benchwright.reports.files.run_files import run_config_document
 from benchwright.reports.views.pairing import Scored
 from benchwright.store import RunRecord
@@ -88,11 +96,10 @@ def _scored(path: Path) -> Iterator[tuple[int, int, bytes, bytes]]:
             for index, repeat, row, outcome, scores, error, target in zip(
                 *(columns[name] for name in names), strict=True
             ):
-                record: dict[str, Any] = {"o": outcome, "e": error, "t": target}
-                if scores is not None:
-                    record["s"] = orjson.loads(scores)
-                digest = b"" if row is None else hashlib.blake2b(row.encode(), digest_size=16).digest()
-                yield index, repeat, digest, orjson.dumps(record)
+                given = None if scores is None else orjson.loads(scores)
+                record = SampleRecord(index, repeat, None, known_outcome(outcome), target, given, error)
+                digest = b"" if row is None else row_hash(row.encode())
+                yield index, repeat, digest, encode_score(record)
 
 
 def _settings(config: Mapping[str, Any]) -> JsonObject:

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-import orjson
+from benchwright.core import SampleRecord, decode_score
 
 
 class Scored(Protocol):
@@ -29,7 +29,7 @@ class Half(NamedTuple):
     """0-based repeat."""
     row_hash: bytes
     """Stands for the row's content; of a row that could not be read, the reason."""
-    record: dict[str, Any]
+    record: SampleRecord
     """Outcome, scores, target as recorded."""
 
 
@@ -72,8 +72,8 @@ def _rows(store: Scored, run_id: int) -> Iterator[list[Half]]:
 
 def _halves(store: Scored, run_id: int) -> Iterator[Half]:
     for index, repeat, row_hash, output in store.scored(run_id):
-        record = orjson.loads(output)
-        yield Half(index, repeat, row_hash or str(record.get("e")).encode(), record)
+        record = decode_score(output)
+        yield Half(index, repeat, row_hash or str(record.error).encode(), record)
 
 
 def _repeats(a: Sequence[Half], b: Sequence[Half]) -> Iterator[Pair]:

@@ -10,10 +10,23 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import MetricSummary, RunSummary, encode_json
+from benchwright.core import (
+    CallRecord,
+    CallTimes,
+    MetricSummary,
+    ModelReply,
+    Outcome,
+    RunSummary,
+    SampleRecord,
+    StepValues,
+    encode_json,
+    encode_sample,
+    known_outcome,
+    reply_to_json,
+)
 from benchwright.reports.files.results import ALL_REPLIES
 from benchwright.reports.views.settings import recorded_params
-from benchwright.store import RunRecord, StepRow, score_key
+from benchwright.store import RunRecord
 
 _FIELDS = {
     "mean": "value",
@@ -52,7 +65,7 @@ def run_of_folder(number: int, folder: Path) -> RunRecord:
     )
 
 
-def steps_of_folder(folder: Path) -> Iterator[StepRow]:
+def steps_of_folder(folder: Path) -> Iterator[StepValues]:
     """The samples in `samples.parquet` as records. What was sent is known only as the file shows it, so no other run
     may take the replies."""
     path = folder / "samples.parquet"
@@ -62,44 +75,48 @@ def steps_of_folder(folder: Path) -> Iterator[StepRow]:
 
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=500):
-            yield from map(_step, batch.to_pylist())
+            for sample in batch.to_pylist():
+                yield from encode_sample(_record(sample))
 
 
-def _step(sample: dict[str, Any]) -> StepRow:
-    record: dict[str, Any] = {"o": sample["outcome"], "t": sample["target"], "r": sample["response"] or ""}
-    if sample["scores"] is not None:
-        record["s"] = orjson.loads(sample["scores"])
-    if sample["error"] is not None:
-        record["e"] = sample["error"]
-    if sample["prompt"] is not None:
-        record["p"] = sample["prompt"]
-    for name in ("choices", "choices_logprobs", "choices_is_greedy"):
-        if sample.get(name) is not None:
-            record[f"_{name}"] = sample[name]
-    body = reply = None
-    started = sample["started_at"]
-    if started is not None:
-        messages = sample["messages"]
-        body = {"prompt": sample["prompt"]} if messages is None else {"messages": orjson.loads(messages)}
-        reply = {
-            "t": sample["response"] or "", "r": sample["reasoning"], "l": sample["latency_s"], "tt": sample["ttft_s"],
-            "n": sample["attempts"], "at": started, "f": sample["finish_reason"],
-        }  # fmt: skip
-    if sample["prompt_tokens"] is not None or sample["completion_tokens"] is not None:
-        record["u"] = [sample["prompt_tokens"], sample["completion_tokens"]]
-    now = started or 0.0
-    return StepRow(
-        score_key(sample["sample_id"], sample["repeat"]),
-        b"",
-        None if sample["metadata"] is None else sample["metadata"].encode(),
-        encode_json(record),
-        False,
-        now,
-        now + (sample["latency_s"] or 0.0),
-        None if body is None else b"",
-        None if body is None else encode_json(body),
-        None if reply is None else encode_json(reply),
+def _record(sample: dict[str, Any]) -> SampleRecord:
+    row, scores, started = sample["metadata"], sample["scores"], sample["started_at"]
+    tokens = sample["prompt_tokens"], sample["completion_tokens"]
+    begun = started or 0.0
+    return SampleRecord(
+        sample["sample_id"],
+        sample["repeat"],
+        None if row is None else row.encode(),
+        known_outcome(sample["outcome"]),
+        sample["target"],
+        None if scores is None else orjson.loads(scores),
+        sample["error"],
+        sample["prompt"],
+        sample["response"] or "",
+        usage=None if tokens == (None, None) else tokens,
+        choices=sample.get("choices"),
+        choices_logprobs=sample.get("choices_logprobs"),
+        choices_is_greedy=sample.get("choices_is_greedy"),
+        started_at=begun,
+        finished_at=begun + (sample["latency_s"] or 0.0),
+        calls=() if started is None else (_call(sample),),
     )
+
+
+def _call(sample: dict[str, Any]) -> CallRecord:
+    messages, started, latency = sample["messages"], sample["started_at"], sample["latency_s"] or 0.0
+    body = {"prompt": sample["prompt"]} if messages is None else {"messages": orjson.loads(messages)}
+    reply = ModelReply(
+        "failed" if sample["outcome"] == Outcome.REQUEST_FAILED else "answered",
+        sample["response"] or "",
+        sample["reasoning"] or "",
+        sample["finish_reason"],
+        attempts=sample["attempts"] or 1,
+        started_at=started,
+        times=CallTimes.lasting(latency, sample["ttft_s"]),
+    )
+    output = encode_json(reply_to_json(reply))
+    return CallRecord("", b"", encode_json(body), output, False, started, started + latency)
 
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from benchwright.core import encode_json, load_each
+from benchwright.core import encode_json, reply_columns, score_columns
 from benchwright.reports.views.request_bodies import asked, text_of
 from benchwright.store import SampleSteps
 
@@ -44,31 +44,22 @@ def in_blocks(
 def sample_columns(samples: Sequence[SampleSteps]) -> dict[str, Sequence[Any]]:
     """The fields of `SampleView` by name, each with a value per sample; there must be samples."""
     numbers, repeats, rows, scores, bodies, outputs = zip(*samples, strict=True)
-    records: list[dict[str, Any]] = load_each(scores)
-    replies: list[dict[str, Any]] = load_each([b"{}" if output is None else output for output in outputs])
+    records = score_columns(scores)
+    replies = reply_columns([b"{}" if output is None else output for output in outputs])
+    recorded, replied = records.column, replies.column
     prompts, systems, messages = asked(bodies)
-    in_records, in_replies = set[str]().union(*records), set[str]().union(*replies)
-
-    def recorded(name: str) -> Sequence[Any]:
-        return [record.get(name) for record in records] if name in in_records else [None] * len(records)
-
-    def replied(name: str) -> Sequence[Any]:
-        return [reply.get(name) for reply in replies] if name in in_replies else [None] * len(replies)
-
-    choices, outcomes, responses = recorded("_choices"), recorded("o"), replied("t")
-    if "_choices" in in_records:
+    choices, outcomes = recorded("choices"), recorded("outcome")
+    if records.holds("choices"):
         prompts = tuple(map(_without_choice, prompts, messages, choices))
-    if "p" in in_records:
-        prompts = tuple(record.get("p", prompt) for record, prompt in zip(records, prompts, strict=True))
-    if "conversation" in in_records:
-        messages = tuple(map(_conversation, records, messages))
-    if "r" in in_records:
-        responses = [record.get("r", given) for record, given in zip(records, responses, strict=True)]
+    prompts = records.or_else("prompt", prompts)
+    if records.holds("conversation"):
+        messages = tuple(map(_conversation, recorded("conversation"), messages))
+    responses = records.or_else("response", replied("text"))
     if not all(responses):
         responses = list(map(_response, responses, outcomes))
     usages = [
-        record.get("u") or reply.get("u") or (None, None)
-        for record, reply in zip(records, replies, strict=True)
+        sample or reply or (None, None)
+        for sample, reply in zip(recorded("usage"), replied("usage"), strict=True)
     ]
     return {
         "sample_id": numbers,
@@ -77,22 +68,25 @@ def sample_columns(samples: Sequence[SampleSteps]) -> dict[str, Sequence[Any]]:
         "system": systems,
         "messages": messages,
         "response": responses,
-        "reasoning": replied("r"),
-        "target": [target if target.__class__ is str else text_of(target) for target in recorded("t")],
+        "reasoning": replied("reasoning"),
+        "target": [target if target.__class__ is str else text_of(target) for target in recorded("target")],
         "outcome": outcomes,
-        "error": recorded("e"),
-        "scores": recorded("s"),
+        "error": recorded("error"),
+        "scores": recorded("scores"),
         "prompt_tokens": [usage[0] for usage in usages],
         "completion_tokens": [usage[1] for usage in usages],
-        "latency_s": replied("l"),
-        "ttft_s": replied("tt"),
-        "attempts": [reply.get("n", 1) if reply else None for reply in replies],
-        "started_at": replied("at"),
-        "finish_reason": replied("f"),
+        "latency_s": replied("latency_s"),
+        "ttft_s": replied("ttft_s"),
+        "attempts": [
+            None if output is None else sent
+            for output, sent in zip(outputs, replied("attempts", 1), strict=True)
+        ],
+        "started_at": replied("started_at"),
+        "finish_reason": replied("finish_reason"),
         "metadata": rows,
         "choices": choices,
-        "choices_logprobs": recorded("_choices_logprobs"),
-        "choices_is_greedy": recorded("_choices_is_greedy"),
+        "choices_logprobs": recorded("choices_logprobs"),
+        "choices_is_greedy": recorded("choices_is_greedy"),
     }
 
 
@@ -103,9 +97,8 @@ def _without_choice(prompt: str | None, messages: bytes | None, choices: list[st
     return prompt
 
 
-def _conversation(record: dict[str, Any], messages: bytes | None) -> bytes | None:
+def _conversation(conversation: Any, messages: bytes | None) -> bytes | None:
     """All turns, where there were several."""
-    conversation = record.get("conversation")
     return messages if conversation is None else encode_json(conversation)
 
 

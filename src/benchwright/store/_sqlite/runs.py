@@ -9,9 +9,17 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, NotFoundError, RunOwnedError, UsageError, encode_json, suggest
+from benchwright.core import (
+    JsonObject,
+    NotFoundError,
+    RunOwnedError,
+    StepValues,
+    UsageError,
+    encode_json,
+    suggest,
+)
 from benchwright.store._owner import Owner, begin_run, end_of_run, this_process
-from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, StepRow, event_of
+from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, event_of
 from benchwright.store._sqlite.connected import Connected, check_lease
 from benchwright.store._sqlite.database import database_of
 from benchwright.store._texts import load_json, storable, storable_json, storable_message
@@ -72,7 +80,7 @@ class Runs(Connected):
             self._event(run_id, "run.started", f"started on {target}")
         return self.run(run_id)
 
-    def adopt_run(self, run: RunRecord, steps: Iterable[StepRow]) -> int:
+    def adopt_run(self, run: RunRecord, steps: Iterable[StepValues]) -> int:
         """Record a run that only its folder tells of, with its samples; returns how many these are."""
         count = 0
         with self._transaction() as connection:

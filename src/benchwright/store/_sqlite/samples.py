@@ -7,8 +7,8 @@ from heapq import merge
 from itertools import islice
 from typing import Any
 
+from benchwright.core import score_key
 from benchwright.store._facets import Facet, SampleFilter, facet_of, place_of, sample_at
-from benchwright.store._keys import score_key
 from benchwright.store._records import SampleSteps
 from benchwright.store._sqlite.steps import Steps
 from benchwright.store._workflow.records import Page

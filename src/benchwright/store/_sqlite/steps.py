@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-from benchwright.store._keys import call_key, call_of, key_range, score_key, score_of
+from benchwright.core import call_key, call_of, key_range, score_key, score_of
 from benchwright.store._records import CallStep, SampleSteps, StepOutput
 from benchwright.store._sqlite.runs import Runs
 from benchwright.store._workspace import Workspace

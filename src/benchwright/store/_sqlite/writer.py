@@ -16,9 +16,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from benchwright.core import BenchwrightError, RunOwnedError, known_secrets
-from benchwright.store._keys import sample_of
-from benchwright.store._records import StepValues, StoreError, marked_as_redacted
+from benchwright.core import (
+    OWN_WORDS,
+    BenchwrightError,
+    RunOwnedError,
+    StepValues,
+    known_secrets,
+    marked_as_redacted,
+    sample_of,
+)
+from benchwright.store._records import StoreError
 from benchwright.store._sqlite.connected import check_lease
 from benchwright.store._sqlite.database import not_written, open_database
 from benchwright.store._sqlite.repair import identity, rescue
@@ -36,8 +43,6 @@ nothing else to do and long when there is: a quiet run commits at once, a busy o
 simpler, but those of uvloop have a millisecond's grain, which cost 3 % of the rate at 20 ms latency.)"""
 _GROUP_ROWS = 24
 """A group of this size does not wait any longer: twice as many cost no less, and held up what was done first."""
-_OWN_WORDS = ("o", "s")
-"""Where records of replies and scores have the status and the outcome."""
 _CHECKPOINT_ROWS = 4_000
 """Rows between checkpoints."""
 _CHECKPOINT_HERE_PAGES = 16_000
@@ -150,7 +155,7 @@ class SqliteStepWriter:
         clean = redactor.clean_json
         cleaned: list[StepValues] = []
         for key, digest, given, output, reusable, started, finished, call_hash, asked, reply in group:
-            kept, kept_reply = clean(output, _OWN_WORDS), reply and clean(reply, _OWN_WORDS)
+            kept, kept_reply = clean(output, OWN_WORDS), reply and clean(reply, OWN_WORDS)
             is_score = key.startswith("score/")
             if kept_reply is not reply or (kept is not output and not is_score):
                 self._redacted.add(sample_of(key))
