@@ -24,7 +24,7 @@ HEAVY = (
 OF_OTHER_RUNS = (
     "pandas", "pyarrow.compute", "pyarrow.dataset", "jinja2", "rich", "pydantic", "rapidfuzz", "zstandard", "pyreqwest",
     "huggingface_hub", "datasets", "fsspec", "httpx", "requests", "aiohttp", "starlette", "uvicorn", "multiprocessing",
-    "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.datasets._hf.transport",
+    "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.datasets._hf.client",
     "benchwright.endpoints._scripted", "benchwright.demo._judge", "benchwright.demo._tools",
 )  # fmt: skip
 """What a run of plain rows on one model has no use for."""

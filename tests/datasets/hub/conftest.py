@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hub_server import LoopbackHub, running_hub
 
-from benchwright.datasets._hf import transport
+from benchwright.datasets._hf import client
 
 VARIABLES = (
     "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE",
@@ -22,7 +22,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LoopbackHub
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf-home"))
     monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(transport, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(client, "FIRST_WAIT_S", 0.01)
     with running_hub() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
         yield hub

@@ -33,8 +33,10 @@ class Blob:
         size = len(self.content)
         return f"version https://git-lfs.github.com/spec/v1\noid sha256:{self.sha256}\nsize {size}\n".encode()
 
-    def listed(self, path: str) -> dict[str, Any]:
+    def listed(self, path: str, xet: bool = False) -> dict[str, Any]:
         entry: dict[str, Any] = {"type": "file", "oid": self.git_id, "size": len(self.content), "path": path}
+        if self.large and xet:
+            entry["xetHash"] = self.sha256[::-1]
         if self.large:
             entry["lfs"] = {"oid": self.sha256, "size": len(self.content), "pointerSize": len(self.pointer)}
         return entry
@@ -63,6 +65,8 @@ class Repo:
     partial: bool = False
     truncated: tuple[str, ...] = ()
     feature_types: dict[str, Any] = field(default_factory=dict)
+    xet_route: str | None = None
+    """Where readers get the token for large files by the Xet protocol; None where they are not offered that way."""
 
     def commit(
         self,

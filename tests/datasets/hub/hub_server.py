@@ -63,6 +63,8 @@ class LoopbackHub:
         self.seen: list[Seen] = []
         self.url = ""
         self.storage_url = ""
+        self.linked_url: str | None = None
+        """The host that links to further pages name; None for the hub itself."""
         self._lock = threading.Lock()
 
     def repo(self, id: str, **options: Any) -> Repo:
@@ -273,7 +275,7 @@ class _Hub(_Base):
         elif what == "paths-info":
             wanted = self.form.get("paths", [])
             tree = repo.commits[commit]
-            self.send_json([entry for entry in _entries(tree, "", True) if entry["path"] in wanted])
+            self.send_json([entry for entry in _entries(tree, "", True, repo) if entry["path"] in wanted])
         else:
             self.send_json(_info(repo, commit, self.query.get("blobs", "").lower() == "true"))
 
@@ -291,7 +293,7 @@ class _Hub(_Base):
 
     def _tree(self, repo: Repo, commit: str, path: str, revision: str) -> None:
         recursive = self.query.get("recursive", "").lower() in ("true", "1")
-        entries = _entries(repo.commits[commit], path, recursive)
+        entries = _entries(repo.commits[commit], path, recursive, repo)
         if path and not entries:
             self.send_error_json(404, "EntryNotFound", f"{path} does not exist on {revision}")
             return
@@ -302,7 +304,9 @@ class _Hub(_Base):
         headers = {}
         if start + limit < len(entries):
             rest = "&".join(f"{key}={quote(value)}" for key, value in self.query.items() if key != "cursor")
-            headers["Link"] = f'<{self.hub.url}{self.route}?{rest}&cursor={start + limit}>; rel="next"'
+            headers["Link"] = (
+                f'<{self.hub.linked_url or self.hub.url}{self.route}?{rest}&cursor={start + limit}>; rel="next"'
+            )
         self.send_json(entries[start : start + limit], headers=headers)
 
     def _resolve(self, id: str, revision: str, path: str) -> None:
@@ -334,10 +338,14 @@ class _Hub(_Base):
         if blob is None:
             self.send_error_json(404, "EntryNotFound", "Entry not found", {"X-Repo-Commit": commit})
         elif blob.large:
+            xet = {} if repo.xet_route is None else {
+                "X-Xet-Hash": blob.sha256[::-1], "X-Xet-Refresh-Route": repo.xet_route,
+            }  # fmt: skip
             self.send_body(
                 b"",
                 302,
-                {
+                xet
+                | {
                     "X-Repo-Commit": commit,
                     "X-Linked-Size": str(len(blob.content)),
                     "X-Linked-ETag": f'"{blob.sha256}"',
@@ -348,7 +356,7 @@ class _Hub(_Base):
             self.send_file(blob.content, {"X-Repo-Commit": commit, "ETag": f'"{blob.git_id}"'})
 
 
-def _entries(tree: dict[str, Blob], folder: str, recursive: bool) -> list[dict[str, Any]]:
+def _entries(tree: dict[str, Blob], folder: str, recursive: bool, repo: Repo) -> list[dict[str, Any]]:
     prefix = f"{folder}/" if folder else ""
     folders: set[str] = set()
     files = []
@@ -361,7 +369,7 @@ def _entries(tree: dict[str, Blob], folder: str, recursive: bool) -> list[dict[s
             for depth in range(1, len(inside) if recursive else min(2, len(inside)))
         }
         if recursive or len(inside) == 1:
-            files.append(blob.listed(path))
+            files.append(blob.listed(path, repo.xet_route is not None))
     return [
         {"type": "directory", "oid": "0" * 40, "size": 0, "path": path} for path in sorted(folders)
     ] + files

@@ -12,10 +12,10 @@ from hub_server import LoopbackHub
 
 from benchwright.core import DatasetError
 from benchwright.datasets import load_dataset
-from benchwright.datasets._hf import transport
+from benchwright.datasets._hf import client
+from benchwright.datasets._hf.client import Client
 from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import hub_settings
-from benchwright.datasets._hf.transport import Transport
 
 ROWS = numbered(200)
 
@@ -73,15 +73,18 @@ def test_a_hub_that_only_fails_is_given_up(hub: LoopbackHub, repo: Repo) -> None
         DatasetError, match=r"answered 500 to every attempt.*Nothing else is read in its place"
     ):
         load_dataset("hf://a/data")
-    assert len(hub.paths("/api/")) == transport.ATTEMPTS
+    assert len(hub.paths("/api/")) == client.ATTEMPTS
 
 
 def test_a_slow_hub_is_not_waited_for_forever(
     hub: LoopbackHub, repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HF_HUB_DOWNLOAD_TIMEOUT", "0.1")
-    hub.fault("/api/", times=1, delay_s=0.5)
+    monkeypatch.setenv("HF_HUB_DOWNLOAD_TIMEOUT", "1")
+    for where in ("/api/datasets/a/data$", "/tree/", "/objects/"):
+        hub.fault(where, times=1, delay_s=1.5)
     assert load_dataset("hf://a/data") == ROWS
+    for where in ("/api/datasets/a/data$", "/tree/", "/objects/"):
+        assert len(hub.paths(where)) == 2
 
 
 class Clock:
@@ -93,15 +96,13 @@ class Clock:
 
 
 def asked(hub: LoopbackHub, clock: Clock, jitter: float = 1.0) -> None:
-    Transport(hub_settings(), sleep=clock.sleep, jitter=lambda: jitter).whole(
-        f"{hub.url}/api/datasets/a/data"
-    )
+    Client(hub_settings(), sleep=clock.sleep, jitter=lambda: jitter).whole(f"{hub.url}/api/datasets/a/data")
 
 
 def test_waits_grow_with_jitter_and_have_an_end(
     hub: LoopbackHub, repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transport, "FIRST_WAIT_S", 3.0)
+    monkeypatch.setattr(client, "FIRST_WAIT_S", 3.0)
     hub.fault("/api/", times=99, status=503)
     clock = Clock()
     with pytest.raises(HubRefusedError):
@@ -149,7 +150,7 @@ def test_a_wait_beyond_the_budget_is_an_error_at_once(hub: LoopbackHub, repo: Re
 def test_redirects_in_a_circle_end(hub: LoopbackHub) -> None:
     hub.renamed["a/loop"] = "a/loop"
     with pytest.raises(HubUnreachableError, match="redirects"):
-        Transport(hub_settings(), sleep=lambda _: None).whole(f"{hub.url}/api/datasets/a/loop")
+        Client(hub_settings(), sleep=lambda _: None).whole(f"{hub.url}/api/datasets/a/loop")
 
 
 def test_a_listing_without_end_is_refused(hub: LoopbackHub, repo: Repo) -> None:

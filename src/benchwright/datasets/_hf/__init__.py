@@ -1,8 +1,9 @@
 """Datasets of the Hugging Face hub: from a URI to rows, pinned to one commit.
 
 settings    what the environment says: endpoint, token, offline, cache folder
-transport   one answered request: redirects, retries, waiting
-hub         the hub's API: commit, file listing, file bodies
+client      requests through `huggingface_hub`: time limits, retries, one trusted host
+hub         the commit of a revision, the files of a commit
+download    a file's bytes, resumed and checked
 complaints  refusals in words, with the cure
 card, layout, patterns, split_text, choose     which files make up a configuration and a split
 records     what was learned of a commit, kept for offline use

@@ -126,7 +126,7 @@ def _from_hub(hub: Hub, pinned: Pinned) -> Listing:
 def _front(hub: Hub, asked: Asked, commit: str, card: HubFile) -> str:
     for _ in range(2):
         try:
-            body, _ = hub.transport.whole(hub.address(asked.repo, commit, card.path))
+            body = hub.client.whole(hub.address(asked.repo, commit, card.path)).body
         except HubRefusedError as failure:
             raise hub.complaint(failure, asked) from None
         digest = hasher_for(card)

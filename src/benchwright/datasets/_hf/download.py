@@ -1,4 +1,8 @@
-"""A file's bytes on disk, complete and as published: continued where a connection broke, checked by hash."""
+"""A file's bytes on disk, complete and as published: resumed where a connection broke, checked by hash.
+
+The bytes come through `huggingface_hub`, by HTTP or Xet. Its `hf_hub_download` is not used: since version 1 it deletes
+what has arrived when a download fails, so that a second attempt starts from nothing; and it checks no hash.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from threading import Event
 from typing import Protocol
 
 from benchwright.core import DatasetError
+from benchwright.datasets._hf.client import no_progress_bars
 from benchwright.datasets._hf.complaints import Asked
 from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.hub import Hub, HubFile
@@ -54,25 +59,26 @@ def holds(path: Path, file: HubFile) -> bool:
 
 def download_all(hub: Hub, asked: Asked, commit: str, wanted: list[tuple[HubFile, Path]]) -> None:
     """Several files, a few at a time. The first failure ends the rest."""
-    if len(wanted) == 1:
-        download(hub, asked, commit, *wanted[0])
-        return
-    stop = Event()
-    pool = ThreadPoolExecutor(min(AT_ONCE, len(wanted)), thread_name_prefix="hub")
-    try:
-        jobs = [pool.submit(download, hub, asked, commit, file, path, stop) for file, path in wanted]
-        done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
-        for job in done:
-            job.result()
-    finally:  # also when the user interrupts: what is under way ends at its next block
-        stop.set()
-        pool.shutdown(cancel_futures=True)
+    with no_progress_bars():
+        if len(wanted) == 1:
+            download(hub, asked, commit, *wanted[0])
+            return
+        stop = Event()
+        pool = ThreadPoolExecutor(min(AT_ONCE, len(wanted)), thread_name_prefix="hub")
+        try:
+            jobs = [pool.submit(download, hub, asked, commit, file, path, stop) for file, path in wanted]
+            done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
+            for job in done:
+                job.result()
+        finally:  # also when the user interrupts: downloads under way end at their next block
+            stop.set()
+            pool.shutdown(cancel_futures=True)
 
 
 def download(
     hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path, stop: Event | None = None
 ) -> None:
-    """Brings one file to `target`, going on behind the bytes that are there already.
+    """Brings one file to `target`, after the bytes that are there already.
 
     Raises:
         DatasetError: refused, unreachable, or the content is twice not what the hub announced.
@@ -95,10 +101,25 @@ def download(
             )
 
 
+def file_end(hub: Hub, asked: Asked, commit: str, file: HubFile, count: int) -> bytes:
+    """The last `count` bytes of a file, for formats that keep their index there. Empty where the hub would send it all."""
+    url = hub.address(asked.repo, commit, file.path)
+    span = f"bytes={max(0, file.size - count)}-{file.size - 1}"
+
+    def once() -> bytes:
+        with hub.client.stream(url, span) as (status, blocks):
+            return b"".join(blocks) if status == 206 else b""
+
+    try:
+        return hub.client.retried(once)
+    except HubRefusedError as failure:
+        raise hub.complaint(failure, asked) from None
+
+
 def _complete(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path, stop: Event | None) -> None:
     """All bytes of a file, unchecked."""
     url = hub.address(asked.repo, commit, file.path)
-    patience = hub.transport.patience()
+    patience = hub.client.patience()
     for _ in range(MOST_RESUMES):
         have = target.stat().st_size if target.exists() else 0
         if have > file.size:
@@ -107,7 +128,8 @@ def _complete(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path, 
         if have == file.size and target.exists():
             return
         try:
-            _append(hub, url, have, file.size, stop, target)
+            if have or not _by_xet(hub, url, file, target):
+                _append(hub, url, have, file.size, stop, target)
         except (HubRefusedError, HubUnreachableError) as failure:
             if isinstance(failure, HubRefusedError) and failure.status == 416:
                 target.unlink(missing_ok=True)  # what is here does not fit what is there
@@ -117,13 +139,26 @@ def _complete(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path, 
     raise HubUnreachableError(f"{file.path} broke off {MOST_RESUMES} times")
 
 
+def _by_xet(hub: Hub, url: str, file: HubFile, target: Path) -> bool:
+    """Whether the file came by the Xet protocol."""
+    data = hub.client.xet_file(url) if file.xet else None
+    if data is None:
+        return False
+    try:
+        hub.client.fetch_xet(url, data, target, file.size)
+    except Exception:
+        # Where the hub, or a mirror of it, can be reached, the storage of Xet may be out of reach.
+        target.unlink(missing_ok=True)
+        return False
+    return True
+
+
 def _append(hub: Hub, url: str, have: int, size: int, stop: Event | None, target: Path) -> None:
-    headers = {"Range": f"bytes={have}-"} if have else {}
-    with hub.transport.get(url, headers) as answer:
-        goes_on = have > 0 and answer.status == 206
-        with target.open("ab" if goes_on else "wb") as out:
-            arrived = have if goes_on else 0
-            while block := answer.body.read(_BLOCK):
+    with hub.client.stream(url, f"bytes={have}-" if have else "") as (status, blocks):
+        resumes = have > 0 and status == 206
+        arrived = have if resumes else 0
+        with target.open("ab" if resumes else "wb") as out:
+            for block in blocks:
                 if stop is not None and stop.is_set():
                     raise DatasetError("the download was stopped")
                 out.write(block)

@@ -1,4 +1,4 @@
-"""The hub's API, as much of it as reading takes: which commit, which files, their bytes."""
+"""What the hub knows of a repository: the commit of a revision, the files of a commit, branches and tags."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from benchwright.core import DatasetError, JsonObject, JsonValue, load_json
+from benchwright.datasets._hf.client import Answer, Client
 from benchwright.datasets._hf.complaints import Asked, HubError, complaint
 from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import HubSettings
-from benchwright.datasets._hf.transport import Answer, Transport
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 """A full commit id."""
@@ -30,10 +30,13 @@ class HubFile:
     """Bytes."""
     digest: str
     """`sha256:…` of the content for files in large-file storage, `git:…` (the blob id) for the others."""
+    xet: bool = False
+    """Whether the hub offers it by the Xet protocol."""
 
     def to_json(self) -> JsonObject:
         """For the records."""
-        return {"path": self.path, "size": self.size, "digest": self.digest}
+        known: JsonObject = {"path": self.path, "size": self.size, "digest": self.digest}
+        return {**known, "xet": True} if self.xet else known
 
     @classmethod
     def from_json(cls, value: JsonValue) -> HubFile:
@@ -41,7 +44,7 @@ class HubFile:
         if isinstance(value, dict):
             path, size, digest = value.get("path"), value.get("size"), value.get("digest")
             if isinstance(path, str) and isinstance(size, int) and isinstance(digest, str):
-                return cls(path, size, digest)
+                return cls(path, size, digest, value.get("xet") is True)
         raise ValueError("not a file")
 
 
@@ -56,25 +59,35 @@ class RepoInfo:
 
 
 class Hub:
-    """Asks the hub on behalf of one URI; refusals come out as DatasetError with the cure."""
+    """Answers questions about repositories; refusals come out as DatasetError with the cure."""
 
-    def __init__(self, settings: HubSettings, transport: Transport | None = None) -> None:
-        self.settings = settings
-        self.transport = transport or Transport(settings)
+    def __init__(self, settings: HubSettings, client: Client | None = None) -> None:
+        self.client = client or Client(settings)
+
+    @property
+    def settings(self) -> HubSettings:
+        """The settings of all requests."""
+        return self.client.settings
 
     def info(self, asked: Asked) -> RepoInfo:
-        """The commit behind a revision. HubUnreachableError when there is no answer at all."""
-        base = f"{self.settings.endpoint}/api/datasets/{quote(asked.repo)}"
-        url = base if asked.revision is None else f"{base}/revision/{quote(asked.revision, safe='')}"
-        found, _ = self._json(url, asked)
-        commit = found.get("sha") if isinstance(found, dict) else None
-        if not isinstance(found, dict) or not isinstance(commit, str) or not COMMIT.fullmatch(commit):
-            raise self._strange(url, asked, "no commit id")
-        name = found.get("id")
-        return RepoInfo(name if isinstance(name, str) and name else asked.repo, commit)
+        """The commit of a revision. HubUnreachableError when there is no answer at all."""
+        limit = self.settings.timeout_s
+        try:
+            found = self.client.api(
+                lambda hub: hub.dataset_info(asked.repo, revision=asked.revision, timeout=limit)
+            )
+        except HubRefusedError as failure:
+            raise self.complaint(failure, asked) from None
+        except (ValueError, TypeError, KeyError, AttributeError) as exc:  # a name or an answer that is none
+            raise self._strange(self.settings.endpoint, asked, f"no dataset ({exc})") from exc
+        if not isinstance(found.sha, str) or not COMMIT.fullmatch(found.sha):
+            raise self._strange(self.settings.endpoint, asked, "no commit id")
+        return RepoInfo(found.id or asked.repo, found.sha)
 
     def files(self, asked: Asked, commit: str) -> list[HubFile]:
         """All files of a commit, by path."""
+        # Not `HfApi.list_repo_tree`: it follows the address of the next page to any host, with the token, and from the
+        # second page on it waits as long as the hub demands.
         base = f"{self.settings.endpoint}/api/datasets/{quote(asked.repo)}/tree"
         url: str | None = f"{base}/{quote(commit, safe='')}?recursive=true&expand=false"
         found: list[HubFile] = []
@@ -83,7 +96,13 @@ class Hub:
             if url in seen or len(seen) >= MOST_PAGES:
                 raise self._strange(url, asked, "a listing that never ends")
             seen.add(url)
-            page, answer = self._json(url, asked)
+            try:
+                answer = self.client.whole(url)
+                page = load_json(answer.body)
+            except HubRefusedError as failure:
+                raise self.complaint(failure, asked) from None
+            except ValueError:
+                raise self._strange(url, asked, "no JSON") from None
             if not isinstance(page, list):
                 raise self._strange(url, asked, "no list of files")
             found += [file for entry in page if (file := _file(entry)) is not None]
@@ -91,39 +110,18 @@ class Hub:
         return sorted(found, key=lambda file: file.path)
 
     def refs(self, asked: Asked) -> list[str]:
-        """Names of branches and tags; empty when the hub does not tell."""
-        url = f"{self.settings.endpoint}/api/datasets/{quote(asked.repo)}/refs"
+        """Names of branches and tags; empty when the hub does not name them."""
         try:
-            found = load_json(self.transport.whole(url)[0])
-        except (HubRefusedError, HubUnreachableError, ValueError):
+            found = self.client.api(lambda hub: hub.list_repo_refs(asked.repo, repo_type="dataset"))
+        except (HubRefusedError, HubUnreachableError, ValueError, TypeError, KeyError, AttributeError):
             return []
-        if not isinstance(found, dict):
-            return []
-        kinds = [found.get(kind) for kind in ("branches", "tags")]
-        refs = [ref for kind in kinds if isinstance(kind, list) for ref in kind]
-        return [name for ref in refs if isinstance(ref, dict) and isinstance(name := ref.get("name"), str)]
+        return [ref.name for ref in (*found.branches, *found.tags)]
 
     def address(self, repo: str, commit: str, path: str) -> str:
         """Where a file's bytes are."""
         return (
             f"{self.settings.endpoint}/datasets/{quote(repo)}/resolve/{quote(commit, safe='')}/{quote(path)}"
         )
-
-    def tail(self, asked: Asked, commit: str, file: HubFile, count: int) -> bytes:
-        """The last bytes of a file, for formats that keep their index there. May be fewer, or all of them."""
-        first = max(0, file.size - count)
-
-        def once() -> bytes:
-            url = self.address(asked.repo, commit, file.path)
-            with self.transport.get(url, {"Range": f"bytes={first}-{file.size - 1}"}) as answer:
-                if answer.status != 206:
-                    return b""  # the whole file: not worth it for its end
-                return answer.body.read()
-
-        try:
-            return self.transport.retried(once)
-        except HubRefusedError as failure:
-            raise self.complaint(failure, asked) from None
 
     def complaint(self, failure: HubRefusedError | HubUnreachableError, asked: Asked) -> HubError:
         """A failure in words."""
@@ -132,21 +130,11 @@ class Hub:
             known = tuple(self.refs(asked))
         return complaint(failure, asked, self.settings, known)
 
-    def _json(self, url: str, asked: Asked) -> tuple[JsonValue, Answer]:
-        try:
-            body, answer = self.transport.whole(url)
-        except HubRefusedError as failure:
-            raise self.complaint(failure, asked) from None
-        try:
-            return load_json(body), answer
-        except ValueError:
-            raise self._strange(url, asked, "no JSON") from None
-
     def _next_page(self, answer: Answer) -> str | None:
         match = _NEXT.search(answer.headers.get("link", ""))
         if match is None:
             return None
-        # A mirror may pass on the address that the hub behind it wrote; the pages are the mirror's all the same.
+        # A mirror may pass on the address that its own hub wrote; the pages are the mirror's all the same.
         link, base = urlsplit(match[1]), urlsplit(self.settings.endpoint)
         prefix = "" if link.netloc == base.netloc else base.path
         return f"{base.scheme}://{base.netloc}{prefix}{link.path}?{link.query}"
@@ -167,4 +155,5 @@ def _file(entry: JsonValue) -> HubFile | None:
     if not isinstance(path, str) or not isinstance(size, int) or not isinstance(digest, str):
         return None
     digest = digest.removeprefix("sha256:").lower()
-    return HubFile(path, size, f"{'sha256' if isinstance(large, dict) else 'git'}:{digest}")
+    kind = "sha256" if isinstance(large, dict) else "git"
+    return HubFile(path, size, f"{kind}:{digest}", bool(entry.get("xetHash")))

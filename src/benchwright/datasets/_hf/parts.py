@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchwright.core import DatasetError, JsonObject, content_hash
 from benchwright.datasets._hf.complaints import Asked
-from benchwright.datasets._hf.download import download_all, holds
+from benchwright.datasets._hf.download import download_all, file_end, holds
 from benchwright.datasets._hf.failures import HubUnreachableError
 from benchwright.datasets._hf.hub import Hub, HubFile
 from benchwright.datasets._hf.layout import format_of
@@ -111,7 +111,7 @@ class FilePart:
 
         file = self.files[0]
         try:
-            end = self.origin.hub.tail(self.origin.asked, self.origin.commit, file, FOOTER_BYTES)
+            end = file_end(self.origin.hub, self.origin.asked, self.origin.commit, file, FOOTER_BYTES)
         except (DatasetError, HubUnreachableError):
             return None
         length = int.from_bytes(end[-8:-4], "little") if end[-4:] == b"PAR1" else 0

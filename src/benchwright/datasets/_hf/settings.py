@@ -31,14 +31,16 @@ class HubSettings:
     """Bearer token, or None for an anonymous reader. Never printed."""
     token_source: str | None
     """Where the token was found: a variable's name or a file."""
+    token_path: Path | None
+    """Where `hf auth login` keeps the token; None where a variable holds it, or forbids to send any."""
     offline: str | None
     """The variable that forbids network access, if one does."""
     cache: Path
     """Our own cache folder."""
     hub_cache: Path
-    """The cache of the `huggingface_hub` library, which is looked into and never written."""
-    timeout_s: float
-    """How long a silent connection is waited for."""
+    """The cache of the `huggingface_hub` library, which is read and never written."""
+    timeout_s: int
+    """How long to wait for a silent connection."""
 
     def page(self, repo: str) -> str:
         """Address of a dataset's page."""
@@ -54,7 +56,7 @@ def hub_settings(environ: Mapping[str, str] | None = None) -> HubSettings:
     env = os.environ if environ is None else environ
     endpoint = _address(env, "HF_ENDPOINT") or PUBLIC_HUB
     home = _folder(env.get("HF_HOME")) or _cache_home(env) / "huggingface"
-    token, source = _token(env, home)
+    token, source, path = _token(env, home)
     # A hub of one's own is never mixed with the public viewer: it would be asked about other data, and would
     # be handed a token that is not meant for it.
     viewer = PUBLIC_VIEWER if endpoint == PUBLIC_HUB else endpoint
@@ -63,10 +65,11 @@ def hub_settings(environ: Mapping[str, str] | None = None) -> HubSettings:
         viewer=_address(env, "BENCHWRIGHT_VIEWER_URL") or _address(env, "HF_DATASETS_SERVER") or viewer,
         token=token,
         token_source=source,
+        token_path=path,
         offline=next((name for name in _OFFLINE_VARIABLES if env.get(name, "").upper() in _YES), None),
         cache=_folder(env.get("BENCHWRIGHT_CACHE")) or _cache_home(env) / "benchwright",
         hub_cache=_folder(env.get("HF_HUB_CACHE")) or home / "hub",
-        timeout_s=_seconds(env, "HF_HUB_DOWNLOAD_TIMEOUT", 10.0),
+        timeout_s=_seconds(env, "HF_HUB_DOWNLOAD_TIMEOUT", 10),
     )
 
 
@@ -79,18 +82,19 @@ def _address(env: Mapping[str, str], name: str) -> str | None:
     return value
 
 
-def _token(env: Mapping[str, str], home: Path) -> tuple[str | None, str | None]:
+def _token(env: Mapping[str, str], home: Path) -> tuple[str | None, str | None, Path | None]:
+    """The token, where it was found, and the file of `hf auth login` where that file decides."""
     if env.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "").upper() in _YES:
-        return None, None
+        return None, None, None
     for name in _TOKEN_VARIABLES:
         if found := env.get(name, "").strip():
-            return _printable(found, name), name
+            return _printable(found, name), name, None
     path = _folder(env.get("HF_TOKEN_PATH")) or home / "token"
     try:
         found = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
-        return None, None
-    return (_printable(found, str(path)), str(path)) if found else (None, None)
+        found = ""
+    return (_printable(found, str(path)), str(path), path) if found else (None, None, path)
 
 
 def _printable(token: str, source: str) -> str:
@@ -104,15 +108,14 @@ def _printable(token: str, source: str) -> str:
     return token
 
 
-def _seconds(env: Mapping[str, str], name: str, default: float) -> float:
+def _seconds(env: Mapping[str, str], name: str, default: int) -> int:
+    """Whole seconds: with anything else `huggingface_hub` cannot be imported."""
     text = env.get(name, "").strip()
-    try:
-        value = float(text) if text else default
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise ConfigError(f"{name} is {text!r}; expected a number of seconds above 0")
-    return value
+    if not text:
+        return default
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigError(f"{name} is {text!r}; expected a whole number of seconds above 0")
+    return int(text)
 
 
 def _cache_home(env: Mapping[str, str]) -> Path:

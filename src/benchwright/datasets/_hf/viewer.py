@@ -42,7 +42,7 @@ class Viewer:
         """One answer. Raises DatasetError when it is refused, or is about another commit."""
         query = urlencode({"dataset": self.asked.repo, **parameters})
         try:
-            body, answer = self.hub.transport.whole(f"{self.hub.settings.viewer}/{endpoint}?{query}")
+            answer = self.hub.client.whole(f"{self.hub.settings.viewer}/{endpoint}?{query}")
         except HubRefusedError as failure:
             if failure.code == "ResponseNotReady":
                 raise self.error("has not processed the dataset yet; try again in some minutes") from None
@@ -56,7 +56,7 @@ class Viewer:
             seen = f"commit {about}" if about else "a commit it does not name"
             raise self.error(f"shows {seen}, not the pinned {self.commit}, so its rows may be others")
         try:
-            found = load_exact_json(body)
+            found = load_exact_json(answer.body)
         except ValueError:
             found = None
         if not isinstance(found, dict):
