@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 MODULES = [
-    "benchmarks._missing",
+    "benchmarks._missing_fields",
     "benchmarks._scoring",
     "benchmarks._template",
 ]

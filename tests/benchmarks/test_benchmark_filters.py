@@ -9,6 +9,7 @@ import pytest
 
 from benchwright.benchmarks import (
     BenchmarkSpec,
+    RowSettings,
     benchmark,
     build_prompts,
     check_benchmark,
@@ -40,7 +41,7 @@ def test_rows_are_kept_by_the_names_in_the_data_compared_as_text(tmp_path: Path)
     report = check_benchmark(spec)
     assert (report.rows, report.errors, report.unused_fields) == (2, (), ())
     assert report.samples[1].messages[0]["content"] == "question 2"
-    assert check_benchmark(spec, limit=1).rows == 1
+    assert check_benchmark(spec, RowSettings(limit=1)).rows == 1
     assert spec_with(tmp_path, "None").filters == ()
 
 
@@ -70,7 +71,9 @@ def test_rows_are_kept_by_the_names_in_the_data_compared_as_text(tmp_path: Path)
 def test_filters_that_leave_no_row_say_what_there_is(
     tmp_path: Path, filters: str, parts: list[str], shots: int
 ) -> None:
-    report = check_benchmark(spec_with(tmp_path, filters), num_fewshot=shots, fewshot_strict=True)
+    report = check_benchmark(
+        spec_with(tmp_path, filters), RowSettings(num_fewshot=shots, fewshot_strict=True)
+    )
     assert not report.ok
     (error,) = report.errors
     for part in parts:

@@ -11,15 +11,17 @@ import pytest
 from benchwright.benchmarks import (
     BenchmarkSpec,
     CheckReport,
+    RowSettings,
     build_prompts,
     check_benchmark,
     check_gold,
-    definition_doubts,
     judge_key_names,
     judge_problems,
+    open_rows,
     scan_rows,
     target_problem,
 )
+from benchwright.benchmarks._definition import definition_doubts
 from benchwright.datasets import open_dataset
 from benchwright.scorers import (
     JudgeConfig,
@@ -43,7 +45,9 @@ def spec_of(dataset: Any, scorer: Any = exact_match, **parameters: Any) -> Bench
 def check(
     dataset: Any, scorer: Any = exact_match, options: dict[str, Any] | None = None, **parameters: Any
 ) -> CheckReport:
-    return check_benchmark(spec_of(dataset, scorer, **parameters), **(options or {}))
+    given = dict(options or {})
+    listed = given.pop("max_listed", 20)
+    return check_benchmark(spec_of(dataset, scorer, **parameters), RowSettings(**given), max_listed=listed)
 
 
 def rows_of(count: int) -> list[dict[str, Any]]:
@@ -420,9 +424,9 @@ def test_async_and_two_argument_scorers_are_tried_as_well() -> None:
 
 def test_a_slow_scorer_is_not_waited_for() -> None:
     spec = spec_of(rows_of(20))
-    scan = scan_rows(spec, open_dataset(spec.dataset), build_prompts(spec))
+    rows = open_rows(spec, RowSettings())
     seconds = iter(range(0, 100, 4))
-    gold = check_gold(spec, scan.first, "generate", clock=lambda: next(seconds))
+    gold = check_gold(spec, rows.scan.first, rows.strategy, clock=lambda: next(seconds))
     assert gold.checked == 2
     assert gold.skipped == "stopped after 2 rows: the scorer takes long"
 

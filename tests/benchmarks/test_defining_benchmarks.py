@@ -221,13 +221,13 @@ def test_the_signature_tells_whether_config_is_passed(function: Any, passes_conf
 
 
 def test_strategy_follows_responses_then_log_probabilities_then_turns() -> None:
-    assert strategy_of(define("s1")) == "generate"
-    assert strategy_of(define("s2", response_field="r")) == "score_only"
-    assert strategy_of(define("s3", response_field="r"), "completions_logprob") == "score_only"
-    assert strategy_of(define("s4", choices=["a"], endpoint_type="completions_logprob")) == "choices"
-    assert strategy_of(define("s5", choices=["a"]), "completions_logprob") == "choices"
-    assert strategy_of(define("s6", choices=["a"])) == "generate"
-    assert strategy_of(define("s7", turns_field="t", prompt="")) == "multi_turn"
+    assert strategy_of(define("s1")).name == "generate"
+    assert strategy_of(define("s2", response_field="r")).name == "score_only"
+    assert strategy_of(define("s3", response_field="r"), "completions_logprob").name == "score_only"
+    assert strategy_of(define("s4", choices=["a"], endpoint_type="completions_logprob")).name == "choices"
+    assert strategy_of(define("s5", choices=["a"]), "completions_logprob").name == "choices"
+    assert strategy_of(define("s6", choices=["a"])).name == "generate"
+    assert strategy_of(define("s7", turns_field="t", prompt="")).name == "multi_turn"
     with pytest.raises(UsageError, match="ranks choices"):
         strategy_of(define("s8"), "completions_logprob")
     with pytest.raises(UsageError, match="needs --model-type chat"):

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from benchwright.benchmarks import (
     BenchmarkSpec,
     FewShot,
+    RowSettings,
     benchmark,
     build_prompts,
     check_benchmark,
     compile_template,
-    fewshot_problem,
     resolve_fewshot,
     scan_rows,
     scorer,
-    strict_problem,
 )
 from benchwright.benchmarks._examples import Example
+from benchwright.benchmarks._fewshot import fewshot_problem, strict_problem
 from benchwright.benchmarks._likeness import Likeness, normalised
 from benchwright.core import BenchmarkError, UsageError
 from benchwright.datasets import Filter, open_dataset, register_fetcher
@@ -255,7 +255,7 @@ def test_an_own_source_with_evaluated_rows_is_noticed_and_told(tmp_path: Path) -
     assert told.endswith("not every row is shown 3 examples: 2.97 on average, at least 2, since rows that are "
                          "examples are left out and there are too few others")  # fmt: skip
     assert told in check_benchmark(spec).warnings
-    strict = check_benchmark(spec, fewshot_strict=True)
+    strict = check_benchmark(spec, RowSettings(fewshot_strict=True))
     assert told in strict.errors
     assert told not in strict.warnings
     assert fewshot_problem(None, scan) is None
@@ -273,7 +273,7 @@ def test_examples_that_are_copies_of_one_another_are_told_and_refused_by_strict(
     spec = spec_of(HUNDRED, num_fewshot=3, fewshot_dataset=pool)
     told = "1 of the 3 few-shot examples are different, the others copies of these"
     assert any(told in warning for warning in check_benchmark(spec).warnings)
-    assert any(told in error for error in check_benchmark(spec, fewshot_strict=True).errors)
+    assert any(told in error for error in check_benchmark(spec, RowSettings(fewshot_strict=True)).errors)
 
 
 def test_filters_hold_for_the_dataset_and_its_splits_but_not_for_another_dataset() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, check_benchmark, resolve_fewshot
+from benchwright.benchmarks import BenchmarkSpec, RowSettings, check_benchmark, resolve_fewshot
 from benchwright.core import BenchmarkError
 
 ROWS = [{"question": f"What is {n} + {n}?", "answer": str(2 * n)} for n in range(20)]
@@ -77,7 +77,7 @@ def test_the_field_is_named_and_the_run_called_zero_shot(
     assert report.ok
     assert fewshot.warnings[0] in report.warnings
     assert not any("evaluated too" in warning for warning in report.warnings)
-    silent = check_benchmark(spec, num_fewshot=0)
+    silent = check_benchmark(spec, RowSettings(num_fewshot=0))
     assert not any("zero-shot" in warning for warning in silent.warnings)
 
 

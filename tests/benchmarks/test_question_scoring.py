@@ -10,7 +10,7 @@ import pytest
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, check_benchmark, load_questions
 from benchwright.core import UsageError
-from benchwright.engine._prepare import benchmark_hash
+from benchwright.engine._manifest import benchmark_hash
 from benchwright.scorers import ScorerInput, Scores
 
 MCQ = {"question": "Capital of England?", "A": "Paris", "B": "London", "C": "Rome", "answer": "B"}

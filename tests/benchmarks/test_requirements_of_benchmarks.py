@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, definition_doubts
+from benchwright.benchmarks import BenchmarkSpec
 from benchwright.benchmarks import _requirements as requirements
+from benchwright.benchmarks._definition import definition_doubts
 
 
 def told(*required: str) -> list[str]:

@@ -3,21 +3,17 @@
 Describes and never performs: no model is called here. The engine runs what this room defines.
 """
 
-from benchwright.benchmarks._absent import target_error, target_problem
 from benchwright.benchmarks._check import CheckReport, SamplePrompt, check_benchmark, estimate_tokens
 from benchwright.benchmarks._decorators import benchmark, scorer
-from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import Example, FewShot, FewShotSource
-from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
+from benchwright.benchmarks._fewshot import resolve_fewshot
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
-from benchwright.benchmarks._findings import cut_conversations, missing_answers, reread_targets
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._importing import import_file
 from benchwright.benchmarks._installed import BENCHMARK_PLUGINS
 from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge_problems
 from benchwright.benchmarks._loading import load_benchmarks
-from benchwright.benchmarks._media import media_notes, media_problem
-from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._missing_fields import MissingFieldError, target_problem
 from benchwright.benchmarks._neighbours import imported_modules
 from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS, BuiltinEvaluation, builtin_definition
 from benchwright.benchmarks._nocode.load import freeze_nocode, load_nocode
@@ -37,9 +33,19 @@ from benchwright.benchmarks._requests import (
     open_conversation,
     with_row_length,
 )
+from benchwright.benchmarks._rows import (
+    INFERENCE_ONLY,
+    AskableRows,
+    NumberedRow,
+    RowSettings,
+    open_rows,
+    requested_spec,
+)
 from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
 from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
-from benchwright.benchmarks._spec import ENDPOINT_TYPES, BenchmarkSpec, EndpointType, Strategy, strategy_of
+from benchwright.benchmarks._spec import ENDPOINT_TYPES, BenchmarkSpec, EndpointType
+from benchwright.benchmarks._strategies.base import Answer, Asking, Strategy
+from benchwright.benchmarks._strategies.table import strategy_of
 from benchwright.benchmarks._template import PlainText, Template, compile_template, load_template
 from benchwright.benchmarks._turns import next_user_turn
 
@@ -47,6 +53,10 @@ __all__ = [
     "BENCHMARK_PLUGINS",
     "BUILTIN_EVALUATIONS",
     "ENDPOINT_TYPES",
+    "INFERENCE_ONLY",
+    "Answer",
+    "AskableRows",
+    "Asking",
     "BenchmarkSpec",
     "BuiltinEvaluation",
     "CheckReport",
@@ -59,11 +69,13 @@ __all__ = [
     "GoldCheck",
     "InvalidScores",
     "MissingFieldError",
+    "NumberedRow",
     "PlainText",
     "Prompt",
     "PromptBuilder",
     "QuestionOptions",
     "RowScan",
+    "RowSettings",
     "SamplePrompt",
     "ScannedRow",
     "Strategy",
@@ -80,11 +92,8 @@ __all__ = [
     "compile_template",
     "completions_request",
     "conversation_request",
-    "cut_conversations",
     "defined_without_file",
-    "definition_doubts",
     "estimate_tokens",
-    "fewshot_problem",
     "freeze_nocode",
     "import_file",
     "imported_modules",
@@ -96,12 +105,10 @@ __all__ = [
     "load_nocode",
     "load_questions",
     "load_template",
-    "media_notes",
-    "media_problem",
-    "missing_answers",
     "next_user_turn",
     "open_conversation",
-    "reread_targets",
+    "open_rows",
+    "requested_spec",
     "resolve_choices",
     "resolve_fewshot",
     "response_of",
@@ -109,8 +116,6 @@ __all__ = [
     "scorer",
     "scores_of",
     "strategy_of",
-    "strict_problem",
-    "target_error",
     "target_of",
     "target_problem",
     "validate_questions",

@@ -15,7 +15,7 @@ from string import Formatter
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-from benchwright.benchmarks._missing import MissingFieldError, listed
+from benchwright.benchmarks._missing_fields import MissingFieldError, listed
 from benchwright.core import BenchmarkError, Row
 
 _Part: TypeAlias = "str | Callable[[Row], str]"
@@ -31,7 +31,7 @@ _LITERAL_BRACES = "for literal braces (JSON, code) write {{ and }}"
 class BraceTemplate:
     """A compiled `{field}` template."""
 
-    engine: Literal["format", "jinja2"] = "format"
+    engine: Literal["format"] = "format"
 
     def __init__(self, text: str, what: str = "prompt") -> None:
         self.text = text

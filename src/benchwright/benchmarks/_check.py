@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from benchwright.benchmarks._absent import target_error
 from benchwright.benchmarks._definition import definition_doubts
 from benchwright.benchmarks._examples import FewShot, example_template
-from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
+from benchwright.benchmarks._fewshot import fewshot_problem, strict_problem
 from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._findings import about_gold, about_rows, about_target
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._judges import judge_count, judge_problems
-from benchwright.benchmarks._media import media_notes, media_problem
-from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
+from benchwright.benchmarks._media import media_notes
+from benchwright.benchmarks._missing_fields import MissingFieldError
+from benchwright.benchmarks._prompts import PromptBuilder
 from benchwright.benchmarks._questions.columns import LETTERS
 from benchwright.benchmarks._questions.validate import tallied
 from benchwright.benchmarks._requests import open_conversation
-from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
-from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType, Strategy, strategy_of
-from benchwright.core import BadRow, BenchwrightError, JsonObject
+from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows, requested_spec
+from benchwright.benchmarks._scan import RowScan, ScannedRow
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.benchmarks._strategies.table import strategy_of
+from benchwright.core import BadRow, BenchwrightError, JsonObject, ModelRequest
 from benchwright.datasets import hub_commits, open_dataset
 
 CHARS_PER_TOKEN = 4
@@ -37,11 +40,13 @@ class SamplePrompt:
     line: int
     """Where the row stands."""
     messages: tuple[JsonObject, ...]
-    """System and user message."""
+    """What the first request holds, as messages; media are left out."""
     choices: tuple[str, ...]
     """Candidates, where they are ranked."""
     target: str
     """The expected answer as text."""
+    requests: tuple[ModelRequest, ...] = ()
+    """What a run sends for the row before any reply is known, to the byte."""
     media: tuple[str, ...] = ()
     """Images, video and audio that stand before the text, as the row names them: `image pics/cat.png`."""
 
@@ -56,8 +61,8 @@ class CheckReport:
     """Its normalised name."""
     dataset: str
     """The dataset as the user wrote it."""
-    strategy: Strategy | None = None
-    """How rows would be handled; None when that could not be decided."""
+    strategy: str | None = None
+    """Name of the strategy; None when that could not be decided."""
     errors: tuple[str, ...] = ()
     """What makes a run impossible or senseless."""
     warnings: tuple[str, ...] = ()
@@ -108,75 +113,39 @@ class CheckReport:
 
 @hub_commits()
 def check_benchmark(
-    spec: BenchmarkSpec,
-    *,
-    limit: int | None = None,
-    num_fewshot: int | None = None,
-    seed: int = 42,
-    max_listed: int = 20,
-    fewshot_strict: bool = False,
-    model_type: EndpointType | None = None,
+    spec: BenchmarkSpec, settings: RowSettings | None = None, *, max_listed: int = 20
 ) -> CheckReport:
     """Render every row, try the gold answers, look for leaks. Raises nothing that belongs into the report.
 
     Args:
         spec: The benchmark.
-        limit: How many rows the run would evaluate; None for all.
-        num_fewshot: The run's own number of examples.
-        seed: Seed of the choice of examples.
+        settings: What decides the rows of the run; None: as the benchmark declares.
         max_listed: How many bad rows are listed; all are counted.
-        fewshot_strict: Whether examples from evaluated rows are an error rather than a warning.
-        model_type: The model's type, where the run decides it.
     """
-    report = CheckReport(name=spec.name, key=spec.key, dataset=_dataset_name(spec), data_type=spec.family)
+    settings = settings or RowSettings()
+    counting, tally = tallied(spec)
+    strategy: str | None = None
     warnings: list[str] = []
-    strategy: Strategy | None = None
+    requested = requested_spec(spec, settings)
+    report = CheckReport(
+        name=spec.name, key=spec.key, dataset=_dataset_name(requested), data_type=spec.family
+    )
     try:
-        strategy = strategy_of(spec, model_type)
-        warnings += definition_doubts(spec)
-        reader = open_dataset(
-            spec.dataset,
-            base_dir=spec.base_dir,
-            field_mapping=spec.field_mapping,
-            limit=limit,
-            filters=spec.filters,
-            sampling=spec.sampling,
-            shape=spec.shape,
-        )
-        fewshot = None
-        if strategy != "score_only":
-            fewshot = resolve_fewshot(
-                spec, num_fewshot=num_fewshot, seed=seed, limit=limit, strict=fewshot_strict
-            )
-        prompts = build_prompts(spec, fewshot)
-        counting, tally = tallied(spec)
-        # Copies that a plan asks for are no news.
-        watch = reader.origins() is None
-        scan = scan_rows(counting, reader, prompts, max_listed, strategy=strategy, watch_repetition=watch)
+        strategy = strategy_of(requested, settings.model_type).name
+        warnings += definition_doubts(requested)
+        rows = open_rows(counting, settings, watch_repetition=True, max_listed=max_listed)
     except BenchwrightError as error:
-        return replace(
-            report, strategy=strategy, errors=(*judge_problems(spec), str(error)), warnings=tuple(warnings)
-        )
-    gold = check_gold(spec, scan.first, strategy, source=reader.name)
-    if fewshot is not None:
-        warnings += fewshot.warnings
-    problem = strict_problem(fewshot, scan) if fewshot_strict else None
-    if problem is None and (doubt := fewshot_problem(fewshot, scan)):
-        warnings.append(doubt)
-    warnings += reader.notes()
-    warnings += media_notes(spec)
-    warnings += about_target(spec, scan)
-    warnings += about_rows(spec, scan, strategy, reader.name)
-    warnings += about_gold(gold)
+        errors = (*judge_problems(requested), str(error))
+        return replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings))
+    spec, scan = rows.spec, rows.scan
+    gold = check_gold(spec, scan.first, rows.strategy, source=rows.reader.name)
     judged = scan.rows * max(judge_count(spec), int(gold.judged))
+    warnings += _warnings(rows, gold)
     warnings += _about_judges(judged, sure=gold.judged)
-    fields = _template_fields(prompts)
     return replace(
         report,
         strategy=strategy,
-        errors=tuple(
-            dict.fromkeys([*_errors(spec, scan), *filter(None, [problem, media_problem(spec, model_type)])])
-        ),
+        errors=tuple(dict.fromkeys(_errors(rows))),
         warnings=tuple(dict.fromkeys(warnings)),
         rows=scan.rows,
         bad_rows=tuple(_bad_rows(scan)),
@@ -184,12 +153,12 @@ def check_benchmark(
         requests=scan.requests,
         judge_requests=judged,
         prompt_tokens_estimate=estimate_tokens(scan.prompt_chars),
-        template_fields=fields,
+        template_fields=_template_fields(rows.prompts),
         dataset_fields=scan.columns,
-        unused_fields=tuple(c for c in scan.columns if c not in _named_fields(spec, prompts)),
-        fewshot=fewshot,
+        unused_fields=tuple(c for c in scan.columns if c not in _named_fields(spec, rows.prompts)),
+        fewshot=rows.fewshot,
         gold=gold,
-        samples=tuple(_sample(spec, row) for row in scan.first[:SAMPLES]),
+        samples=tuple(_sample(rows, row) for row in scan.first[:SAMPLES]),
         options={} if tally is None else {n: tally.options[n] for n in sorted(tally.options) if n},
     )
 
@@ -206,14 +175,27 @@ def _dataset_name(spec: BenchmarkSpec) -> str:
         return str(spec.dataset)
 
 
-def _errors(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
-    yield from judge_problems(spec)
-    if not scan.rows and not scan.bad_total:
+def _errors(rows: AskableRows) -> Iterator[str]:
+    yield from judge_problems(rows.spec)
+    if not rows.scan.rows and not rows.scan.bad_total:
         yield "the dataset has no rows"
         return
-    yield from scan.absent
-    if problem := target_error(spec, scan):
-        yield problem
+    yield from rows.scan.absent
+    yield from map(str, rows.problems())
+
+
+def _warnings(rows: AskableRows, gold: GoldCheck) -> Iterator[str]:
+    spec, scan, fewshot = rows.spec, rows.scan, rows.fewshot
+    if fewshot is not None:
+        yield from fewshot.warnings
+    refused = rows.settings.fewshot_strict and strict_problem(fewshot, scan)
+    if not refused and (doubt := fewshot_problem(fewshot, scan)):
+        yield doubt
+    yield from rows.reader.notes()
+    yield from media_notes(spec)
+    yield from about_target(spec, scan)
+    yield from about_rows(spec, scan, rows.strategy, rows.reader.name)
+    yield from about_gold(gold)
 
 
 def _bad_rows(scan: RowScan) -> Iterator[BadRow]:
@@ -249,10 +231,22 @@ def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
     return named | {name for path in paths if path is not None for name in (path, path.split(".")[0])}
 
 
-def _sample(spec: BenchmarkSpec, scanned: ScannedRow) -> SamplePrompt:
+def _sample(rows: AskableRows, scanned: ScannedRow) -> SamplePrompt:
+    spec = rows.spec
+    try:
+        requests = tuple(rows.requests(scanned.row))
+    except MissingFieldError:  # a file that was there when the rows were looked at
+        requests = ()
     messages: Sequence[JsonObject] = open_conversation(scanned.prompt)
-    if spec.history is not None:
-        messages = [*messages[:-1], *spec.history(scanned.row), messages[-1]]
+    if requests and requests[0].route == "chat":
+        messages = [_without_media(message) for message in requests[0].body["messages"]]  # type: ignore[union-attr]
     target = str(target_of(spec, scanned.row))
     media = () if spec.media is None else spec.media.names(scanned.row)
-    return SamplePrompt(scanned.line, tuple(messages), scanned.choices, target, media)
+    return SamplePrompt(scanned.line, tuple(messages), scanned.choices, target, requests, media)
+
+
+def _without_media(message: Any) -> JsonObject:
+    content = message["content"]
+    if isinstance(content, list):
+        content = "".join(part["text"] for part in content if part.get("type") == "text")
+    return {**message, "content": content}

@@ -8,7 +8,7 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from benchwright.benchmarks._fields import at_path
-from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, load_template
 from benchwright.core import BenchwrightError, Row

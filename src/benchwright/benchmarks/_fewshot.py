@@ -10,10 +10,11 @@ from benchwright.benchmarks._examples import (
     FewShot,
     choose_examples,
     example_renderer,
+    example_template,
     ignorable_ids,
 )
 from benchwright.benchmarks._fields import target_of
-from benchwright.benchmarks._no_examples import why_no_examples
+from benchwright.benchmarks._missing_fields import why_no_examples
 from benchwright.benchmarks._pools import find_pool
 from benchwright.benchmarks._prompts import prompt_template
 from benchwright.benchmarks._scan import RowScan
@@ -53,7 +54,7 @@ def resolve_fewshot(
     # Of rows that are examples too nothing is to be said where there are no examples.
     about_pool = pool.warnings if chosen.examples or not pool.overlapping else pool.warnings[1:]
     if pool.rows and not chosen.examples:
-        why = why_no_examples(spec, main, pool)
+        why = why_no_examples(spec, main, example_template(spec, main), pool)
         if strict:
             raise BenchmarkError(why)
         about_pool = (f"this is a zero-shot run: {why}", *about_pool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,8 @@ from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._judges import judge_count, judge_problems
 from benchwright.benchmarks._scan import ScannedRow
 from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
-from benchwright.benchmarks._spec import BenchmarkSpec, Strategy
-from benchwright.core import encode_json
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.benchmarks._strategies.base import Strategy
 
 if TYPE_CHECKING:
     from benchwright.scorers import Ask, JudgeCall, Scores
@@ -128,16 +128,11 @@ def _verdict(
 ) -> tuple[str | None, bool]:
     from benchwright.scorers import ScorerInput
 
-    tries = _ranked(scanned) if strategy == "choices" else _answered(scanned, target)
     key = None
-    for response, metadata in tries:
+    for response, metadata, conversation in strategy.gold(scanned, target):
         sample = ScorerInput(response, target, metadata, config=spec.config, ask=ask)
-        if strategy == "multi_turn":
-            sample.conversation = [
-                {"role": "user", "content": scanned.prompt.text},
-                {"role": "assistant", "content": response},
-            ]
-            sample.turn_index = 0
+        if conversation is not None:
+            sample.conversation, sample.turn_index = conversation, 0
         scores = scores_of(_finished(call_scorer(spec, sample)))
         if isinstance(scores, InvalidScores):
             raise TypeError(scores.message)
@@ -147,42 +142,6 @@ def _verdict(
         if scores[key]:
             return key, True
     return key, False
-
-
-def _answered(scanned: ScannedRow, target: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    for response in _spellings(target):
-        yield response, dict(scanned.row)
-
-
-def _ranked(scanned: ScannedRow) -> Iterator[tuple[str, dict[str, Any]]]:
-    choices = list(scanned.choices)
-    for best, choice in enumerate(choices):
-        yield choice, ranked_row(scanned, best)
-
-
-def ranked_row(scanned: ScannedRow, best: int) -> dict[str, Any]:
-    """A row as a scorer sees it when one candidate is by far the most likely."""
-    choices = list(scanned.choices)
-    wins = [at == best for at in range(len(choices))]
-    return {
-        **scanned.row,
-        "_choices": choices,
-        "_choices_logprobs": [0.0 if won else -1000.0 for won in wins],
-        "_choices_is_greedy": wins,
-    }
-
-
-def _spellings(target: Any) -> Iterator[str]:
-    yield str(target)
-    if isinstance(target, list | tuple):
-        for item in target:
-            yield str(item)
-    if isinstance(target, list | tuple | dict):
-        yield encode_json(target).decode()
-    elif isinstance(target, int) or (isinstance(target, str) and target.strip().isdecimal()):
-        index = int(target)
-        if 0 <= index < 26:
-            yield chr(ord("A") + index)
 
 
 def _deciding_key(scores: Scores, headline: str | None) -> str | None:

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.core import BenchmarkError, Row
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _UNDEFINED = re.compile(r"^'(?P<name>[^']+)' is undefined$")
 class JinjaTemplate:
     """A compiled Jinja2 template."""
 
-    engine: Literal["format", "jinja2"] = "jinja2"
+    engine: Literal["jinja2"] = "jinja2"
 
     def __init__(self, text: str, what: str = "prompt") -> None:
         from jinja2 import TemplateSyntaxError, meta

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from benchwright.benchmarks._importing import import_dotted, import_file
 from benchwright.benchmarks._installed import BENCHMARK_PLUGINS
-from benchwright.benchmarks._missing import nearest
+from benchwright.benchmarks._missing_fields import nearest
 from benchwright.benchmarks._questions.files import is_question_file
 from benchwright.benchmarks._registered import attached_to, defined_in
 from benchwright.benchmarks._spec import BenchmarkSpec

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchwright.benchmarks._media_files import MediaFiles
-from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._questions.options import AudioStyle, MediaForm
 from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType, MediaPart
 from benchwright.core import JsonObject, Row

@@ -45,6 +45,12 @@ class Pool:
     evaluated: Iterable[Row] = ()
     """Some of the evaluated rows, read when they are looked at, and once."""
 
+    @property
+    def place(self) -> str:
+        """The source in words, such as `the few-shot split`."""
+        own = self.source.startswith("fewshot_")
+        return f"the {self.source.replace('fewshot_', 'few-shot ')}" if own else "the dataset"
+
 
 def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: bool) -> Pool:
     """The rows to take `count` examples from. BenchmarkError when `strict` and only a leaking pool is left."""

@@ -77,6 +77,11 @@ class PromptBuilder:
         system = self._render_system
         return Prompt(text, None if system is None else system(row) or None, shown)  # an empty one is none
 
+    @property
+    def shows_examples(self) -> bool:
+        """Whether there are few-shot examples."""
+        return bool(self._examples)
+
     def left_out_itself(self, prompt: Prompt) -> bool:
         """Whether the row of a prompt that was built here is one of the examples, and was shown without it."""
         return not prompt.text.startswith(self._block)

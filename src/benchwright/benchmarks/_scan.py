@@ -1,7 +1,6 @@
-"""One streaming pass over all rows: would each of them make a request? Reads data, sends nothing.
+"""One streaming pass over all rows: what would each of them send? Reads data, sends nothing.
 
-The same pass serves `check` and, before the first request of a run, the engine. It costs a few microseconds a
-row beyond reading the data, and memory only for what it lists.
+It costs a few microseconds a row beyond reading the data, and memory only for what it lists.
 """
 
 from __future__ import annotations
@@ -9,16 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
-from benchwright.benchmarks._absent import absent_fields
-from benchwright.benchmarks._fields import at_path, missing_choices, resolve_choices, response_of, target_of
+from benchwright.benchmarks._fields import at_path
 from benchwright.benchmarks._filters import check_filters
-from benchwright.benchmarks._missing import MissingFieldError, is_blank
+from benchwright.benchmarks._missing_fields import MissingFieldError, is_blank
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
-from benchwright.benchmarks._spec import BenchmarkSpec, Media, Strategy, strategy_of
-from benchwright.benchmarks._turns import user_turns
-from benchwright.core import BadRow, Row
+from benchwright.benchmarks._requests import Generation
+from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.benchmarks._strategies.base import RowPlan, Strategy
+from benchwright.benchmarks._strategies.table import strategy_of
+from benchwright.core import STRATEGIES, BadRow, Row
 from benchwright.datasets import DatasetReader
 
 KEPT_ROWS = 50
@@ -33,16 +32,16 @@ WATCHED_ROWS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class ScannedRow:
-    """One row that can be asked."""
+    """One row that can be used."""
 
     index: int
     """Position among the good rows of the dataset."""
     line: int
-    """Where it stands in its file."""
+    """Its line in its file."""
     row: Row
     """The row itself."""
     prompt: Prompt
-    """What it asks."""
+    """Its prompt."""
     choices: tuple[str, ...] = ()
     """Its candidates, where candidates are ranked."""
 
@@ -52,11 +51,11 @@ class RowScan:
     """What a pass over all rows found."""
 
     rows: int
-    """Rows that can be asked."""
+    """Rows that can be used."""
     readable: int
     """Rows that could be parsed, those that lack a field included."""
     bad_rows: tuple[BadRow, ...]
-    """Rows that cannot, up to a limit. Where no row has a field, the first says so for all of them."""
+    """Rows that cannot be used, up to a limit. Where no row has a field, the first says so for all of them."""
     bad_total: int
     """How many cannot, those beyond the limit included."""
     requests: int
@@ -78,15 +77,15 @@ class RowScan:
     repeated_ids: int
     """Rows whose `id` an earlier row has."""
     own_examples: int
-    """Rows that are few-shot examples too; each is asked without itself."""
+    """Rows that are few-shot examples too; each is shown all examples but itself."""
     fewest_examples: int
     """Few-shot examples that the row with the fewest is shown."""
     examples_shown: int
     """Few-shot examples that all rows are shown together."""
     first: tuple[ScannedRow, ...]
-    """The first rows that can be asked."""
+    """The first rows that can be used."""
     cut_conversations: int = 0
-    """Rows with more user turns than `max_turns`: the rest is not asked."""
+    """Rows with more user turns than `max_turns`: the rest is not sent."""
     longest_conversation: int = 0
     """Most user turns of such a row."""
     reread_targets: int = 0
@@ -101,16 +100,6 @@ class RowScan:
         return self.copies.get(index, 0) if index < WATCHED_ROWS else index
 
 
-class _Asked(NamedTuple):
-    prompt: Prompt
-    requests: int
-    chars: int
-    identity: Hashable
-    choices: tuple[str, ...] = ()
-    cut_from: int = 0
-    reread: bool = False
-
-
 def scan_rows(
     spec: BenchmarkSpec,
     reader: DatasetReader,
@@ -120,7 +109,6 @@ def scan_rows(
     strategy: Strategy | None = None,
     on_unreadable: Callable[[BadRow], None] | None = None,
     watch_repetition: bool = True,
-    number_copies: bool = False,
 ) -> RowScan:
     """Render every row and count what is wrong.
 
@@ -130,140 +118,174 @@ def scan_rows(
         prompts: Its compiled prompts, examples included.
         max_listed: How many bad rows are listed; all are counted.
         strategy: How rows are handled, where the run decides it; None for the benchmark's own.
-        on_unreadable: Told of each row that the reader could not parse, listed or not.
+        on_unreadable: Gets each row that the reader could not parse, listed or not.
         watch_repetition: Count repeated prompts and ids, which takes memory for every row.
-        number_copies: Number the rows that have the same prompt, which takes memory for every row.
 
     Rows that cannot be parsed and rows that lack a field are both listed with file, line and cure. Data that
     cannot be read to its end raises DatasetError, filters that leave no row BenchmarkError.
     """
-    strategy = strategy or strategy_of(spec)
-    ask = _asker(spec, prompts, strategy, media=spec.media if watch_repetition else None)
-    shown_fields = _shown_fields(prompts)
-    target_field, name = spec.target_field, reader.name
-    check_row, questions = spec.check_row, bool(spec.family)
-    bad: list[BadRow] = []
-    lacking: list[BadRow] = []
-    unreadable = index = rows = requests = chars = no_target = again = same_id = own = cut = longest = 0
-    examples, fewest = 0, None
+    if strategy is None:
+        strategy = strategy_of(spec)(spec, prompts, Generation(""), spec.endpoint_type)
+    bad = _BadRows(reader.name, max_listed, on_unreadable)
+    found = _UsableRows(spec, prompts, strategy, watch_repetition)
     columns: dict[str, None] = {}
-    missing: Counter[str] = Counter()
-    nulls: Counter[str] = Counter()
-    seen: set[int] = set()
-    ids: set[Hashable] = set()
-    first: list[ScannedRow] = []
-    reread, reread_first = 0, None
-    copies = _Copies()
-    # Without requests, what tells rows apart is the response in the row.
-    by_prompt = strategy != "score_only"
-
-    def unreadable_row(row: BadRow) -> None:
-        nonlocal unreadable
-        unreadable += 1
-        if on_unreadable is not None:
-            on_unreadable(row)
-        if len(bad) < max_listed:
-            bad.append(row)
-
-    for batch in reader.batches(on_bad=unreadable_row):
+    known, check_row, plan, add = columns.keys(), spec.check_row, strategy.plan, found.add
+    index = 0
+    for batch in reader.batches(on_bad=bad.unreadable):
         for row, line in zip(batch.rows, batch.lines, strict=True):
-            index += 1
-            if not row.keys() <= columns.keys():
+            if not row.keys() <= known:
                 columns.update(dict.fromkeys(row))
             try:
                 if check_row is not None:
                     check_row(row)
-                asked = ask(row)
+                planned = plan(row)
             except MissingFieldError as error:
-                missing[error.field] += 1
-                if len(lacking) < max_listed:
-                    lacking.append(BadRow(name, line, error.message, error.field))
-                continue
-            rows += 1
-            requests += asked.requests
-            chars += asked.chars
-            own += prompts.left_out_itself(asked.prompt)
-            shown = asked.prompt.examples
-            examples += shown
-            if fewest is None or shown < fewest:
-                fewest = shown
-            if asked.cut_from:
-                cut += 1
-                longest = max(longest, asked.cut_from)
-            if asked.reread:
-                reread += 1
-                reread_first = reread_first or ScannedRow(index - 1, line, row, asked.prompt, asked.choices)
-            target = at_path(row, target_field)
-            if target in (None, "") or (questions and is_blank(target)):
-                no_target += 1
-            for column in shown_fields:
-                if row.get(column) is None:
-                    nulls[column] += 1
-            if watch_repetition and index <= WATCHED_ROWS:
-                again += _seen_before(hash(asked.identity), seen)
-                same_id += _seen_before(row.get("id"), ids)
-            if number_copies and index <= WATCHED_ROWS:
-                copies.add(index - 1, hash(asked.prompt.text if by_prompt else asked.identity))
-            if len(first) < KEPT_ROWS:
-                first.append(ScannedRow(index - 1, line, row, asked.prompt, asked.choices))
+                bad.lacking(error, line)
+            else:
+                add(index, line, row, planned)
+            index += 1
     if not index:
         check_filters(spec)
-    absent = tuple(absent_fields(spec, prompts, strategy, tuple(columns), missing)) if index else ()
+    names = tuple(columns)
+    absent = tuple(strategy.missing_fields(names, bad.missing)) if index else ()
     return RowScan(
-        rows=rows,
+        rows=found.rows,
         readable=index,
-        bad_rows=_listed(bad, lacking, max_listed, absent if not rows else ()),
-        bad_total=unreadable + missing.total(),
-        requests=requests,
-        prompt_chars=chars,
-        columns=tuple(columns),
-        missing_fields=dict(missing),
+        bad_rows=bad.listed(absent if not found.rows else ()),
+        bad_total=bad.total,
+        requests=found.requests,
+        prompt_chars=found.chars,
+        columns=names,
+        missing_fields=dict(bad.missing),
         absent=absent,
-        null_fields=dict(nulls),
-        missing_targets=no_target,
-        repeated_prompts=again,
-        repeated_ids=same_id,
-        own_examples=own,
-        fewest_examples=fewest or 0,
-        examples_shown=examples,
-        first=tuple(first),
-        cut_conversations=cut,
-        longest_conversation=longest,
-        reread_targets=reread,
-        reread_first=reread_first,
-        copies=copies.numbers,
+        null_fields=dict(found.nulls),
+        missing_targets=found.without_target,
+        repeated_prompts=found.repeated_prompts,
+        repeated_ids=found.repeated_ids,
+        own_examples=found.own_examples,
+        fewest_examples=found.fewest_examples or 0,
+        examples_shown=found.examples_shown,
+        first=tuple(found.first),
+        cut_conversations=found.cut,
+        longest_conversation=found.longest,
+        reread_targets=found.reread,
+        reread_first=found.reread_first,
+        copies=found.copies,
     )
 
 
-class _Copies:
-    """Numbers rows of equal prompts. Prompts, and not whole requests: rows that share a prompt and differ in the rest
-    of their requests get different numbers too, which costs nothing, while equal requests never share a number."""
+class _BadRows:
+    """Rows that cannot be used: all are counted, the first are listed."""
 
-    def __init__(self) -> None:
-        self._seen: set[int] = set()
+    def __init__(self, name: str, limit: int, on_unreadable: Callable[[BadRow], None] | None) -> None:
+        self._name = name
+        self._limit = limit
+        self._on_unreadable = on_unreadable
+        self._unreadable: list[BadRow] = []
+        self._lacking: list[BadRow] = []
+        self._unread = 0
+        self.missing: Counter[str] = Counter()
+        """Rows by the field that they lack."""
+
+    def unreadable(self, row: BadRow) -> None:
+        self._unread += 1
+        if self._on_unreadable is not None:
+            self._on_unreadable(row)
+        if len(self._unreadable) < self._limit:
+            self._unreadable.append(row)
+
+    def lacking(self, error: MissingFieldError, line: int) -> None:
+        self.missing[error.field] += 1
+        if len(self._lacking) < self._limit:
+            self._lacking.append(BadRow(self._name, line, error.message, error.field))
+
+    @property
+    def total(self) -> int:
+        return self._unread + self.missing.total()
+
+    def listed(self, absent: tuple[str, ...]) -> tuple[BadRow, ...]:
+        """In the order of the file, unless one reason holds for all that were read."""
+        limit, lacking = self._limit, self._lacking
+        if not absent or not lacking:
+            return tuple(sorted([*self._unreadable, *lacking], key=lambda bad: bad.line)[:limit])
+        first, *others = lacking[: min(limit, LISTED_ALIKE)]
+        alike = [replace(bad, reason=f'field "{bad.field}" is missing as well') for bad in others]
+        reasons = [replace(first, reason="; ".join(absent)), *alike]
+        return tuple([*reasons, *self._unreadable][:limit])
+
+
+class _UsableRows:
+    """Counts over the rows that can be used."""
+
+    def __init__(
+        self, spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy, watch_repetition: bool
+    ) -> None:
+        self._prompts = prompts
+        self._shows_examples = prompts.shows_examples
+        self._shown_fields = _shown_fields(prompts)
+        self._target_field = spec.target_field
+        self._questions = bool(spec.family)
+        self._identity = strategy.identity
+        self._watch = watch_repetition
+        # Without requests, what distinguishes rows is the response in the row.
+        self._by_prompt = STRATEGIES[strategy.name].sends
+        self._prompts_seen: set[int] = set()
         self._again: dict[int, int] = {}
-        self.numbers: dict[int, int] = {}
-        """By index; first ones are left out."""
+        self._seen: set[int] = set()
+        self._ids: set[Hashable] = set()
+        self.rows = self.requests = self.chars = self.without_target = 0
+        self.repeated_prompts = self.repeated_ids = 0
+        self.own_examples = self.examples_shown = 0
+        self.fewest_examples: int | None = None
+        self.cut = self.longest = self.reread = 0
+        self.nulls: Counter[str] = Counter()
+        self.first: list[ScannedRow] = []
+        self.reread_first: ScannedRow | None = None
+        self.copies: dict[int, int] = {}
 
-    def add(self, index: int, prompt: int) -> None:
-        """One more row; `prompt` is a hash."""
-        seen = self._seen
+    def add(self, index: int, line: int, row: Row, plan: RowPlan) -> None:
+        """One more row."""
+        prompt = plan.prompt
+        self.rows += 1
+        self.requests += plan.requests
+        self.chars += plan.chars
+        if self._shows_examples:
+            self._count_examples(prompt)
+        if plan.cut_from:
+            self.cut += 1
+            self.longest = max(self.longest, plan.cut_from)
+        if plan.reread:
+            self.reread += 1
+            self.reread_first = self.reread_first or ScannedRow(index, line, row, prompt, plan.choices)
+        target = at_path(row, self._target_field)
+        if target in (None, "") or (self._questions and is_blank(target)):
+            self.without_target += 1
+        for column in self._shown_fields:
+            if row.get(column) is None:
+                self.nulls[column] += 1
+        if index < WATCHED_ROWS:
+            self._number_copy(index, hash(prompt.text if self._by_prompt else self._identity(row, plan)))
+            if self._watch:
+                self.repeated_prompts += _seen_before(hash(self._identity(row, plan)), self._seen)
+                self.repeated_ids += _seen_before(row.get("id"), self._ids)
+        if len(self.first) < KEPT_ROWS:
+            self.first.append(ScannedRow(index, line, row, prompt, plan.choices))
+
+    def _count_examples(self, prompt: Prompt) -> None:
+        self.own_examples += self._prompts.left_out_itself(prompt)
+        shown = prompt.examples
+        self.examples_shown += shown
+        if self.fewest_examples is None or shown < self.fewest_examples:
+            self.fewest_examples = shown
+
+    def _number_copy(self, index: int, prompt: int) -> None:
+        """Number rows of equal prompts. Prompts, and not whole requests: rows that share a prompt and differ in the
+        rest of their requests get different numbers too, which costs nothing, while equal requests never share one."""
+        seen = self._prompts_seen
         before = len(seen)
         seen.add(prompt)
         if len(seen) == before:
-            self.numbers[index] = self._again[prompt] = self._again.get(prompt, 0) + 1
-
-
-def _listed(
-    unreadable: list[BadRow], lacking: list[BadRow], limit: int, absent: tuple[str, ...]
-) -> tuple[BadRow, ...]:
-    """What is shown of the bad rows: in the order of the file, unless one reason holds for all that were read."""
-    if not absent or not lacking:
-        return tuple(sorted([*unreadable, *lacking], key=lambda bad: bad.line)[:limit])
-    first, *others = lacking[: min(limit, LISTED_ALIKE)]
-    alike = [replace(bad, reason=f'field "{bad.field}" is missing as well') for bad in others]
-    told = [replace(first, reason="; ".join(absent)), *alike]
-    return tuple([*told, *unreadable][:limit])
+            self.copies[index] = self._again[prompt] = self._again.get(prompt, 0) + 1
 
 
 def _seen_before(value: object, seen: set[Hashable] | set[int]) -> bool:
@@ -271,7 +293,7 @@ def _seen_before(value: object, seen: set[Hashable] | set[int]) -> bool:
         return False
     try:
         before = len(seen)
-        seen.add(value)  # type: ignore[arg-type]  # what is not hashable is told by the TypeError
+        seen.add(value)  # type: ignore[arg-type]  # what is not hashable raises the TypeError
         return len(seen) == before
     except TypeError:
         return False
@@ -281,57 +303,3 @@ def _shown_fields(prompts: PromptBuilder) -> tuple[str, ...]:
     """Fields that a template prints as they are; Jinja2 may test for null, so only `{field}` counts."""
     templates = [prompts.template, prompts.system_template]
     return tuple({name for t in templates if t is not None and t.engine == "format" for name in t.fields})
-
-
-def _asker(
-    spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy, *, media: Media | None
-) -> Callable[[Row], _Asked]:
-    build = prompts.build
-    if strategy == "choices":
-        return lambda row: _ask_choices(spec, build(row), row)
-    if strategy == "score_only":
-        return lambda row: _ask_nothing(spec, prompts, row)
-    turns = spec.turns_field
-    if turns is not None:
-        return lambda row: _ask_turns(spec, build(row), user_turns(row, turns))
-
-    def ask(row: Row) -> _Asked:
-        prompt = build(row)
-        text, system = prompt.text, prompt.system
-        identity: Hashable = text if media is None else (text, media.names(row))
-        return _Asked(prompt, 1, len(text) + (len(system) if system else 0), identity)
-
-    return ask
-
-
-def _ask_choices(spec: BenchmarkSpec, prompt: Prompt, row: Row) -> _Asked:
-    from benchwright.scorers import reread_target
-
-    choices = resolve_choices(spec, row)
-    if choices is None:
-        raise missing_choices(spec, row)
-    chars = len(prompt.flat) * len(choices) + sum(map(len, choices))
-    found = tuple(choices)
-    reread = spec.candidates is None and reread_target(target_of(spec, row), found) is not None
-    return _Asked(prompt, len(found), chars, (prompt.text, found), found, reread=reread)
-
-
-def _ask_nothing(spec: BenchmarkSpec, prompts: PromptBuilder, row: Row) -> _Asked:
-    response = response_of(spec, row)
-    try:
-        prompt = prompts.build(row)
-    except MissingFieldError:  # nobody is asked: the prompt is only for the record
-        prompt = Prompt("")
-    return _Asked(prompt, 0, 0, (prompt.text, response))
-
-
-def _ask_turns(spec: BenchmarkSpec, prompt: Prompt, turns: list[str]) -> _Asked:
-    later = turns if spec.prompt else turns[1:]
-    cut_from = 1 + len(later) if 1 + len(later) > spec.max_turns else 0
-    later = later[: spec.max_turns - 1]
-    # Each request sends all user turns before it again; the model's replies are not known yet.
-    sent = length = len(prompt.text) + len(prompt.system or "")
-    for turn in later:
-        length += len(turn)
-        sent += length
-    return _Asked(prompt, 1 + len(later), sent, (prompt.text, *later), cut_from=cut_from)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from benchwright.benchmarks._template import Template
-from benchwright.core import JsonObject, MetricSummary, Row, UsageError
+from benchwright.core import JsonObject, MetricSummary, Row
 from benchwright.datasets import DatasetRef, Filter, Sampling
 
 EndpointType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
@@ -16,9 +16,6 @@ EndpointType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 
 ENDPOINT_TYPES: tuple[EndpointType, ...] = get_args(EndpointType)
 """All of them, in the order in which messages list them."""
-
-Strategy: TypeAlias = Literal["generate", "multi_turn", "choices", "score_only"]
-"""What happens to a row: one question, a conversation, choices ranked by log-probability, or no request."""
 
 ScorerFunction: TypeAlias = Callable[..., Any]
 """What the user decorated: `(sample)` or `(sample, config)` to a dict of scores, plain or `async`."""
@@ -198,6 +195,11 @@ class BenchmarkSpec:
         return f"{self.family}.{self.key}" if self.family else f"byob_{self.key}.{self.key}"
 
     @property
+    def converses(self) -> bool:
+        """Whether a row is a conversation of several turns."""
+        return self.turns_field is not None or self.next_turn is not None
+
+    @property
     def extra(self) -> dict[str, Any]:
         """`config` under the name of the decorator's parameter."""
         return self.config
@@ -208,38 +210,3 @@ class BenchmarkSpec:
         if self.source is None:
             return f"benchmark {self.name!r}"
         return f"{self.source.name}:{self.line}" if self.line else self.source.name
-
-
-def strategy_of(spec: BenchmarkSpec, model_type: EndpointType | None = None) -> Strategy:
-    """How rows of this benchmark are handled when the model is of `model_type` (None: as declared).
-
-    Ready-made responses come first, then ranking by log-probability (asked for by the model's type or by the
-    benchmark), then conversations, then plain generation. UsageError for a pair that cannot work.
-    """
-    if spec.response_field is not None:
-        return "score_only"
-    multi_turn = spec.turns_field is not None or spec.next_turn is not None
-    if spec.history is not None and model_type == "completions":
-        raise UsageError(
-            f"{spec.name} has chat messages and needs --model-type chat; a completions route takes one text"
-        )
-    if "completions_logprob" in (model_type, spec.endpoint_type):
-        if spec.candidates is not None:
-            return "choices"
-        if spec.family:
-            cure = ", or rank its options: --infer-method logprob" if spec.family == "mcq" else ""
-            raise UsageError(
-                f"completions_logprob ranks choices, and {spec.name} asks for a reply (its method is gen); use "
-                f"--model-type chat or completions{cure}"
-            )
-        if spec.choices is None and spec.choices_field is None:
-            raise UsageError(
-                f"completions_logprob ranks choices, and {spec.where} ({spec.name!r}) has none; add choices= or "
-                f"choices_field= to @benchmark, or use --model-type chat"
-            )
-        return "choices"
-    if multi_turn and model_type not in (None, "chat"):
-        raise UsageError(
-            f"benchmark {spec.name!r} is a conversation and needs --model-type chat, not {model_type}"
-        )
-    return "multi_turn" if multi_turn else "generate"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from benchwright.benchmarks._braces import BraceTemplate
 from benchwright.core import BenchmarkError, Row
@@ -13,6 +13,9 @@ from benchwright.core import BenchmarkError, Row
 _FILE_ENDINGS = (".txt", ".md", ".jinja", ".jinja2")
 _JINJA_ENDINGS = (".jinja", ".jinja2")
 _FILE_NAME = re.compile(r"[^\s{}<>|*?\"]{1,200}")
+
+Engine: TypeAlias = Literal["format", "jinja2", "code", "turns"]
+"""What a template is: text in one of two syntaxes, a function, or the first turn of a conversation."""
 
 
 class Template(Protocol):
@@ -24,8 +27,8 @@ class Template(Protocol):
         ...
 
     @property
-    def engine(self) -> Literal["format", "jinja2", "code"]:
-        """Which syntax it is written in; `code` is no text with placeholders but a function."""
+    def engine(self) -> Engine:
+        """What it is written in."""
         ...
 
     @property
@@ -42,7 +45,7 @@ class Template(Protocol):
 class PlainText:
     """A text that is the same for every row, braces and all."""
 
-    engine: Literal["format", "jinja2", "code"] = "code"
+    engine: Engine = "code"
     fields: frozenset[str] = frozenset()
 
     def __init__(self, text: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
-from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._signature import positional_count
 from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
 from benchwright.core import JsonObject, Row
@@ -16,7 +16,7 @@ class OpeningTurn:
     """Stands in for the prompt template where the prompt is empty and the row holds every user turn."""
 
     text = ""
-    engine: Literal["format", "jinja2"] = "format"
+    engine: Literal["turns"] = "turns"
 
     def __init__(self, field: str) -> None:
         self.fields = frozenset([field])

@@ -100,6 +100,7 @@ from benchwright.core._step_keys import (
     score_key,
     score_of,
 )
+from benchwright.core._strategies import STRATEGIES, StrategyFacts
 from benchwright.core._summary import MetricSummary, RunSummary
 from benchwright.core._times import rfc3339
 from benchwright.core._version import VERSION
@@ -115,6 +116,7 @@ __all__ = [
     "OWN_WORDS",
     "PACKED_ENDINGS",
     "REDACTED",
+    "STRATEGIES",
     "VERSION",
     "WIRE_FORMATS",
     "WORST_FIRST",
@@ -151,6 +153,7 @@ __all__ = [
     "SampleRecord",
     "StepRow",
     "StepValues",
+    "StrategyFacts",
     "TokenUsage",
     "TooDeepError",
     "UsageError",

@@ -1,15 +1,15 @@
 """Performs what benchmarks describe: durable calls, scoring, resume, budgets, progress."""
 
-from benchwright.engine._changes import changed_manifest
 from benchwright.engine._findings import DEMO_NOTE
 from benchwright.engine._group import InterruptedRunError, RunGroup, stopped_twice
+from benchwright.engine._manifest import changed_manifest
 from benchwright.engine._perform import Performed, perform
 from benchwright.engine._prepare import (
     Prepared,
-    as_asked,
     model_type_of,
     prepare,
     prepared_like,
+    row_settings,
     rows_and_prompts,
     start_problems,
 )
@@ -32,7 +32,6 @@ __all__ = [
     "RunSettings",
     "StopCause",
     "Watcher",
-    "as_asked",
     "changed_manifest",
     "judge_request",
     "judge_settings",
@@ -41,6 +40,7 @@ __all__ = [
     "perform",
     "prepare",
     "prepared_like",
+    "row_settings",
     "rows_and_prompts",
     "start_problems",
     "stopped_twice",

@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
+from benchwright.benchmarks import Answer
 from benchwright.core import (
     Outcome,
     RunOwnedError,
@@ -16,7 +17,7 @@ from benchwright.core import (
     redact,
 )
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine._answers import Answer, Strategy
+from benchwright.engine._calls import Answering
 from benchwright.engine._feed import Feed, WorkItem
 from benchwright.engine._group import RunGroup, StopAtOnce
 from benchwright.engine._progress import Progress, Watcher
@@ -37,8 +38,8 @@ the rest would fail the same way, and may cost money."""
 class Machinery:
     """What a worker needs, put together once per run."""
 
-    strategy: Strategy
-    """How the model is asked."""
+    answer: Answering
+    """From a sample to the model's answer."""
     scoring: Scoring
     """How answers are scored."""
     feed: Feed
@@ -106,14 +107,14 @@ async def _execute(
 async def _work(machinery: Machinery) -> None:
     """One worker: a sample at a time. It takes the next only when the last is committed, so that after a
     kill at most one request per worker has been paid for and not recorded."""
-    feed, strategy, scoring = machinery.feed, machinery.strategy, machinery.scoring
+    feed, answering, scoring = machinery.feed, machinery.answer, machinery.scoring
     writer, progress = machinery.writer, machinery.progress
     while (item := feed.take() or await feed.next()) is not None:
         progress.in_flight += 1
         try:
             started = time.time()
             row = item.row_json = encode_json(item.row)  # before a scorer can change it
-            answer = await strategy.answer(item)
+            answer = await answering(item)
             if item.out_of_budget:
                 return  # the sample stays open for a resume
             if scoring.in_threads and item.held is not None:

@@ -28,15 +28,7 @@ from benchwright.endpoints import (
     ScriptedSettings,
     open_endpoint,
 )
-from benchwright.engine._answers import (
-    Calls,
-    Generate,
-    Ledger,
-    MultiTurn,
-    RankChoices,
-    ScoreOnly,
-    Strategy,
-)
+from benchwright.engine._calls import Calls, Ledger, answering
 from benchwright.engine._execute import Machinery, execute
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
@@ -44,7 +36,7 @@ from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Progress, Watcher
-from benchwright.engine._replay import NoModel, RecordedReplies, Replayed, replay_notes
+from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, replayed
 from benchwright.engine._scoring import Scoring
 from benchwright.engine._settings import ModelSettings
 from benchwright.engine._side_calls import JudgeCalls, ModelCalls
@@ -144,7 +136,7 @@ async def perform(
         )
         machinery = await _unless_interrupted(setting_up, stop, at_once)
         unread = await _record_unreadable(prepared, store, run.id, writer)
-        progress.total = prepared.rows * prepared.settings.repeats
+        progress.total = prepared.row_count * prepared.settings.repeats
         started, probes = time.monotonic(), endpoint.requests_sent
         await execute(machinery, store, run.id, watcher, at_once, group)
         seconds = time.monotonic() - started
@@ -159,11 +151,11 @@ async def perform(
     summary = summarise(
         store,
         run.id,
-        rows=prepared.rows,
+        rows=prepared.row_count,
         repeats=prepared.settings.repeats,
         failure_threshold=prepared.settings.failure_threshold,
         spec=prepared.spec,
-        origins=prepared.reader.origins(),
+        origins=prepared.rows.reader.origins(),
         pass_k=prepared.settings.pass_k,
         manifest=run.manifest,
         notes=[
@@ -226,12 +218,22 @@ async def _assemble(
     watcher: Watcher | None,
     findings: ServerFindings,
 ) -> Machinery:
-    settings = prepared.settings
+    settings, rows = prepared.settings, prepared.rows
     fingerprint = settings.endpoint.fingerprint()
-    calls = Calls(_ledger_of(prepared, store, ledger), endpoint, fingerprint, findings)
+    probed = AdaptedEndpoint(endpoint, findings.of(fingerprint).adapter)
+    profile = await _echo_profile(prepared, store, run, probed, progress)
+    echo_tokens = 0 if profile is None else profile.max_tokens
+    if echo_tokens:
+        rows = rows.but(echo_tokens=echo_tokens)
+
+    def calls_over(which: Ledger) -> Calls:
+        threads = rows.strategy.threads
+        return Calls(which, endpoint, fingerprint, findings, threads=threads, echo_tokens=echo_tokens)
+
+    calls = calls_over(_ledger_of(prepared, store, ledger))
     judges = JudgeCalls(ledger, settings.parallelism, RetryGate(stop), group, findings)
     stack.push_async_callback(judges.aclose)
-    route: Route = "chat" if prepared.model_type == "chat" else "completions"
+    route: Route = "chat" if rows.model_type == "chat" else "completions"
     scoring = Scoring(
         prepared.spec,
         ask_model=ModelCalls(calls, settings.generation, route).ask,
@@ -239,23 +241,21 @@ async def _assemble(
         threads=min(settings.parallelism, _SCORER_THREADS),
     )
     stack.callback(scoring.close)
-    probed = AdaptedEndpoint(endpoint, findings.of(fingerprint).adapter)
-    profile = await _echo_profile(prepared, store, run, probed, progress)
     if _wants_warm_up(prepared, store, run.id, resuming):
         progress.phase = "warming up"
         if watcher is not None:
             watcher.show(progress)
-        unrecorded = Calls(UnrecordedCalls(stop), endpoint, fingerprint, findings)
-        await warm_up(prepared, _strategy(prepared, profile, unrecorded, route), settings.num_warmups)
+        unrecorded = calls_over(UnrecordedCalls(stop))
+        await warm_up(rows, answering(rows.strategy, unrecorded), settings.num_warmups)
     feed = Feed(
-        iter(prepared.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=resuming,
-        stop=stop, progress=progress, copy_of=prepared.scan.copy_of,
+        iter(rows.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=resuming,
+        stop=stop, progress=progress, copy_of=rows.scan.copy_of,
     )  # fmt: skip
-    strategy = _strategy(prepared, profile, calls, route)
+    answer = answering(rows.strategy, calls)
     if settings.rescored_from is not None:
-        strategy = Replayed(strategy)
+        answer = replayed(answer)
     return Machinery(
-        strategy,
+        answer,
         scoring,
         feed,
         writer,
@@ -283,22 +283,7 @@ def _wants_warm_up(prepared: Prepared, store: Store, run_id: int, resuming: bool
     settings = prepared.settings
     if not settings.num_warmups or not prepared.asks_a_model or settings.rescored_from is not None:
         return False
-    return not resuming or store.count_steps(run_id, "score") < prepared.rows * settings.repeats
-
-
-def _strategy(prepared: Prepared, profile: EchoProfile | None, calls: Calls, route: Route) -> Strategy:
-    spec, prompts = prepared.spec, prepared.prompts
-    generation = prepared.settings.generation
-    if spec.sampling is not None:  # what the user says for this run wins over what lies beside the data
-        extra = {**spec.sampling.extra_body, **generation.extra_body}
-        generation = generation.but(extra_body=extra)
-    if spec.response_field is not None:
-        return ScoreOnly(spec, prompts)
-    if profile is not None:
-        return RankChoices(spec, prompts, generation, profile, calls)
-    if spec.turns_field is not None or spec.next_turn is not None:
-        return MultiTurn(spec, prompts, generation, calls)
-    return Generate(spec, prompts, generation, route, calls)
+    return not resuming or store.count_steps(run_id, "score") < prepared.row_count * settings.repeats
 
 
 async def _echo_profile(
@@ -306,7 +291,7 @@ async def _echo_profile(
 ) -> EchoProfile | None:
     """What is known of the server's echo: learned once per run and kept, so that a resume sends equal bodies.
     None where no choices are ranked."""
-    if not prepared.asks_a_model or prepared.model_type != "completions_logprob":
+    if not prepared.rows.facts.needs_echo:
         return None
     from benchwright.endpoints import EchoProfile, learn_echo
 
@@ -363,22 +348,23 @@ def _open(settings: ModelSettings, gate: RetryGate, group: RunGroup) -> OpenEndp
 
 
 async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> str:
-    """Rows that could not even be read have no sample, yet they are counted: as skipped, behind the others. Gives
+    """Rows that could not even be read have no sample, yet they are counted: as skipped, after the others. Gives
     the first reason, where this start is the one that counts them."""
-    if not prepared.unreadable_reasons:
+    reasons = [str(bad) for bad in prepared.rows.unreadable]
+    if not reasons:
         return ""
-    now = time.time()
-    known = store.recorded(run_id, "score", prepared.scan.readable, prepared.rows)
+    now, first = time.time(), prepared.rows.scan.readable
+    known = store.recorded(run_id, "score", first, prepared.row_count)
     samples = [
         SampleRecord(number, repeat, None, Outcome.SKIPPED, error=reason, started_at=now, finished_at=now)
-        for number, reason in enumerate(prepared.unreadable_reasons, prepared.scan.readable)
+        for number, reason in enumerate(reasons, first)
         for repeat in range(prepared.settings.repeats)
         if score_key(number, repeat) not in known
     ]
     if not samples:
         return ""
     await writer.append([row for sample in samples for row in encode_sample(sample)])
-    return prepared.unreadable_reasons[0]
+    return reasons[0]
 
 
 def _record_end(store: Store, run: RunRecord, summary: RunSummary, stop: Stop, failure: str) -> None:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from benchwright.benchmarks import Answer
 from benchwright.core import (
     BenchwrightError,
     JsonObject,
@@ -18,7 +19,7 @@ from benchwright.core import (
     row_hash,
 )
 from benchwright.endpoints import Endpoint
-from benchwright.engine._answers import Answer, Strategy
+from benchwright.engine._calls import Answering
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._ledger import CallLedger, RequestIdentity
 from benchwright.store import Store
@@ -108,18 +109,16 @@ class RecordedReplies:
         return same.popleft() if same else item.index
 
 
-class Replayed:
-    """A strategy without a model: what was never asked is skipped."""
+def replayed(answer: Answering) -> Answering:
+    """The same without a model: a row for which nothing was requested is skipped."""
 
-    def __init__(self, strategy: Strategy) -> None:
-        self._strategy = strategy
-
-    async def answer(self, item: WorkItem) -> Answer:
-        """The recorded answer."""
+    async def recorded(item: WorkItem) -> Answer:
         try:
-            return await self._strategy.answer(item)
+            return await answer(item)
         except NotAskedError as error:
             return Answer(None, "", item.row, skipped=str(error))
+
+    return recorded
 
 
 class NoModel:

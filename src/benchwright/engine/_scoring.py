@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from benchwright.benchmarks import BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_of
+from benchwright.benchmarks import Answer, BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_of
 from benchwright.core import BenchwrightError, Outcome, ReplyStatus
-from benchwright.engine._answers import Answer
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._group import StopAtOnce
 from benchwright.engine._threads import DaemonThreads

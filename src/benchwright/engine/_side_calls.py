@@ -22,7 +22,7 @@ from benchwright.core import (
     judge_key,
 )
 from benchwright.endpoints import EndpointSettings, OpenEndpoint, open_endpoint
-from benchwright.engine._answers import Calls
+from benchwright.engine._calls import Calls
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import RunGroup

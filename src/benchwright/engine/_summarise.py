@@ -20,7 +20,7 @@ from benchwright.core import (
     lower_is_better,
     score_columns,
 )
-from benchwright.engine._changes import change_notes
+from benchwright.engine._manifest import change_notes
 from benchwright.stats import Aggregator, RepeatTally, ScoreSummary
 from benchwright.store import Store
 

@@ -6,12 +6,12 @@ import asyncio
 from copy import deepcopy
 from itertools import chain, cycle, islice
 
+from benchwright.benchmarks import Answer, AskableRows
 from benchwright.core import ModelReply, ModelRequest, RunFailedError
 from benchwright.endpoints import AdaptedEndpoint, Endpoint
-from benchwright.engine._answers import Answer, Strategy
+from benchwright.engine._calls import Answering
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._ledger import BUDGET_SPENT, RequestIdentity
-from benchwright.engine._prepare import Prepared
 from benchwright.engine._stop import Stop
 
 
@@ -38,13 +38,13 @@ class UnrecordedCalls:
         return reply
 
 
-async def warm_up(prepared: Prepared, strategy: Strategy, count: int) -> None:
+async def warm_up(rows: AskableRows, answer: Answering, count: int) -> None:
     """Ask the first `count` rows (over again where there are fewer). RunFailedError if not one was answered."""
-    first = list(islice(chain.from_iterable(batch.rows for batch in prepared.batches()), count))
+    first = list(islice(chain.from_iterable(batch.rows for batch in rows.batches()), count))
     items = [
         WorkItem(number, 0, deepcopy(row), None) for number, row in enumerate(islice(cycle(first), count))
     ]
-    answers = await asyncio.gather(*(strategy.answer(item) for item in items))
+    answers = await asyncio.gather(*(answer(item) for item in items))
     failures = [failure for answer in answers if (failure := _failure(answer)) is not None]
     if answers and len(failures) == len(answers):
         raise RunFailedError(

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import RunKeywords, RunOptions, find_config
 from benchwright.core import refuse_while_loading
-from benchwright.engine import as_asked, model_type_of, start_problems
+from benchwright.engine import row_settings, start_problems
 from benchwright.runs._models import choose_model
 from benchwright.runs._options import one_of
 from benchwright.runs._run import find_targets, run_settings
@@ -35,16 +35,8 @@ def check(
     for found in find_targets(target, config, cwd, options):
         effective = options.over(found.defaults)
         settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
-        spec = as_asked(found.spec, settings)
-        report = check_benchmark(
-            spec,
-            limit=settings.limit,
-            num_fewshot=settings.num_fewshot,
-            seed=settings.fewshot_seed,
-            fewshot_strict=settings.fewshot_strict,
-            model_type=model_type_of(spec, settings),
-        )
-        reports.append(with_problems(report, start_problems(spec, settings)))
+        report = check_benchmark(found.spec, row_settings(found.spec, settings))
+        reports.append(with_problems(report, start_problems(found.spec, settings)))
     return reports
 
 

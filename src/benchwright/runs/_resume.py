@@ -127,7 +127,7 @@ def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRec
     ):
         return run
     recorded = store.count_steps(run.id, "score")
-    if recorded >= prepared.rows * prepared.settings.repeats:
+    if recorded >= prepared.row_count * prepared.settings.repeats:
         return run  # complete: nothing will be asked in the new way
     store.record_change(run.id, *changed_manifest(run.manifest, prepared.manifest, recorded))
     return store.run(run.id)

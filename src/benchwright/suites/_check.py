@@ -8,7 +8,7 @@ from pathlib import Path
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import RunOptions
 from benchwright.core import canonical_json
-from benchwright.engine import as_asked, model_type_of, rows_and_prompts, start_problems
+from benchwright.engine import row_settings, rows_and_prompts, start_problems
 from benchwright.runs import with_problems
 from benchwright.suites._options import SuiteOptions
 from benchwright.suites._run import planned_suite
@@ -47,19 +47,12 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
     checks = []
     for pair in planned.pairs if planned is not None else ():
         settings = pair.plan.settings
-        spec = as_asked(pair.plan.spec, settings)
-        model_type = model_type_of(spec, settings)
+        spec = pair.plan.spec
+        of_rows = row_settings(spec, settings)
         # One loaded benchmark for all models: its identity is part of the key, as in the sharing of rows.
-        key = canonical_json([id(pair.plan.spec), model_type, rows_and_prompts(settings)])
+        key = canonical_json([id(spec), of_rows.model_type, rows_and_prompts(settings)])
         if key not in reports:
-            reports[key] = check_benchmark(
-                spec,
-                limit=settings.limit,
-                num_fewshot=settings.num_fewshot,
-                seed=settings.fewshot_seed,
-                fewshot_strict=settings.fewshot_strict,
-                model_type=model_type,
-            )
+            reports[key] = check_benchmark(spec, of_rows)
         problems = tuple(start_problems(spec, settings))
         report = told.setdefault((key, problems), with_problems(reports[key], problems))
         skips = settings.skip_bad_rows and report.rows > 0 and not report.errors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._nocode.shuffle import shuffled
 from benchwright.benchmarks._nocode.values import scalar_text, text_of
 from benchwright.config import ChoiceStyle

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._nocode.choices import ChoiceReader
 from benchwright.benchmarks._nocode.figures import Counts, LabelFigures, Likenesses
 from benchwright.benchmarks._nocode.graders import (
@@ -21,7 +21,7 @@ from benchwright.benchmarks._nocode.graders import (
 from benchwright.benchmarks._nocode.templates import RowTemplate
 from benchwright.benchmarks._nocode.values import scalar_text
 from benchwright.benchmarks._spec import BenchmarkSpec, Derived, History, RowCheck
-from benchwright.benchmarks._template import Template
+from benchwright.benchmarks._template import Engine, Template
 from benchwright.config import GraderStyle, NoCodeBenchmark
 from benchwright.core import (
     ConfigError,
@@ -187,7 +187,7 @@ def _example(
 class _Solved:
     """A prompt with its answer on the next line."""
 
-    engine: Literal["format", "jinja2", "code"] = "code"
+    engine: Engine = "code"
 
     def __init__(self, prompt: RowTemplate, answer: Callable[[Row], str], fields: frozenset[str]) -> None:
         self.text = f"{prompt.text}\n<answer>"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from benchwright.benchmarks._missing import MissingFieldError, listed, nearest
+from benchwright.benchmarks._missing_fields import MissingFieldError, listed, nearest
+from benchwright.benchmarks._template import Engine
 from benchwright.core import ConfigError, Row, suggest
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _NO_ATTRIBUTE = re.compile(r"has no (?:attribute|element) '?(?P<name>[^']+?)'?$"
 class RowTemplate:
     """A compiled template. A column is written `{{ row.question }}` or `{{ row["the question"] }}`."""
 
-    engine: Literal["format", "jinja2", "code"] = "jinja2"
+    engine: Engine = "jinja2"
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchwright.benchmarks._missing import MissingFieldError, listed, nearest
+from benchwright.benchmarks._missing_fields import MissingFieldError, listed, nearest
 from benchwright.core import Row
 
 

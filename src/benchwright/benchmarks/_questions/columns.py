@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from string import ascii_uppercase
 
-from benchwright.benchmarks._missing import is_blank
+from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.core import Row, UsageError
 

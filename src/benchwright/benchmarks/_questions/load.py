@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchwright.benchmarks._missing import listed
+from benchwright.benchmarks._missing_fields import listed
 from benchwright.benchmarks._questions.columns import Columns
 from benchwright.benchmarks._questions.files import has_fixed_columns, question_name
 from benchwright.benchmarks._questions.layout import find_layout

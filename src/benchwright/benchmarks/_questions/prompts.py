@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from benchwright.benchmarks._missing import MissingFieldError
+from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType, InferMethod, PromptStyle
 from benchwright.benchmarks._questions.rows import options_reader, stem_reader
+from benchwright.benchmarks._template import Engine
 from benchwright.core import Row
 
 OPTION_MARKS: dict[PromptStyle, str] = {"benchwright": ")", "cot": ")", "aisbench": "."}
@@ -62,7 +63,7 @@ _TWO_LINES = _Form("Question: ", "", "\nAnswer: ", "")
 class CodePrompt:
     """A prompt as a function; what `Template` asks for."""
 
-    engine: Literal["format", "jinja2", "code"] = "code"
+    engine: Engine = "code"
 
     def __init__(self, text: str, fields: frozenset[str], render: Callable[[Row], str]) -> None:
         self.text = text

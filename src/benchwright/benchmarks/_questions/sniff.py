@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchwright.benchmarks._missing import listed
+from benchwright.benchmarks._missing_fields import listed
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
 from benchwright.benchmarks._questions.layout import Layout, unused_columns
 from benchwright.benchmarks._questions.options import DataType

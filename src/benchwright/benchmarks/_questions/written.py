@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 from benchwright.benchmarks._questions.columns import Columns
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions
 from benchwright.benchmarks._questions.prompts import OPTION_MARKS, CodePrompt, answer_reader, lettered
 from benchwright.benchmarks._questions.rows import options_reader
 from benchwright.benchmarks._template import (
+    Engine,
     Template,
     compile_template,
     load_template,
@@ -34,7 +34,7 @@ class WrittenPrompt(CodePrompt):
 
     def __init__(self, inner: Template, fields: frozenset[str], render: Callable[[Row], str]) -> None:
         super().__init__(inner.text, fields, render)
-        self.engine: Literal["format", "jinja2", "code"] = inner.engine
+        self.engine: Engine = inner.engine
 
 
 def written_prompts(

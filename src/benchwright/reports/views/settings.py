@@ -7,7 +7,7 @@ import shlex
 from typing import Any
 
 from benchwright.config import BODY_SETTINGS, BY_NAME, RESCORE_OPTIONS, RUN_SETTINGS, Setting
-from benchwright.core import LEFT_OUT, JsonObject, canonical_json, is_secret_name, public_url
+from benchwright.core import LEFT_OUT, STRATEGIES, JsonObject, canonical_json, is_secret_name, public_url
 from benchwright.store import STATE_FOLDER, RunRecord
 
 PARAMS: dict[str, tuple[str, ...]] = {
@@ -32,8 +32,8 @@ GENERATION_PARAMS = {"max_tokens": "max_new_tokens", "temperature": "temperature
 
 def is_demo(run: RunRecord) -> bool:
     """Whether the embedded demo model answered."""
-    asked = run.manifest.get("strategy") != "score_only"
-    return asked and _table(run.settings.get("model")).get("kind") == "demo"
+    facts = STRATEGIES.get(str(run.manifest.get("strategy")))
+    return (facts is None or facts.sends) and _table(run.settings.get("model")).get("kind") == "demo"
 
 
 def model_of(run: RunRecord) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from benchwright.core import MetricSummary, RunSummary
+from benchwright.core import STRATEGIES, MetricSummary, RunSummary
 from benchwright.reports.files.work_names import TaskFiles
 from benchwright.reports.files.work_results import averaged, version_of
 from benchwright.reports.terminal.workflows import summary_of
@@ -16,7 +16,6 @@ _NAMED = 3
 """Tasks that a note names; of more it says how many."""
 NO_METRIC = "–"
 """The metric of a run without figures."""
-_MODES = {"generate": "gen", "multi_turn": "multi-turn", "choices": "ranked", "score_only": "ready-made"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,8 @@ def summary_table(tasks: Sequence[tuple[TaskFiles, RunRecord]], notes: Sequence[
         seen.add((model, dataset))
         runs.append((f"{model} on {dataset}", run))
         summary = summary_of(run)
-        mode = _MODES.get(str(run.manifest.get("strategy")), "–")
+        facts = STRATEGIES.get(str(run.manifest.get("strategy")))
+        mode = "–" if facts is None else facts.mode
         for metric, percent, cell in _cells(run, summary):
             key = (dataset, version_of(run), metric, mode)
             line = lines.setdefault(key, Line(*key, percent=percent))

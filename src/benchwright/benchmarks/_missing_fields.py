@@ -1,0 +1,271 @@
+"""What rows lack: one row lacks a field, no row has it, or no row can be a few-shot example.
+
+One row without a field is a slip in the data. All rows without it are a slip in the definition, so the cure begins
+there. Every text names the columns, the nearest name and the cure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from benchwright.core import BenchwrightError, Row
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks._pools import Pool
+    from benchwright.benchmarks._prompts import PromptBuilder
+    from benchwright.benchmarks._scan import RowScan
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.benchmarks._template import Template
+
+_NOT_IN_BRACES = re.compile(r"[.\[\]{}!:\"'\n\r\t]|^\s|\s$|^\d*$")
+
+
+class MissingFieldError(BenchwrightError):
+    """A row does not hold what a template, or another part of the definition, needs from it.
+
+    The text is put together when somebody reads it: a run over a million such rows lists twenty of them.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self, field: str, row: Row | None = None, *, reason: str | Callable[[], str] | None = None
+    ) -> None:
+        super().__init__(field)
+        self.field = field
+        """The field at fault as the template writes it, e.g. `question` or `meta[lang]`."""
+        self._row = row
+        self._reason = reason
+
+    @property
+    def message(self) -> str:
+        """What is missing, what is there, the nearest name, and the mapping that would cure it."""
+        if self._reason is not None:
+            return self._reason if isinstance(self._reason, str) else self._reason()
+        return describe_missing(self.field, self._row or {})
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def is_blank(value: object) -> bool:
+    """Whether a cell says nothing: null, an empty or blank text, or a list of nothing else.
+
+    >>> is_blank(" "), is_blank([]), is_blank(["", None]), is_blank(0)
+    (True, True, True, False)
+    """
+    if isinstance(value, str):
+        return not value or value.isspace()
+    return value is None or (isinstance(value, list) and all(map(is_blank, value)))
+
+
+def describe_missing(field: str, row: Iterable[object], *, of: str = "the row has") -> str:
+    """One sentence or two on a field that a row (or a whole dataset) lacks, given the names it has.
+
+    >>> describe_missing("question", {"id": 1, "questoin": "?"})
+    'field "question" is missing; the row has: id, questoin. Did you mean "questoin"? Map it with field_mapping={"questoin": "question"}'
+    """
+    names = list(row)
+    has = f"{of}: {listed(names)}" if names else f"{of} no fields"
+    near = nearest(field, names)
+    if near is None:
+        return f'field "{field}" is missing; {has}'
+    return (
+        f'field "{field}" is missing; {has}. Did you mean "{near}"? '
+        f'Map it with field_mapping={{"{near}": "{field}"}}'
+    )
+
+
+def nearest(name: str, known: Iterable[object]) -> str | None:
+    """The known name closest to a mistyped one, if any is close."""
+    from difflib import get_close_matches  # only on the way to an error
+
+    names = [str(k) for k in known]
+    lowered = {n.lower(): n for n in reversed(names)}
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    return close[0] if close else lowered.get(name.lower())
+
+
+def listed(names: Iterable[object], limit: int = 12) -> str:
+    """Names separated by commas, cut after `limit` so that wide tables stay readable."""
+    all_names = [str(name) for name in names]
+    shown = ", ".join(all_names[:limit])
+    return f"{shown}, … ({len(all_names)} in all)" if len(all_names) > limit else shown
+
+
+def fields_without_column(
+    spec: BenchmarkSpec, prompts: PromptBuilder, columns: Sequence[str], missing: Mapping[str, int]
+) -> Iterator[str]:
+    """One text for each field that the prompt and the system prompt need, and that no row has.
+
+    `columns` are the fields that occur, `missing` those that made rows unusable: what Jinja2 reads may have a
+    default, and only counts as needed when a row failed for it.
+    """
+    for what, template in (("prompt", prompts.template), ("system_prompt", prompts.system_template)):
+        if template is None or template.engine == "turns":
+            continue
+        for field in sorted(template.fields.difference(columns)):
+            if template.engine == "format" or missing.get(field):
+                yield _read(spec, what, template, field, columns)
+
+
+def target_problem(spec: BenchmarkSpec, scan: RowScan) -> str | None:
+    """That no row has the column with the expected answers, with the cure; None when one has.
+
+    Whether a run may go on all the same, `target_error` says.
+    """
+    field = spec.target_field
+    if not scan.readable or field in scan.columns or scan.missing_targets != scan.rows:
+        return None
+    if spec.unscored and nearest(field, scan.columns) is None:
+        return None  # nothing is missing: the data are known to have no answers
+    return parameter_without_column(spec, "target_field", scan.columns)
+
+
+def has_column(field: str, columns: Sequence[str]) -> bool:
+    """Whether a column has this name, or is where a dotted path begins."""
+    return field in columns or field.split(".")[0] in columns
+
+
+def target_error(spec: BenchmarkSpec, scan: RowScan) -> str | None:
+    """The same where nothing may be sent: every row would have the empty target, which many scorers find in any
+    reply.
+
+    So it is where the benchmark names the column itself. Where `target_field` was left at its default a note is
+    enough: some scorers need no target.
+    """
+    return None if spec.target_field == "target" else target_problem(spec, scan)
+
+
+def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, columns: Sequence[str]) -> str:
+    near = _near(spec, field, columns)
+    text = (
+        f'no row has the field "{field}" that the {what} reads; {_columns(columns)}.{_renamed(spec, field)}'
+    )
+    if spec.family:
+        return f"{text}{_question_cure(spec, field, near)}"
+    cures = []
+    example = near or next(iter(columns), None)
+    if example is not None and _fits(example, template):
+        braces = f"{{{{ {example} }}}}" if template.engine == "jinja2" else f"{{{example}}}"
+        cures.append(
+            f"write {braces} in the {what}" if near else f"write one of them in the {what}, as {braces}"
+        )
+    mapping = spec.field_mapping or {}
+    if near not in mapping.values():
+        pair = f'{{"{near or "…"}": "{field}"}}'
+        cures.append(f"add {pair} to field_mapping" if mapping else f"map the column: field_mapping={pair}")
+    question = f' Did you mean "{near}"?' if near else ""
+    return f"{text}{question} {_sentence(', or '.join(cures))}"
+
+
+def _question_cure(spec: BenchmarkSpec, field: str, near: str | None) -> str:
+    """How a file of questions gets a column that it lacks: it has no definition to change."""
+    question = f' Did you mean "{near}"?' if near else ""
+    if spec.template is not None and spec.template.engine != "code":
+        return f"{question} Write a column of the rows in the template"
+    header = "" if near else ". The first line of a CSV or TSV file holds the names of its columns"
+    return f"{question} Rename the column, or name it: --input-columns {near or 'COLUMN'}{header}"
+
+
+def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
+    """That no row has the column that a parameter of the definition names, with the cure."""
+    field: str = getattr(spec, parameter)
+    near = _near(spec, field, columns)
+    role = (
+        ", where the expected answer is looked for unless target_field says otherwise"
+        if (parameter, field) == ("target_field", "target")
+        else f" that {parameter} names"
+    )
+    if spec.family == "nocode":
+        hint = f' Did you mean "{near}"?' if near else ""
+        return (
+            f'no row has the column "{field}" of the right answer; {_columns(columns)}.{hint} Write the right one in '
+            f"the style of [benchmarks.{spec.name}]"
+        )
+    if spec.family:
+        text = (
+            f'no row has the field "{field}", where the expected answer is looked for; {_columns(columns)}.'
+        )
+        hint = f' Did you mean "{near}"?' if near else ""
+        return f"{text}{hint} Name the column: --output-column {near or 'COLUMN'}"
+    text = f'no row has the field "{field}"{role}; {_columns(columns)}.{_renamed(spec, field)}'
+    if near is None:
+        return f'{text} Write the right one in @benchmark: {parameter}="…"'
+    return f'{text} Did you mean "{near}"? Write {parameter}="{near}" in @benchmark'
+
+
+def _columns(columns: Sequence[str]) -> str:
+    return f"the rows have: {listed(columns)}" if columns else "the rows have no fields"
+
+
+def _near(spec: BenchmarkSpec, field: str, columns: Sequence[str]) -> str | None:
+    renamed = (spec.field_mapping or {}).get(field)
+    return renamed if renamed in columns else nearest(field, columns)
+
+
+def _renamed(spec: BenchmarkSpec, field: str) -> str:
+    for source, target in (spec.field_mapping or {}).items():
+        if source == field:
+            return f' field_mapping has renamed it to "{target}".'
+        if target == field:
+            return f' field_mapping makes it of "{source}", which no row has either.'
+    return ""
+
+
+def _fits(name: str, template: Template) -> bool:
+    """Whether a column can be named inside braces at all."""
+    return name.isidentifier() if template.engine == "jinja2" else not _NOT_IN_BRACES.search(name)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def why_no_examples(spec: BenchmarkSpec, main: Template, own: Template | None, pool: Pool) -> str:
+    """What makes every row of a pool, which has rows, unusable as an example; `own` is the examples' template.
+
+    Without any example the run is another one, which must not happen quietly.
+    """
+    columns = list(dict.fromkeys(name for row in pool.rows for name in row))
+    where = f"benchmark {spec.name!r}: no row of {pool.place} can be a few-shot example"
+    zero = "or run without examples: --num-fewshot 0"
+    try:
+        (own or main).render(pool.rows[0])
+    except MissingFieldError as error:
+        field = re.split(r"[.\[]", error.field)[0]
+        if field in columns and all(row.get(field) is None for row in pool.rows):
+            return f'{where}: "{field}" is null in all of them; {zero}'
+        if field in columns:
+            return f"{where}. The first one: {error}; {zero}"
+        what = "prompt" if own is None else "fewshot_template"
+        return f"{where}: none has the field {_cure(spec, own or main, what, field, columns)}, {zero}"
+    if spec.target_field in columns:
+        return f'{where}: "{spec.target_field}", the expected answer, is null in all of them; {zero}'
+    return f"{where}: none has the field {_target_cure(spec, columns)}, {zero}"
+
+
+def _cure(spec: BenchmarkSpec, template: Template, what: str, field: str, columns: list[str]) -> str:
+    near = nearest(field, columns)
+    text = f'"{field}" that the {what} reads; the rows have: {listed(columns)}.'
+    if near is not None:
+        text += f' Did you mean "{near}"?'
+    if spec.family:
+        return f"{text} Name the columns as in the data"
+    if what == "prompt":
+        return f"{text} Give the examples a fewshot_template with names of their own, map the column with field_mapping"
+    written = near or "…"
+    braces = f"{{{{ {written} }}}}" if template.engine == "jinja2" else f"{{{written}}}"
+    return f"{text} Write {braces} in the fewshot_template"
+
+
+def _target_cure(spec: BenchmarkSpec, columns: list[str]) -> str:
+    near = nearest(spec.target_field, columns)
+    text = f'"{spec.target_field}", the expected answer; the rows have: {listed(columns)}.'
+    if near is not None:
+        text += f' Did you mean "{near}"?'
+    if spec.family:
+        return f"{text} Name the column as in the data"
+    return f"{text} Name the column with target_field, give a fewshot_template that does without it"

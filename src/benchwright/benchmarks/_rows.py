@@ -1,0 +1,285 @@
+"""The rows of a run, opened: data, examples and prompts, every row looked at, and each row's requests.
+
+`check`, `run` and whoever else sends a benchmark's requests start here, and so cannot disagree about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from benchwright.benchmarks._definition import definition_doubts
+from benchwright.benchmarks._examples import FewShot
+from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
+from benchwright.benchmarks._findings import cut_conversations, missing_answers
+from benchwright.benchmarks._media import media_notes, media_problem
+from benchwright.benchmarks._missing_fields import target_error, target_problem
+from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
+from benchwright.benchmarks._requests import Generation
+from benchwright.benchmarks._scan import RowScan, scan_rows
+from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
+from benchwright.benchmarks._strategies.base import Strategy
+from benchwright.benchmarks._strategies.rank import reread_targets
+from benchwright.benchmarks._strategies.table import strategy_of
+from benchwright.benchmarks._template import PlainText
+from benchwright.core import (
+    STRATEGIES,
+    BadRow,
+    BenchmarkError,
+    BenchwrightError,
+    DatasetError,
+    ModelRequest,
+    Row,
+    StrategyFacts,
+    UsageError,
+)
+from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
+
+if TYPE_CHECKING:
+    from benchwright.scorers import ScorerInput, Scores
+
+BATCH_ROWS = 256
+"""Rows read at a time: enough to make the reading cheap, few enough to stay flat in memory."""
+
+INFERENCE_ONLY = "inference only; score it with: benchwright rescore RUN"
+"""Why a run that was told to score nothing has no scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowSettings:
+    """The settings that decide which rows there are and what they send. They have the names of the run's settings."""
+
+    generation: Generation = field(default_factory=lambda: Generation("model"))
+    """What goes into every request body."""
+    model_type: EndpointType | None = None
+    """How the model is asked; None: as the benchmark declares."""
+    dataset: str | None = None
+    """Dataset that replaces the benchmark's own."""
+    filters: tuple[tuple[str, str], ...] = ()
+    """Column and value pairs, in addition to the benchmark's own filters."""
+    limit: int | None = None
+    """First so many rows only."""
+    repeats: int = 1
+    """Times each row is asked."""
+    num_fewshot: int | None = None
+    """Examples per prompt; None: as the benchmark says."""
+    fewshot_seed: int = 42
+    """Seed of the choice of examples."""
+    fewshot_strict: bool = False
+    """Refuse examples drawn from evaluated rows."""
+    system: str | None = None
+    """System message of the model, for benchmarks that have none of their own."""
+    skip_bad_rows: bool = False
+    """Whether a run may start without the rows that cannot be used."""
+    infer_only: bool = False
+    """Whether nothing is scored."""
+
+    @classmethod
+    def of(cls, settings: Any, model_type: EndpointType) -> RowSettings:
+        """Taken from the settings of a run, which have all of these by name; its model's type is decided."""
+        values = {each.name: getattr(settings, each.name) for each in fields(cls)}
+        return cls(**{**values, "model_type": model_type})
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedRow:
+    """One row of one repeat."""
+
+    index: int
+    """0-based number of the row."""
+    repeat: int
+    """0-based repeat."""
+    row: Row
+    """The row after field mapping. Repeats share it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskableRows:
+    """Rows that are ready to be sent: read once, counted, with compiled prompts. Iterating gives them in order."""
+
+    spec: BenchmarkSpec
+    """The benchmark as the settings request it."""
+    settings: RowSettings
+    """What decides the rows."""
+    strategy: Strategy
+    """From a row to its requests."""
+    reader: DatasetReader
+    """The evaluated rows."""
+    prompts: PromptBuilder
+    """From a row to its prompt."""
+    fewshot: FewShot | None
+    """The examples, if any."""
+    scan: RowScan
+    """What the pass over all rows found."""
+    unreadable: tuple[BadRow, ...]
+    """Rows that could not be parsed."""
+    commits: dict[str, str]
+    """Commits of the hub datasets that were read."""
+
+    @property
+    def facts(self) -> StrategyFacts:
+        """What is declared about the strategy."""
+        return STRATEGIES[self.strategy.name]
+
+    @property
+    def model_type(self) -> EndpointType:
+        """How the model is asked."""
+        return self.settings.model_type or self.spec.endpoint_type
+
+    def __iter__(self) -> Iterator[NumberedRow]:
+        for row_number, row in enumerate(row for batch in self.batches() for row in batch.rows):
+            for repeat in range(self.settings.repeats):
+                yield NumberedRow(row_number, repeat, row)
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows in order, many at a time; unreadable ones are left out, and were counted before."""
+        return self.reader.batches(BATCH_ROWS, on_bad=_ignore if self.unreadable else None)
+
+    def requests(self, row: Row, repeat: int = 0) -> Sequence[ModelRequest]:
+        """What one row sends before any reply is known: several requests where choices are ranked, none where the
+        response is in the row. Media are read and encoded. Raises MissingFieldError for a row that cannot be used.
+
+        Rows that rank choices may need another `max_tokens`, which the server's echo decides: see `but`.
+        """
+        return self.strategy.requests(row, repeat)
+
+    def but(self, *, generation: Generation | None = None, echo_tokens: int = 0) -> AskableRows:
+        """The same rows with other settings of request bodies, or for a server that must generate `echo_tokens`
+        before it echoes a prompt."""
+        settings = self.settings if generation is None else replace(self.settings, generation=generation)
+        strategy = _strategy(self.spec, settings, self.prompts, echo_tokens)
+        return replace(self, settings=settings, strategy=strategy)
+
+    def problems(self) -> Iterator[BenchwrightError]:
+        """What makes a run senseless though every row can be used."""
+        if problem := target_error(self.spec, self.scan):
+            yield DatasetError(problem)
+        if self.settings.fewshot_strict and (problem := strict_problem(self.fewshot, self.scan)):
+            yield BenchmarkError(problem)
+        if problem := media_problem(self.spec, self.settings.model_type):
+            yield UsageError(problem)
+
+    def refuse_problems(self) -> None:
+        """Raise what keeps a run from starting: bad rows, unless they may be skipped, no rows, and the problems."""
+        if self.scan.bad_total and not self.settings.skip_bad_rows:
+            raise DatasetError.of_rows(self.scan.bad_rows, self.scan.bad_total)
+        for problem in self.problems():
+            where = f"benchmark {self.spec.name!r}: " if isinstance(problem, BenchmarkError) else ""
+            raise type(problem)(f"{where}{problem}\nNothing was sent.")
+        if self.scan.rows == 0:
+            raise DatasetError(f"{self.reader.name}: no usable rows; nothing to evaluate")
+
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know about the rows."""
+        spec, scan = self.spec, self.scan
+        notes = [*self.reader.notes(), *definition_doubts(spec)]
+        notes += () if self.fewshot is None else self.fewshot.warnings
+        found = (
+            target_problem(spec, scan),
+            missing_answers(spec, scan),
+            cut_conversations(spec, scan),
+            reread_targets(spec, scan),
+            fewshot_problem(self.fewshot, scan),
+        )
+        return [*notes, *filter(None, found), *media_notes(spec)]
+
+
+def open_rows(
+    spec: BenchmarkSpec, settings: RowSettings, *, watch_repetition: bool = False, max_listed: int = 20
+) -> AskableRows:
+    """Open the data, choose examples, compile prompts, and look at every row. Sends nothing.
+
+    Args:
+        spec: The benchmark as it is defined.
+        settings: What the run requests of it.
+        watch_repetition: Count repeated prompts and ids too.
+        max_listed: How many bad rows are listed; all are counted.
+
+    Bad rows are for the caller to judge, by `refuse_problems` or by `scan`. DatasetError for data that cannot be read
+    to its end, BenchmarkError for a template or filters that cannot be used, UsageError for a model's type that does
+    not fit the benchmark.
+    """
+    # Rows, examples and checks read the same commit of a hub dataset, and a resumed run reads it again.
+    with hub_commits() as commits:
+        spec = requested_spec(spec, settings)
+        kind = strategy_of(spec, settings.model_type)
+        reader = open_dataset(
+            spec.dataset,
+            base_dir=spec.base_dir,
+            field_mapping=spec.field_mapping,
+            limit=settings.limit,
+            filters=spec.filters,
+            sampling=spec.sampling,
+            shape=spec.shape,
+        )
+        fewshot = None
+        if STRATEGIES[kind.name].sends:
+            fewshot = resolve_fewshot(
+                spec,
+                num_fewshot=settings.num_fewshot,
+                seed=settings.fewshot_seed,
+                limit=settings.limit,
+                strict=settings.fewshot_strict,
+            )
+        prompts = build_prompts(spec, fewshot)
+        unreadable: list[BadRow] = []
+        scan = scan_rows(
+            spec,
+            reader,
+            prompts,
+            max_listed,
+            strategy=_strategy(spec, settings, prompts),
+            on_unreadable=unreadable.append,
+            # Copies that a sampling plan requests are no news.
+            watch_repetition=watch_repetition and reader.origins() is None,
+        )
+    if not scan.bad_total:  # every row was found good: no need to look again when it is sent
+        spec = replace(spec, check_row=None)
+    if spec.media is not None and not spec.media.seen:
+        spec = replace(spec, media=None)  # no row has any: requests need no thread to read files
+    return AskableRows(
+        spec=spec,
+        settings=settings,
+        strategy=_strategy(spec, settings, prompts),
+        reader=reader,
+        prompts=prompts,
+        fewshot=fewshot,
+        scan=scan,
+        unreadable=tuple(unreadable),
+        commits=dict(commits),
+    )
+
+
+def requested_spec(spec: BenchmarkSpec, settings: RowSettings) -> BenchmarkSpec:
+    """The benchmark with the dataset, filters and system message of the run, and without a scorer that it must not
+    call."""
+    filters = (*spec.filters, *(Filter(name, value) for name, value in settings.filters))
+    dataset = spec.dataset if settings.dataset is None else settings.dataset
+    spec = replace(spec, dataset=dataset, filters=filters)
+    if settings.system is not None and spec.system is None and spec.system_prompt is None:
+        spec = replace(spec, system=PlainText(settings.system))
+    if settings.infer_only:
+        # Without the configuration, where judges are: one that is never asked needs no key.
+        why = spec.unscored or INFERENCE_ONLY
+        spec = replace(spec, scorer=_no_scores, passes_config=False, config={}, remarks=None, unscored=why)
+    return spec
+
+
+def _strategy(
+    spec: BenchmarkSpec, settings: RowSettings, prompts: PromptBuilder, echo_tokens: int = 0
+) -> Strategy:
+    generation = settings.generation
+    if spec.sampling is not None:  # what the user gives for this run wins over what lies next to the data
+        generation = generation.but(extra_body={**spec.sampling.extra_body, **generation.extra_body})
+    model_type = settings.model_type or spec.endpoint_type
+    kind = strategy_of(spec, settings.model_type)
+    return kind(spec, prompts, generation, model_type, echo_tokens=echo_tokens)
+
+
+def _no_scores(sample: ScorerInput) -> Scores:
+    return {}
+
+
+def _ignore(bad: BadRow) -> None:
+    pass

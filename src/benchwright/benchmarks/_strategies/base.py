@@ -1,0 +1,185 @@
+"""What every strategy has: the plan of a row, its requests, its answer, and right answers for a check."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+from benchwright.benchmarks._missing_fields import fields_without_column
+from benchwright.core import JsonObject, encode_json
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks._prompts import Prompt, PromptBuilder
+    from benchwright.benchmarks._requests import Generation
+    from benchwright.benchmarks._scan import RowScan, ScannedRow
+    from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
+    from benchwright.core import ModelReply, ModelRequest, Row
+
+
+class RowPlan(NamedTuple):
+    """What one row will send, without its settings."""
+
+    prompt: Prompt
+    """Its prompt."""
+    requests: int
+    """Requests of one repeat; of a conversation that a function continues, at least."""
+    chars: int
+    """Characters that they send."""
+    texts: tuple[str, ...] = ()
+    """What else makes the row different from others with its prompt: candidates, later turns, the response."""
+    choices: tuple[str, ...] = ()
+    """The candidates, where candidates are ranked."""
+    cut_from: int = 0
+    """How many user turns the row has, where that is more than `max_turns`."""
+    reread: bool = False
+    """Whether its target is a candidate's text and, as an index or a letter, another candidate."""
+
+
+class GoldTry(NamedTuple):
+    """A right answer, as the scorer would see it."""
+
+    response: str
+    """The text to score."""
+    metadata: dict[str, Any]
+    """The row, with what the strategy adds."""
+    conversation: list[JsonObject] | None = None
+    """All messages, of a conversation."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the scorer will see, or why it will see nothing."""
+
+    reply: ModelReply | None
+    """The reply that decides the outcome (the last, where there are several); None without a model call."""
+    response: str
+    """The text to score."""
+    metadata: dict[str, Any]
+    """The row, with what the strategy adds."""
+    prompt: str | None = None
+    """Kept in the record where no call holds it."""
+    skipped: str | None = None
+    """Why nothing could be requested for the row."""
+    broken: str | None = None
+    """Why the user's own code could not bring the sample to its end."""
+    conversation: list[JsonObject] | None = None
+    """All messages, of a conversation."""
+    turn_index: int | None = None
+    """0-based number of the last turn, of a conversation."""
+    extra: dict[str, Any] | None = None
+    """Fields of the `SampleRecord` that the strategy fills."""
+    usage: tuple[int, int] | None = None
+    """Prompt and completion tokens of all the sample's calls, where the server counted them."""
+
+
+class Asking(Protocol):
+    """How a strategy reaches the model: whoever performs a run supplies it for each sample."""
+
+    def ask(self, request: ModelRequest, part: str | None = None) -> Awaitable[ModelReply]:
+        """The reply. `part` names one of several calls of a sample, such as `c001`; None: its only call."""
+        ...
+
+    def in_thread(self, function: Callable[..., Any], *arguments: Any) -> Awaitable[Any]:
+        """What a function gives that may block, such as one that reads files."""
+        ...
+
+    def likelihood(self, reply: ModelReply, context: str, choice: str) -> tuple[float, bool] | ModelReply:
+        """Log-probability of a candidate, and whether it is the greedy one; a failed reply where it has none."""
+        ...
+
+
+class Strategy(ABC):
+    """One way from a row to an answer. Built once per run; a row passes through `answer` once per repeat."""
+
+    name: ClassVar[str]
+    """The strategy's name in `core.STRATEGIES`."""
+    threads: ClassVar[int] = 2
+    """How many threads `Asking.in_thread` may use."""
+
+    def __init__(
+        self,
+        spec: BenchmarkSpec,
+        prompts: PromptBuilder,
+        generation: Generation,
+        model_type: EndpointType,
+        *,
+        echo_tokens: int = 0,
+    ) -> None:
+        """`echo_tokens` is what the server must be allowed to generate before it echoes a prompt."""
+        self._spec = spec
+        self._prompts = prompts
+        self._build = prompts.build
+        self._generation = generation
+        self._check_row = spec.check_row
+        self._echo_tokens = echo_tokens
+
+    @classmethod
+    @abstractmethod
+    def fits(cls, spec: BenchmarkSpec, model_type: EndpointType | None) -> bool:
+        """Whether rows of this benchmark are handled so. UsageError for a pair that cannot work."""
+
+    @abstractmethod
+    def plan(self, row: Row) -> RowPlan:
+        """What the row will send. Raises MissingFieldError; the row check is the caller's."""
+
+    @abstractmethod
+    def requests(self, row: Row, repeat: int = 0) -> Sequence[ModelRequest]:
+        """The requests that the row sends before any reply is known: of a conversation, its first.
+
+        Sends nothing. Raises MissingFieldError for a row that cannot be used.
+        """
+
+    @abstractmethod
+    async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
+        """Ask, and read the answer; a row that cannot be used comes back as skipped."""
+
+    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
+        """Right answers to try on the scorer; one of them must score as right.
+
+        A target is tried in the spellings a model would use: an index also as a letter, a list item by item.
+        """
+        for response in spellings(target):
+            yield GoldTry(response, dict(scanned.row))
+
+    def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
+        """One text for each field that requests need and that no row has; see `fields_without_column`."""
+        yield from fields_without_column(self._spec, self._prompts, columns, missing)
+
+    def doubts(self, scan: RowScan, source: str) -> Iterator[str]:
+        """What is doubtful about rows when they are handled so."""
+        yield from ()
+
+    def identity(self, row: Row, plan: RowPlan) -> Hashable:
+        """Equal for rows that ask the same."""
+        return (plan.prompt.text, *plan.texts) if plan.texts else plan.prompt.text
+
+    def _checked(self, row: Row) -> None:
+        if self._check_row is not None:
+            self._check_row(row)
+
+
+def spellings(target: Any) -> Iterator[str]:
+    """A target as models write it."""
+    yield str(target)
+    if isinstance(target, list | tuple):
+        for item in target:
+            yield str(item)
+    if isinstance(target, list | tuple | dict):
+        yield encode_json(target).decode()
+    elif isinstance(target, int) or (isinstance(target, str) and target.strip().isdecimal()):
+        index = int(target)
+        if 0 <= index < 26:
+            yield chr(ord("A") + index)
+
+
+def tokens_of(replies: Sequence[ModelReply]) -> tuple[int, int] | None:
+    """Of all calls together; None where the server did not count one of them, since part of a sum is none."""
+    prompt = completion = 0
+    for reply in replies:
+        if reply.usage is None:
+            return None
+        prompt += reply.usage.prompt
+        completion += reply.usage.completion
+    return (prompt, completion) if replies else None

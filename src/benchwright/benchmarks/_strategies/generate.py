@@ -1,0 +1,98 @@
+"""Generate: one prompt, one reply."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from benchwright.benchmarks._missing_fields import MissingFieldError
+from benchwright.benchmarks._requests import (
+    Generation,
+    body_settings,
+    chat_request,
+    completions_request,
+    with_row_length,
+)
+from benchwright.benchmarks._strategies.base import Answer, Asking, RowPlan, Strategy
+from benchwright.core import UsageError
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks._prompts import PromptBuilder
+    from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
+    from benchwright.core import ModelRequest, Row
+
+
+class Generate(Strategy):
+    """The model answers one prompt."""
+
+    name = "generate"
+
+    def __init__(
+        self,
+        spec: BenchmarkSpec,
+        prompts: PromptBuilder,
+        generation: Generation,
+        model_type: EndpointType,
+        *,
+        echo_tokens: int = 0,
+    ) -> None:
+        super().__init__(spec, prompts, generation, model_type, echo_tokens=echo_tokens)
+        self._settings = body_settings(generation)
+        self._length_field = spec.max_tokens_field
+        self._media = spec.media
+        self._history = spec.history
+        self._request = chat_request if model_type == "chat" else completions_request
+
+    @classmethod
+    def fits(cls, spec: BenchmarkSpec, model_type: EndpointType | None) -> bool:
+        """Any benchmark that no other strategy claims."""
+        if spec.history is not None and model_type == "completions":
+            raise UsageError(
+                f"{spec.name} has chat messages and needs --model-type chat; a completions route takes one text"
+            )
+        return True
+
+    def plan(self, row: Row) -> RowPlan:
+        """One request."""
+        prompt = self._build(row)
+        system = prompt.system
+        return RowPlan(prompt, 1, len(prompt.text) + (len(system) if system else 0))
+
+    def identity(self, row: Row, plan: RowPlan) -> Hashable:
+        """The prompt, and the names of the row's media."""
+        return plan.prompt.text if self._media is None else (plan.prompt.text, self._media.names(row))
+
+    def requests(self, row: Row, repeat: int = 0) -> tuple[ModelRequest]:
+        """One request, the row's media read and encoded."""
+        return (self.request(row, repeat),)
+
+    def request(self, row: Row, repeat: int) -> ModelRequest:
+        """The row's only request."""
+        if self._check_row is not None:
+            self._check_row(row)
+        prompt = self._build(row)
+        generation, settings = self._generation, self._settings
+        if self._length_field is not None:
+            generation = with_row_length(generation, row, self._length_field)
+            if generation is not self._generation:
+                settings = body_settings(generation)
+        if self._history is not None and (history := self._history(row)):
+            return chat_request(prompt, generation, repeat=repeat, history=history, settings=settings)
+        if self._media is not None:
+            media = self._media(row)
+            return chat_request(prompt, generation, repeat=repeat, media=media, settings=settings)
+        return self._request(prompt, generation, repeat=repeat, settings=settings)
+
+    async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
+        """The reply's text."""
+        try:
+            if self._media is None:
+                request = self.request(row, repeat)
+            else:  # a video takes longer to read and encode than hundreds of rows
+                request = await asking.in_thread(self.request, row, repeat)
+        except MissingFieldError as error:
+            return Answer(None, "", row, skipped=str(error))
+        reply = await asking.ask(request)
+        usage = reply.usage
+        tokens = None if usage is None else (usage.prompt, usage.completion)
+        return Answer(reply, reply.text, row, usage=tokens)

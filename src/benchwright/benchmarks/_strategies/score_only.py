@@ -1,0 +1,55 @@
+"""Score only: the response is in the row, and nothing is requested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from benchwright.benchmarks._fields import response_of
+from benchwright.benchmarks._missing_fields import MissingFieldError, has_column, parameter_without_column
+from benchwright.benchmarks._prompts import Prompt
+from benchwright.benchmarks._strategies.base import Answer, Asking, RowPlan, Strategy
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
+    from benchwright.core import ModelRequest, Row
+
+
+class ScoreOnly(Strategy):
+    """Ready-made responses are scored as they are."""
+
+    name = "score_only"
+
+    @classmethod
+    def fits(cls, spec: BenchmarkSpec, model_type: EndpointType | None) -> bool:
+        """Any benchmark that names a column with responses."""
+        return spec.response_field is not None
+
+    def plan(self, row: Row) -> RowPlan:
+        """No request."""
+        response = response_of(self._spec, row)
+        return RowPlan(self._prompt(row), 0, 0, (response,))
+
+    def requests(self, row: Row, repeat: int = 0) -> tuple[ModelRequest, ...]:
+        """None."""
+        return ()
+
+    async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
+        """The row's response. The prompt is for the record."""
+        prompt = self._prompt(row).text
+        try:
+            return Answer(None, response_of(self._spec, row), row, prompt)
+        except MissingFieldError as error:
+            return Answer(None, "", row, prompt, skipped=str(error))
+
+    def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
+        """The column with the responses is all that is needed."""
+        field = self._spec.response_field
+        if field is not None and not has_column(field, columns):
+            yield parameter_without_column(self._spec, "response_field", columns)
+
+    def _prompt(self, row: Row) -> Prompt:
+        try:
+            return self._build(row)
+        except MissingFieldError:
+            return Prompt("")

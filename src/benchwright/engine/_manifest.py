@@ -1,0 +1,137 @@
+"""What a run keeps about its benchmark and data: hashes, fingerprints, versions, and changes on the way.
+
+A run that is resumed with a changed benchmark keeps what changed and when, and its results say so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from dataclasses import replace
+
+from benchwright.benchmarks import (
+    AskableRows,
+    BenchmarkSpec,
+    FewShot,
+    PlainText,
+    build_prompts,
+    imported_modules,
+)
+from benchwright.core import VERSION, JsonObject, content_hash
+from benchwright.engine._settings import RunSettings
+
+
+def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
+    """The manifest of a run that starts with these rows."""
+    spec, reader = rows.spec, rows.reader
+    dataset: JsonObject = {
+        "name": reader.name,
+        "fingerprint": reader.fingerprint(),
+        "rows": rows.scan.rows,
+    }
+    if spec.sampling is not None:
+        dataset["sampling"] = spec.sampling.to_json()
+    if reader.provenance is not None:
+        dataset["source"] = reader.provenance
+    manifest: JsonObject = {
+        "dataset": dataset,
+        "benchmark": {
+            "name": spec.name,
+            "source": None if spec.source is None else spec.source.name,
+            "hash": benchmark_hash(spec),
+            "own_hash": benchmark_hash(_without_model_system(spec)),
+            "prompt_hash": _prompt_hash(spec, rows.fewshot),
+            "modules": {} if spec.source is None else dict(imported_modules(spec.source)),
+        },
+        "strategy": rows.strategy.name,
+        "endpoint": {"fingerprint": settings.endpoint.fingerprint(), "type": rows.model_type},
+        "fewshot": _examples(rows),
+        "seed": settings.fewshot_seed,
+        "versions": {"benchwright": VERSION, "python": platform.python_version()},
+    }
+    if rows.commits:
+        manifest["hub"] = dict(rows.commits)
+    return manifest
+
+
+def _examples(rows: AskableRows) -> JsonObject | None:
+    fewshot, scan = rows.fewshot, rows.scan
+    if fewshot is None:
+        return None
+    return {
+        "source": fewshot.source,
+        "overlapping": fewshot.overlapping or scan.own_examples > 0,
+        "count": len(fewshot.examples),
+        "shown_min": scan.fewest_examples,
+        "shown_mean": round(scan.examples_shown / scan.rows, 4) if scan.rows else 0.0,
+        "hash": content_hash([example.text for example in fewshot.examples]),
+    }
+
+
+def _without_model_system(spec: BenchmarkSpec) -> BenchmarkSpec:
+    """The benchmark as its author wrote it: the system message of a model belongs to that model."""
+    return replace(spec, system=None) if isinstance(spec.system, PlainText) else spec
+
+
+def _prompt_hash(spec: BenchmarkSpec, fewshot: FewShot | None) -> str:
+    """Stands for how rows are asked, whatever the data and the scorer: equal prompts, equal examples, equal hash."""
+    prompts = build_prompts(spec, None)
+    system = None if prompts.system_template is None else prompts.system_template.text
+    shown = [] if fewshot is None else [example.text for example in fewshot.examples]
+    around = [spec.fewshot_prefix, spec.fewshot_separator] if shown else []
+    return content_hash([prompts.template.text, system, shown, around])
+
+
+def benchmark_hash(spec: BenchmarkSpec) -> str:
+    """Changes when the benchmark file, a template file it names, or another rule of prompts and scores changes."""
+    digest = hashlib.sha256()
+    if spec.source is not None and spec.source.is_file():
+        digest.update(spec.source.read_bytes())
+    prompts = build_prompts(spec, None)
+    system = "" if prompts.system_template is None else prompts.system_template.text
+    digest.update(f"\0{prompts.template.text}\0{system}".encode())
+    if spec.rules:
+        digest.update(f"\0{spec.rules}".encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def changed_manifest(before: JsonObject, now: JsonObject, recorded: int) -> tuple[JsonObject, str]:
+    """The manifest of a run that is resumed as `now` after `recorded` samples were answered as `before`, and the
+    change in words.
+
+    Earlier changes stay, and so does what was learned of the server.
+    """
+    what = "prompt" if _hash(before, "prompt_hash") != _hash(now, "prompt_hash") else "benchmark"
+    earlier = before.get("changes")
+    change: JsonObject = {"what": what, "samples": recorded, "before": before.get("benchmark")}
+    changes = [*(earlier if isinstance(earlier, list) else []), change] if recorded else earlier
+    manifest = {**before, **now}
+    if changes:
+        manifest["changes"] = changes
+    old, new = _hash(before, "hash"), _hash(now, "hash")
+    said = f"the {what} has changed ({old} → {new}): {_samples(recorded)} recorded before it"
+    return manifest, said
+
+
+def change_notes(manifest: JsonObject, samples: int) -> list[str]:
+    """That the numbers come of more than one experiment: a text for each change; `samples` are recorded now."""
+    changes = manifest.get("changes")
+    return [
+        f"resumed after a change of {_NAMES[str(change['what'])]}: {change['samples']} of {samples} samples were "
+        f"{_DONE[str(change['what'])]} before it; not comparable with other runs"
+        for change in (changes if isinstance(changes, list) else [])
+        if isinstance(change, dict)
+    ]
+
+
+_NAMES = {"prompt": "prompt", "benchmark": "the benchmark"}
+_DONE = {"prompt": "asked", "benchmark": "asked and scored"}
+
+
+def _hash(manifest: JsonObject, name: str) -> object:
+    benchmark = manifest.get("benchmark")
+    return benchmark.get(name) if isinstance(benchmark, dict) else None
+
+
+def _samples(count: int) -> str:
+    return f"{count} {'sample was' if count == 1 else 'samples were'}"
