@@ -18,6 +18,7 @@ from benchwright.core import (
 from benchwright.endpoints._captured import capture
 from benchwright.endpoints._clock import Clock
 from benchwright.endpoints._messages import Names, is_html, words_of_body, words_of_json
+from benchwright.endpoints._refused_settings import cut_at
 from benchwright.endpoints._replies import BadReply, read_reply, served_as
 from benchwright.endpoints._retry import (
     Again,
@@ -167,7 +168,11 @@ class Attempter:
                 return self._of_bad_reply(data)
         raw_text = "echo" in request.body and bool(request.body["echo"])
         reply = read_reply(data, request.route, stamps, raw_text, redact, served)
-        return self._of_bad_reply(reply) if isinstance(reply, BadReply) else reply
+        if isinstance(reply, BadReply):
+            return self._of_bad_reply(reply)
+        if "stop" in request.body and not raw_text and not request.body.get("include_stop_str_in_output"):
+            return cut_at(request.body["stop"], reply)  # TGI and `transformers serve` keep the stop text
+        return reply
 
     # -- what went wrong --
 

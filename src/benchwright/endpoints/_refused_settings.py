@@ -166,8 +166,10 @@ def cut_at(stop: Any, reply: ModelReply) -> ModelReply:
     >>> cut_at(["\\n"], ModelReply("answered", "4\\nQ: 3+3", finish_reason="length"))[:4]
     ('answered', '4', '', 'stop')
     """
-    texts = [stop] if isinstance(stop, str) else [text for text in stop if isinstance(text, str) and text]
-    found = [place for text in texts if (place := reply.text.find(text)) >= 0]
+    texts = [stop] if isinstance(stop, str) else stop if isinstance(stop, list) else []
+    found = [
+        place for text in texts if text and isinstance(text, str) and (place := reply.text.find(text)) >= 0
+    ]
     if not found or reply.status not in ("answered", "truncated"):
         return reply
     text = reply.text[: min(found)]

@@ -160,6 +160,9 @@ def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:
     """The `logprobs` object of a completions choice; None when it lists no tokens."""
     tokens = logprobs.get("tokens")
     values = logprobs.get("token_logprobs")
+    if tokens is None and isinstance(logprobs.get("content"), list):
+        logprobs = _listed_tokens(logprobs["content"])
+        tokens, values = logprobs["tokens"], logprobs["token_logprobs"]
     if not isinstance(tokens, list) or not isinstance(values, list) or not tokens:
         return None
     offsets = _list(logprobs.get("text_offset"))
@@ -177,6 +180,23 @@ def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:
             for top in tops
         ]
     return EchoedTokens(tokens, values, offsets, tops)
+
+
+def _listed_tokens(content: list[Any]) -> dict[str, Any]:
+    """The form of the chat route, which llama.cpp uses on the completions route too, as four lists."""
+    tokens = [token for token in content if isinstance(token, dict)]
+    return {
+        "tokens": [token.get("token") for token in tokens],
+        "token_logprobs": [token.get("logprob") for token in tokens],
+        "top_logprobs": [
+            {
+                str(top.get("token")): top.get("logprob")
+                for top in _list(token.get("top_logprobs"))
+                if isinstance(top, dict)
+            }
+            for token in tokens
+        ],
+    }
 
 
 _TEXTS = {str}

@@ -125,16 +125,6 @@ def openai_reply(route: Route, text: JsonValue, details: Details) -> JsonObject:
     return reply
 
 
-def without_stop(text: JsonValue, request: ModelRequest) -> JsonValue:
-    """The text without the stop text at its end, which TGI keeps there and OpenAI's routes do not."""
-    stop = request.body.get("stop")
-    if not stop or not isinstance(text, str):
-        return text
-    stops = [stop] if isinstance(stop, str) else [one for one in stop if isinstance(one, str)]  # type: ignore[union-attr]
-    found = [one for one in stops if one and text.endswith(one)]
-    return text[: -len(max(found, key=len))] if found else text
-
-
 def without_text(data: JsonValue, name: str, code: int | None = None) -> BadReply:
     """A reply that lacks the field its text should be in; `code` is the status that its error stands for."""
     if isinstance(data, dict):

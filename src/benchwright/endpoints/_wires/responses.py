@@ -28,13 +28,13 @@ class ResponsesWire:
 
     def collector(self, request: ModelRequest) -> ResponsesCollector:
         """For one stream."""
-        return ResponsesCollector(request.route)
+        return ResponsesCollector(request)
 
     def translate(
         self, data: JsonValue, request: ModelRequest, headers: Headers | None
     ) -> JsonValue | BadReply:
         """The output items as one message."""
-        return openai_form(data, request.route)
+        return openai_form(data, request)
 
     def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
         """There is one way to ask."""

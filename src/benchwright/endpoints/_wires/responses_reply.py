@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.core import JsonObject, JsonValue, Route
+from benchwright.core import JsonObject, JsonValue, ModelRequest
 from benchwright.endpoints._messages import words_of_json
 from benchwright.endpoints._replies import BadReply, error_inside, is_content, kind_of
 
 
-def openai_form(data: JsonValue, route: Route) -> JsonObject | BadReply:
+def openai_form(data: JsonValue, request: ModelRequest) -> JsonObject | BadReply:
     """A response object as the chat or completions route would have sent it."""
     if not isinstance(data, dict) or not isinstance(data.get("output"), list):
         if isinstance(data, dict) and data.get("error"):
@@ -56,9 +56,9 @@ def openai_form(data: JsonValue, route: Route) -> JsonObject | BadReply:
                     "function": {"name": item.get("name"), "arguments": item.get("arguments")},
                 }
             )
-    choice: JsonObject = {"finish_reason": _finish_reason(data, bool(calls))}
+    choice: JsonObject = {"finish_reason": _finish_reason(data, request, bool(calls))}
     text, reasoning = "".join(texts), "\n".join(thoughts)
-    if route == "completions":
+    if request.route == "completions":
         choice["text"], choice["reasoning_content"] = text, reasoning
     else:
         choice["message"] = {
@@ -100,12 +100,19 @@ def _texts(parts: Any, field: str) -> list[str]:
     return [text for text in found if isinstance(text, str)]
 
 
-def _finish_reason(data: JsonObject, has_calls: bool) -> str | None:
+def _finish_reason(data: JsonObject, request: ModelRequest, has_calls: bool) -> str | None:
+    """Why the answer ended. llama.cpp and `transformers serve` call a response completed although it reached the
+    limit, so its number of tokens decides."""
     if data.get("status") == "incomplete":
         details = data.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, dict) else None
         return "content_filter" if reason == "content_filter" else "length"
-    return "tool_calls" if has_calls else "stop"
+    if has_calls:
+        return "tool_calls"
+    limit = request.body.get("max_tokens") or request.body.get("max_completion_tokens")
+    usage = data.get("usage")
+    used = usage.get("output_tokens") if isinstance(usage, dict) else None
+    return "length" if isinstance(limit, int) and isinstance(used, int) and used >= limit else "stop"
 
 
 def _usage(usage: JsonValue) -> JsonObject | None:

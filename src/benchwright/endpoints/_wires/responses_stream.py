@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.core import JsonObject, JsonValue, Route
+from benchwright.core import JsonObject, JsonValue, ModelRequest
 from benchwright.endpoints._replies import BadReply, kind_of
 from benchwright.endpoints._wires.responses_reply import openai_form, status_of_error
 from benchwright.endpoints._wires.wire import BadEventError, read_event
@@ -23,11 +23,11 @@ class ResponsesCollector:
     where a server leaves them out of the last event."""
 
     __slots__ = (
-        "_items", "_response", "_route", "_texts", "done", "error", "events", "lacks",
+        "_items", "_request", "_response", "_texts", "done", "error", "events", "lacks",
     )  # fmt: skip
 
-    def __init__(self, route: Route) -> None:
-        self._route = route
+    def __init__(self, request: ModelRequest) -> None:
+        self._request = request
         self._texts: dict[str, list[str]] = {}
         self._items: list[JsonValue] = []
         self._response: dict[str, Any] | None = None
@@ -77,7 +77,7 @@ class ResponsesCollector:
         response: JsonObject = dict(self._response or {})
         if not response.get("output"):
             response["output"] = self._items or (self._spoken() if self._texts else [])
-        form = openai_form(response, self._route)
+        form = openai_form(response, self._request)
         if isinstance(form, BadReply):
             return form
         return {**form, **{name: response.get(name) for name in ("model", "system_fingerprint")}}

@@ -15,7 +15,6 @@ from benchwright.endpoints._wires.plain_text import (
     parameters_of,
     prompt_of,
     read_details,
-    without_stop,
     without_text,
 )
 from benchwright.endpoints._wires.wire import RouteUrls, Urls, Wire
@@ -44,7 +43,7 @@ class TgiWire:
 
     def collector(self, request: ModelRequest) -> TgiCollector:
         """For one stream."""
-        return TgiCollector(request)
+        return TgiCollector(request.route, "generated_text")
 
     def translate(
         self, data: JsonValue, request: ModelRequest, headers: Headers | None
@@ -61,7 +60,7 @@ class TgiWire:
                 _number(headers.get("x-prompt-tokens"), details.prompt_tokens),
                 _number(headers.get("x-generated-tokens"), details.completion_tokens),
             )
-        return openai_reply(request.route, without_stop(data["generated_text"], request), details)
+        return openai_reply(request.route, data["generated_text"], details)
 
     def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
         """There is one way to ask."""
@@ -71,16 +70,7 @@ class TgiWire:
 class TgiCollector(TextCollector):
     """Token by token; the last event also holds the whole text, which is how its end is known."""
 
-    __slots__ = ("_request",)
-
-    def __init__(self, request: ModelRequest) -> None:
-        super().__init__(request.route, "generated_text")
-        self._request = request
-
-    def as_json(self) -> JsonObject:
-        """The whole reply."""
-        text = without_stop("".join(self._pieces), self._request)
-        return {**openai_reply(self._route, text, self._details), **self._from}
+    __slots__ = ()
 
     def _take(self, event: dict[str, Any]) -> bool:
         text, whole = self._token(event), self._text(event, "generated_text")

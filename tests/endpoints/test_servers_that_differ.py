@@ -1,0 +1,114 @@
+"""What real servers were seen to send (llama.cpp, `transformers serve`), replayed by a server on loopback."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from loopback_server import Call, chat, completion, endpoint_at, in_loop, serving
+
+from benchwright.endpoints import EchoRefusedError, learn_echo
+
+
+def chunk(choice: dict[str, Any]) -> bytes:
+    return b"data: " + orjson.dumps({"object": "chunk", "choices": [{"index": 0, **choice}]}) + b"\n\n"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@in_loop
+async def test_transformers_serve_keeps_the_stop_text(stream: bool) -> None:
+    async def answer(call: Call) -> None:
+        if not stream:
+            await call.json({"choices": [{"finish_reason": "stop", "index": 0, "text": " Paris.\n"}]})
+            return  # its streams have no [DONE], and finish reasons only in the last event
+        await call.events(
+            chunk({"text": " Paris"}), chunk({"text": ".\n"}), chunk({"text": "", "finish_reason": "stop"})
+        )
+
+    async with serving(answer) as server, endpoint_at(server.url) as endpoint:
+        reply = await endpoint.send(completion("The capital is", stop=["\n", "."], stream=stream))
+        other = await endpoint.send(completion("The capital is", stop="!", stream=stream))
+        kept = await endpoint.send(
+            completion("The capital is", stop=["."], stream=stream, include_stop_str_in_output=True)
+        )
+    assert (reply.status, reply.text, reply.finish_reason) == ("answered", " Paris", "stop")
+    assert other.text == kept.text == " Paris.\n"
+
+
+@in_loop
+async def test_a_reply_that_is_only_its_stop_text_is_empty() -> None:
+    async def answer(call: Call) -> None:
+        await call.says("###", finish_reason="length")
+
+    async with serving(answer) as server, endpoint_at(server.url) as endpoint:
+        reply = await endpoint.send(chat("2+2?", stop=["###"]))
+    assert (reply.status, reply.text, reply.finish_reason) == ("empty", "", "stop")
+
+
+def completed(tokens: int, text: str) -> dict[str, Any]:
+    """A response as llama.cpp and `transformers serve` end it, whether it reached the limit or not."""
+    content = [{"type": "output_text", "annotations": [], "text": text}]
+    return {
+        "object": "response",
+        "status": "completed",
+        "output": [{"type": "message", "status": "completed", "role": "assistant", "content": content}],
+        "usage": {"input_tokens": 32, "output_tokens": tokens, "total_tokens": 32 + tokens},
+    }
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text", "expected"),
+    [
+        (8, "I'm glad you're here! I", ("answered", "length")),
+        (7, "I'm glad you're here!", ("answered", "stop")),
+        (8, "", ("truncated", "length")),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+@in_loop
+async def test_a_completed_response_that_used_all_its_tokens_reached_the_limit(
+    stream: bool, tokens: int, text: str, expected: tuple[str, str]
+) -> None:
+    async def answer(call: Call) -> None:
+        whole = completed(tokens, text)
+        if stream:
+            event = {"type": "response.completed", "response": whole}
+            await call.events(b"data: " + orjson.dumps(event) + b"\n\n")
+        else:
+            await call.json(whole)
+
+    async with serving(answer) as server, endpoint_at(server.url, api="responses") as endpoint:
+        reply = await endpoint.send(chat("Say hi", max_tokens=8, stream=stream))
+        unlimited = await endpoint.send(chat("Say hi", stream=stream))
+    assert (reply.status, reply.finish_reason) == expected
+    assert unlimited.finish_reason == "stop"
+
+
+@in_loop
+async def test_llama_cpp_lists_log_probabilities_as_chat_does_and_ignores_echo() -> None:
+    listed = {
+        "id": 7042,
+        "token": " Paris",
+        "bytes": [32],
+        "logprob": -0.2589,
+        "top_logprobs": [{"id": 7042, "token": " Paris", "logprob": -0.2589}],
+    }
+
+    async def answer(call: Call) -> None:
+        choice = {
+            "index": 0,
+            "text": " Paris",
+            "logprobs": {"content": [listed]},
+            "finish_reason": "length",
+        }
+        await call.json({"object": "text_completion", "choices": [choice]})
+
+    async with serving(answer) as server, endpoint_at(server.url) as endpoint:
+        reply = await endpoint.send(completion("The capital is", logprobs=1, max_tokens=1))
+        assert reply.echoed is not None
+        assert reply.echoed.tokens == [" Paris"]
+        assert reply.echoed.token_logprobs == [-0.2589]
+        assert reply.echoed.top_logprobs == [{" Paris": -0.2589}]
+        with pytest.raises(EchoRefusedError, match="ignores `echo`"):
+            await learn_echo(endpoint, "m")
