@@ -215,12 +215,12 @@ async def test_many_at_once_all_find_the_place_without_v1() -> None:
 @in_loop
 async def test_pauses_grow_and_are_random_from_nothing() -> None:
     rng = random.Random(1)
-    trouble = Trouble(RequestFailure("server_error", "x", 500), "yes")
+    trouble = Trouble(RequestFailure("server_error", "x", 500))
     for retries, ceiling in ((1, 0.5), (2, 1.0), (3, 2.0), (20, 30.0)):
         pauses = [pause_s(trouble, retries, 0.5, rng) for _ in range(300)]
         assert 0 <= min(pauses) < 0.1 * ceiling
         assert 0.9 * ceiling < max(pauses) <= ceiling
-    asked = Trouble(RequestFailure("rate_limited", "x", 429), "yes", retry_after_s=7.0)
+    asked = Trouble(RequestFailure("rate_limited", "x", 429), retry_after_s=7.0)
     assert all(7.0 <= pause_s(asked, 1, 0.5, rng) <= 7.5 for _ in range(50))
 
 

@@ -201,7 +201,7 @@ def test_replies_through_another_version_of_a_wire_are_not_taken_from_the_cache(
 
 def test_every_built_in_wire_format_has_a_class() -> None:
     from benchwright.core import APIS
-    from benchwright.endpoints._wires.known import wire_of
+    from benchwright.endpoints._wires.formats import wire_of
 
     wires = {type(wire_of(api)) for api in APIS}
     assert len(wires) == len(APIS)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from benchwright.benchmarks._template import Template
-from benchwright.core import JsonObject, MetricSummary, Row
+from benchwright.core import MODEL_TYPES, JsonObject, MetricSummary, ModelType, Row
 from benchwright.datasets import DatasetRef, Filter, Sampling
 
-EndpointType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
+EndpointType: TypeAlias = ModelType
 """How the model is asked."""
 
-ENDPOINT_TYPES: tuple[EndpointType, ...] = get_args(EndpointType)
+ENDPOINT_TYPES: tuple[EndpointType, ...] = MODEL_TYPES
 """All of them, in the order in which messages list them."""
 
 ScorerFunction: TypeAlias = Callable[..., Any]

@@ -26,7 +26,6 @@ from benchwright.config._providers import PROVIDERS, Provider, is_provider_value
 from benchwright.config._run_settings import (
     BODY_SETTINGS,
     BY_NAME,
-    MODEL_TYPES,
     OPTIONS,
     RECORDED,
     RESCORE_OPTIONS,
@@ -57,7 +56,6 @@ __all__ = [
     "DEFAULT_PROFILE_URL",
     "GRADERS",
     "HARMLESS",
-    "MODEL_TYPES",
     "MODES",
     "NORMALIZE",
     "OPTIONS",

@@ -18,10 +18,7 @@ from typing import Any, TypedDict
 from benchwright.config._option_values import check_value, from_python
 from benchwright.config._profiles import PROFILES
 from benchwright.config._setting import RUN_TABLES, Decides, Kind, Setting, Table
-from benchwright.core import APIS, JsonValue, LeftOut, UsageError, suggest
-
-MODEL_TYPES = ("chat", "completions", "completions_logprob")
-"""How a model is asked over HTTP."""
+from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
 
 _ONLY_MODELS: tuple[Table, ...] = ("model",)
 _MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model")

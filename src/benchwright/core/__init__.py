@@ -104,14 +104,25 @@ from benchwright.core._strategies import STRATEGIES, StrategyFacts
 from benchwright.core._summary import MetricSummary, RunSummary
 from benchwright.core._times import rfc3339
 from benchwright.core._version import VERSION
-from benchwright.core._wire_formats import APIS, WIRE_FORMATS, Api, WireFormat
+from benchwright.core._wire_formats import (
+    APIS,
+    DEFAULT_API,
+    MODEL_TYPES,
+    WIRE_FORMATS,
+    Api,
+    KeyHeader,
+    ModelType,
+    WireFormat,
+)
 
 __all__ = [
     "ADAPTER_VERSION",
     "APIS",
     "DATA_FORMATS",
+    "DEFAULT_API",
     "LEFT_OUT",
     "MAX_DEPTH",
+    "MODEL_TYPES",
     "OUTCOMES",
     "OWN_WORDS",
     "PACKED_ENDINGS",
@@ -135,10 +146,12 @@ __all__ = [
     "JsonDifference",
     "JsonObject",
     "JsonValue",
+    "KeyHeader",
     "LeftOut",
     "MetricSummary",
     "ModelReply",
     "ModelRequest",
+    "ModelType",
     "NotFoundError",
     "Outcome",
     "RecordColumns",

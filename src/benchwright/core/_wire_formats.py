@@ -1,4 +1,4 @@
-"""The wire formats that servers speak, and what each can do, declared once for all rooms.
+"""The wire formats that servers speak, what each can do, and how models are asked: declared once for all rooms.
 
 Here and not in `endpoints`, because the configuration checks names of formats without that room.
 Each built-in format has a module of its name in `endpoints/_wires`.
@@ -8,11 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
+"""How a model is asked: chat messages, a plain prompt, or choices ranked by log-probability."""
+
+MODEL_TYPES: tuple[ModelType, ...] = get_args(ModelType)
+"""All model types."""
 
 Api: TypeAlias = str
 """Name of a wire format: one of `APIS`, or that of an installed plugin. Requests are built in OpenAI's form; the
 other formats are translated to."""
+
+
+class KeyHeader(NamedTuple):
+    """Where requests carry the API key."""
+
+    name: str = "Authorization"
+    """The header."""
+    prefix: str = "Bearer "
+    """What stands in front of the key."""
+
+
+_BEARER = KeyHeader()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +47,10 @@ class WireFormat:
     """Whether it echoes prompts with log-probabilities, which ranked choices need."""
     takes_stop: bool = True
     """Whether it takes stop texts."""
+    takes_tools: bool = False
+    """Whether it takes tools, and replies with calls of them."""
+    key_header: KeyHeader = _BEARER
+    """Where the API key goes."""
     model_in: Literal["body", "url", "nothing"] = "body"
     """Where requests name the model."""
     model_lists: tuple[str, ...] = ("/v1/models",)
@@ -40,6 +62,7 @@ WIRE_FORMATS: Mapping[str, WireFormat] = {
         routes=("/chat/completions", "/completions"),
         versioned=True,
         takes_messages=True,
+        takes_tools=True,
         ranks_choices=True,
         model_lists=("/models",),
     ),
@@ -47,6 +70,7 @@ WIRE_FORMATS: Mapping[str, WireFormat] = {
         routes=("/responses", "/chat/completions", "/completions"),
         versioned=True,
         takes_messages=True,
+        takes_tools=True,
         takes_stop=False,
         model_lists=("/models",),
     ),
@@ -60,3 +84,6 @@ WIRE_FORMATS: Mapping[str, WireFormat] = {
 
 APIS: tuple[Api, ...] = tuple(WIRE_FORMATS)
 """Names of the built-in wire formats."""
+
+DEFAULT_API: Api = APIS[0]
+"""What a server speaks unless its settings say otherwise. Fingerprints do not name it."""

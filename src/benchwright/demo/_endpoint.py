@@ -8,9 +8,9 @@ from time import time
 from benchwright.core import CallTimes, ModelReply, ModelRequest, ReplyStatus, RequestFailure, TokenUsage
 from benchwright.demo._bodies import DemoRefusalError
 from benchwright.demo._choices import DemoChoice
-from benchwright.demo._faults import Faults, failure_of
+from benchwright.demo._faults import Faults
 from benchwright.demo._model import DemoModel
-from benchwright.demo._settings import DemoSettings
+from benchwright.demo._settings import FAULTS, DemoSettings
 from benchwright.endpoints import LOOP_CLOCK, USUAL, Allowance, Clock, Limiter, Policy, SendGate, not_sent
 
 _CALLS_PER_TURN = 32
@@ -115,7 +115,7 @@ class DemoEndpoint:
                     self.retries += 1
                 attempts = attempt + 1
                 kind = self._faults.pick(request.payload, request.repeat, attempt)
-                failure = None if kind is None else failure_of(kind)
+                failure = None if kind is None else FAULTS[kind]
                 if failure is None:
                     break
             if failure is not None:

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from benchwright.core import FailureKind, RequestFailure
 from benchwright.demo._chance import ONE, Chance, limit_of
 from benchwright.demo._settings import DemoSettings, FaultKind
 
 _MAX_REMEMBERED = 65_536
 """Requests whose number of attempts is remembered; older ones start again at the first attempt."""
-
-_IN_PROCESS: dict[FaultKind, tuple[FailureKind, int | None, str]] = {
-    "rate_limited": ("rate_limited", 429, "status 429: the demo model was told to refuse for lack of room"),
-    "server_error": ("server_error", 500, "status 500: the demo model was told to fail"),
-    "unavailable": ("server_error", 503, "status 503: the demo model was told to be unavailable"),
-    "dropped": ("connection", None, "the demo model was told to drop the connection"),
-    "half_stream": ("broken_stream", None, "the demo model was told to break off in the middle"),
-    "html": ("bad_reply", 200, "the demo model was told to send a web page instead of JSON"),
-    "timeout": ("timeout", None, "the demo model was told not to answer in time"),
-}
 
 
 class Faults:
@@ -57,9 +46,3 @@ class Faults:
         if len(self._attempts) > _MAX_REMEMBERED:
             self._attempts.popitem(last=False)
         return self.pick(payload, 0, attempt)
-
-
-def failure_of(kind: FaultKind) -> RequestFailure:
-    """A fault as a failed reply holds it."""
-    failure, status, message = _IN_PROCESS[kind]
-    return RequestFailure(failure, message, status)

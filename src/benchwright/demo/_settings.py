@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, TypeAlias
 
-from benchwright.core import UsageError, suggest
+from benchwright.core import FailureKind, RequestFailure, UsageError, suggest
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Clock, Limiter, Policy, SendGate, TimedEndpoint
@@ -13,31 +13,39 @@ if TYPE_CHECKING:
 DEMO_VERSION = 1
 """Raised when the demo model would answer the same request differently; part of its fingerprint."""
 
-FaultKind: TypeAlias = Literal[
-    "rate_limited", "server_error", "unavailable", "dropped", "half_stream", "html", "timeout"
-]
-"""What can go wrong: 429 with Retry-After, 500, 503, a connection closed without an answer, an answer cut in
-the middle, a 200 holding a web page, and no answer within `hang_s`."""
+FaultKind: TypeAlias = str
+"""What can go wrong: the name of a field of `FaultMix`."""
+
+
+def _fault(weight: float, kind: FailureKind, status: int | None, message: str) -> float:
+    """A kind of fault: its usual weight, and the failure that it is where there is no connection to spoil."""
+    return field(default=weight, metadata={"failure": RequestFailure(kind, message, status)})
 
 
 @dataclass(frozen=True, slots=True)
 class FaultMix:
     """Relative weights of the kinds of fault. Only the proportions matter; 0 leaves a kind out."""
 
-    rate_limited: float = 4.0
+    rate_limited: float = _fault(
+        4.0, "rate_limited", 429, "status 429: the demo model was told to refuse for lack of room"
+    )
     """HTTP 429 with a Retry-After header."""
-    server_error: float = 2.0
+    server_error: float = _fault(2.0, "server_error", 500, "status 500: the demo model was told to fail")
     """HTTP 500."""
-    unavailable: float = 1.0
+    unavailable: float = _fault(
+        1.0, "server_error", 503, "status 503: the demo model was told to be unavailable"
+    )
     """HTTP 503."""
-    dropped: float = 1.0
+    dropped: float = _fault(1.0, "connection", None, "the demo model was told to drop the connection")
     """The connection is closed without an answer."""
-    half_stream: float = 1.0
+    half_stream: float = _fault(
+        1.0, "broken_stream", None, "the demo model was told to break off in the middle"
+    )
     """The answer breaks off in the middle; without streaming, a body shorter than announced."""
-    html: float = 1.0
+    html: float = _fault(1.0, "bad_reply", 200, "the demo model was told to send a web page instead of JSON")
     """Status 200 with a web page instead of JSON."""
-    timeout: float = 0.0
-    """No answer for `hang_s`, then a closed connection. Off unless asked for: it makes runs slow."""
+    timeout: float = _fault(0.0, "timeout", None, "the demo model was told not to answer in time")
+    """No answer for `hang_s`, then a closed connection. Off unless requested: it makes runs slow."""
 
     def __post_init__(self) -> None:
         weights = self.weights()
@@ -51,7 +59,7 @@ class FaultMix:
         >>> FaultMix.parse("html").html, FaultMix.parse("html").dropped
         (1.0, 0.0)
         """
-        weights = dict.fromkeys(get_args(FaultKind), 0.0)
+        weights = dict.fromkeys(FAULTS, 0.0)
         for part in filter(None, (piece.strip() for piece in text.split(","))):
             name, _, weight = part.partition("=")
             name = name.strip().replace("-", "_")
@@ -68,7 +76,11 @@ class FaultMix:
 
     def weights(self) -> list[tuple[FaultKind, float]]:
         """Kinds with their weights, in a fixed order."""
-        return [(kind, getattr(self, kind)) for kind in get_args(FaultKind)]
+        return [(kind, getattr(self, kind)) for kind in FAULTS]
+
+
+FAULTS: dict[FaultKind, RequestFailure] = {each.name: each.metadata["failure"] for each in fields(FaultMix)}
+"""Each kind of fault, and the failed reply that it makes in this process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +140,3 @@ class DemoSettings:
         from benchwright.demo._endpoint import DemoEndpoint  # compiles many expressions: not for `--help`
 
         return DemoEndpoint(self, gate=gate, limiter=limiter, policy=policy, clock=clock)
-
-
-assert {f.name for f in fields(FaultMix)} == set(get_args(FaultKind))

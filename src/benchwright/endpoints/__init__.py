@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import WireFormat
+from benchwright.core import KeyHeader, WireFormat
 from benchwright.endpoints._addresses import Address, model_in_url
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock, Timer
 from benchwright.endpoints._endpoint import (
@@ -19,10 +19,8 @@ from benchwright.endpoints._endpoint import (
 from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._open import open_endpoint
 from benchwright.endpoints._settings import (
-    MODEL_TYPES,
     SERVED_BY_DEMO,
     EndpointSettings,
-    ModelType,
     ScriptedSettings,
     changes_no_reply,
 )
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOOP_CLOCK",
-    "MODEL_TYPES",
     "SEND_ONCE",
     "SERVED_BY_DEMO",
     "USUAL",
@@ -73,8 +70,8 @@ __all__ = [
     "EmptyContinuationError",
     "Endpoint",
     "EndpointSettings",
+    "KeyHeader",
     "Limiter",
-    "ModelType",
     "OpenAiWire",
     "OpenEndpoint",
     "OpenableSettings",

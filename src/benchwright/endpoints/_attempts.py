@@ -20,14 +20,7 @@ from benchwright.endpoints._clock import Clock
 from benchwright.endpoints._messages import Names, is_html, words_of_body, words_of_json
 from benchwright.endpoints._refused_settings import cut_at
 from benchwright.endpoints._replies import BadReply, read_reply, served_as
-from benchwright.endpoints._retry import (
-    Again,
-    Trouble,
-    again_of_status,
-    kind_of_status,
-    retry_after_s,
-    too_long,
-)
+from benchwright.endpoints._retry import Trouble, again_of, kind_of_status, retry_after_s, too_long
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._sse import EventTooLargeError, SseReader
 from benchwright.endpoints._transport import Headers, HttpStream, Stamps, Transport, TransportFailure
@@ -82,7 +75,7 @@ class Attempter:
         except OSError as error:
             result = self._of_failure(TransportFailure("connection", f"{error}"))
         except UnsendableRequestError as error:
-            return Trouble(RequestFailure("rejected", str(error)), "never", begun_at=begun_at)
+            return Trouble(RequestFailure("rejected", str(error)), begun_at=begun_at)
         except Exception as error:  # whatever a server can send, a sample fails and not the run
             result = self._of_bad_reply(BadReply(_unreadable(error)))
         if isinstance(result, ModelReply):
@@ -177,19 +170,16 @@ class Attempter:
     # -- what went wrong --
 
     def _of_failure(self, failure: TransportFailure) -> Trouble:
-        message = redact(str(failure))
-        again: Again = "once" if failure.kind == "bad_reply" else "yes"
-        return Trouble(RequestFailure(failure.kind, message), again, stale=failure.stale)
+        return Trouble(RequestFailure(failure.kind, redact(str(failure))), stale=failure.stale)
 
     def _of_bad_reply(self, bad: BadReply) -> Trouble:
         kind: FailureKind = "bad_reply"
-        again: Again = "once"
+        message = bad.message
         if bad.error:  # the same fault whether it has a status of its own or not, streamed or not
             status = bad.code if bad.code is not None and 400 <= bad.code < 600 else 500
-            kind, again = kind_of_status(status), again_of_status(status)
-            kind, cure = self._of_length(kind, status, bad.message)
-            bad = replace(bad, message=bad.message + cure)
-        return Trouble(RequestFailure(kind, redact(bad.message), 200), again)
+            kind = kind_of_status(status, message)
+            message += self._cure_of_length(status, message)
+        return Trouble(RequestFailure(kind, redact(message), 200))
 
     def _of_stream_error(self, collected: Collector) -> Trouble:
         error = collected.error.get("error") if collected.error else None
@@ -203,34 +193,28 @@ class Attempter:
         return self._of_bad_reply(bad)
 
     def _of_status(self, status: int, headers: Headers, body: bytes, url: str) -> Trouble:
-        words = words_of_body(body, redact)
-        again = again_of_status(status)
-        kind = kind_of_status(status)
-        if status == 429 and "insufficient_quota" in body.decode("utf-8", "replace"):
-            kind, again = "rejected", "never"  # no pause will fill an empty account
-        kind, cure = self._of_length(kind, status, body[:4000].decode("utf-8", "replace"))
-        message = f"{status} from {url}: {words}{cure or self._cure(status, headers)}"
+        words = body[:4000].decode("utf-8", "replace")
+        kind = kind_of_status(status, words)
+        cure = self._cure_of_length(status, words) or self._cure(status, headers)
+        message = f"{status} from {url}: {words_of_body(body, redact)}{cure}"
         return Trouble(
             RequestFailure(kind, redact(message), status),
-            again,
-            no_room=status in (429, 503) and again != "never",
-            retry_after_s=retry_after_s(headers) if again != "never" else None,
+            retry_after_s=retry_after_s(headers) if again_of(kind) != "never" else None,
         )
 
-    def _of_length(self, kind: FailureKind, status: int, words: str) -> tuple[FailureKind, str]:
-        """The kind of a refusal, and the cure if the request is longer than the model's context."""
+    def _cure_of_length(self, status: int, words: str) -> str:
+        """What to do if the request is longer than the model's context."""
         which = too_long(status, words)
         if which == "prompt":
-            return "prompt_too_long", (
+            return (
                 ". The prompt does not fit into the model's context: shorten the rows, show fewer examples, or serve "
                 "the model with a longer context"
             )
         if which == "reply":
             return (
-                kind,
-                f". Prompt and longest reply together exceed the model's context: lower {self._names.length}",
+                f". Prompt and longest reply together exceed the model's context: lower {self._names.length}"
             )
-        return kind, ""
+        return ""
 
     def _cure(self, status: int, headers: Headers) -> str:
         names = self._names

@@ -22,11 +22,11 @@ from benchwright.endpoints._endpoint import USUAL, Policy
 from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._limiter import Limiter
 from benchwright.endpoints._messages import Names
-from benchwright.endpoints._retry import Tries, Trouble, pause_s
+from benchwright.endpoints._retry import Tries, Trouble, again_of, pause_s
 from benchwright.endpoints._secrets import read_api_key
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._transport import Stamps, Transport
-from benchwright.endpoints._wires.known import wire_of
+from benchwright.endpoints._wires.formats import wire_format, wire_of
 from benchwright.endpoints._wires.wire import Urls
 
 _RUN_OVER = " (not tried again: the run may send no more requests)"
@@ -232,7 +232,11 @@ class HttpEndpoint:
         if failure.kind == "timeout" and stamps.attempts > 1:
             note += ". Raise the request timeout, or lower the parallelism"
         failure = replace(failure, message=failure.message + note)
-        if self.first_failure is None and failure.kind in ("rejected", "prompt_too_long", "bad_reply"):
+        if (
+            self.first_failure is None
+            and again_of(failure.kind) in ("never", "once")
+            and failure.kind != "budget"
+        ):
             self.first_failure = failure
         return ModelReply(
             status="failed",
@@ -263,7 +267,8 @@ def request_headers(settings: EndpointSettings, key: str | None) -> dict[str, st
         "User-Agent": "benchwright",
     }
     if key is not None:
-        headers["Authorization"] = f"Bearer {key}"
+        header = wire_format(settings.api).key_header
+        headers[header.name] = header.prefix + key
     ours = {name.lower(): name for name in headers}
     for name, value in settings.headers.items():
         headers[ours.get(name.lower(), name)] = value

@@ -15,8 +15,16 @@ Again: TypeAlias = Literal["never", "once", "yes"]
 """Whether another attempt makes sense. `once`: a 200 that is no reply may be a proxy's hiccup; the second
 one is not."""
 
+_SELDOM: dict[FailureKind, Again] = {
+    "bad_reply": "once",
+    "rejected": "never",
+    "prompt_too_long": "never",
+    "budget": "never",
+}
+"""Failures that are not simply worth another attempt; a kind that nobody names costs attempts, no samples."""
 _LONGEST_PAUSE_S = 30.0
-_TRANSIENT = frozenset({408, 409, 424, 425, 429})  # 424: how TGI says that generating failed
+_TRANSIENT = frozenset({409, 424, 425})  # 424: how TGI says that generating failed
+_NO_ROOM = frozenset({429, 503})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +33,6 @@ class Trouble:
 
     failure: RequestFailure
     """What to report if this was the last attempt."""
-    again: Again
-    """Whether another attempt makes sense."""
-    no_room: bool = False
-    """Whether the server refused for lack of room (429, 503)."""
     collateral: bool = False
     """Whether the limit had been cut after this attempt was sent: it tells nothing new."""
     stale: bool = False
@@ -39,6 +43,21 @@ class Trouble:
     """When the attempt began, by the endpoint's clock."""
     times: CallTimes = field(default_factory=CallTimes)
     """When the attempt did what, as far as it came."""
+
+    @property
+    def again(self) -> Again:
+        """Whether another attempt makes sense."""
+        return again_of(self.failure.kind)
+
+    @property
+    def no_room(self) -> bool:
+        """Whether the server refused for lack of room (429, 503)."""
+        return self.failure.http_status in _NO_ROOM and self.again != "never"
+
+
+def again_of(kind: FailureKind) -> Again:
+    """Whether a failure of this kind is worth another attempt."""
+    return _SELDOM.get(kind, "yes")
 
 
 class Tries:
@@ -74,12 +93,15 @@ class Tries:
         return self._counted <= most
 
 
-def kind_of_status(status: int) -> FailureKind:
-    """The kind of failure an HTTP status stands for."""
+def kind_of_status(status: int, words: str) -> FailureKind:
+    """The kind of failure that an HTTP status stands for; `words` are the server's."""
     if status == 429:
-        return "rate_limited"
+        # No pause will fill an empty account.
+        return "rejected" if "insufficient_quota" in words else "rate_limited"
     if status == 408:
         return "timeout"
+    if too_long(status, words) == "prompt":
+        return "prompt_too_long"
     if status >= 500 or status in _TRANSIENT:
         return "server_error"
     return "rejected"
@@ -108,11 +130,6 @@ def too_long(status: int, words: str) -> Literal["prompt", "reply", None]:
     limit, prompt = _LIMIT.search(words), _PROMPT_TOKENS.search(words)
     fits = limit is not None and prompt is not None and int(prompt[1]) < int(limit[1])
     return "reply" if fits else "prompt"
-
-
-def again_of_status(status: int) -> Again:
-    """Whether a status is worth another attempt."""
-    return "yes" if status >= 500 or status in _TRANSIENT else "never"
 
 
 def retry_after_s(headers: Headers, now: datetime | None = None) -> float | None:

@@ -6,20 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Literal, TypeAlias
 
 from benchwright.config import HARMLESS, RECORDED, Setting
-from benchwright.core import Api, ConfigError, is_secret_name, suggest
+from benchwright.core import DEFAULT_API, MODEL_TYPES, Api, ConfigError, ModelType, is_secret_name, suggest
 from benchwright.endpoints._addresses import Address, model_in_url, parse_address
 from benchwright.endpoints._proxies import check_proxy
 from benchwright.endpoints._secrets import read_api_key
 from benchwright.endpoints._wires.formats import package_of, wire_format
-
-ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
-"""How a model is asked: chat messages, a plain prompt, or choices ranked by log-probability."""
-
-MODEL_TYPES: tuple[ModelType, ...] = ("chat", "completions", "completions_logprob")
-"""All model types."""
 
 SERVED_BY_DEMO = "benchwright-demo"
 """How `simulate` marks its replies (`system_fingerprint`), so that its numbers are known for what they are."""
@@ -48,7 +41,7 @@ Write http://localhost:8000
     """The model's name, as the server knows it."""
     model_type: ModelType = "chat"
     """How the model is asked."""
-    api: Api = "openai"
+    api: Api = DEFAULT_API
     """Which wire format the server speaks."""
     api_key_name: str | None = None
     """Environment variable that holds the key. The key itself is never part of the settings."""
@@ -168,7 +161,7 @@ Write http://localhost:8000
         'http://host/v1 m'
         """
         parts = [self.address.public, self.model_id]
-        if self.api != "openai":
+        if self.api != DEFAULT_API:
             parts.append(f"api={self.api} {package_of(self.api)}".rstrip())
         for name in sorted(self.headers, key=str.lower):
             shown = "…" if is_secret_name(name) else self.headers[name]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
-from benchwright.core import CallTimes
-
-TransportTrouble: TypeAlias = Literal["timeout", "connection", "bad_reply", "broken_stream"]
-"""`connection`: nothing came back. `broken_stream`: the reply stopped half-way. `bad_reply`: not HTTP."""
+from benchwright.core import CallTimes, FailureKind
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 """A reply larger than this is refused: no answer to an evaluation is, and memory is finite."""
@@ -18,9 +15,9 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 class TransportFailure(Exception):  # a value on its way, not an error for users
     """No complete HTTP reply. Caught by the endpoint and turned into a `RequestFailure`."""
 
-    def __init__(self, kind: TransportTrouble, message: str, *, stale: bool = False) -> None:
+    def __init__(self, kind: FailureKind, message: str, *, stale: bool = False) -> None:
         super().__init__(message)
-        self.kind: TransportTrouble = kind
+        self.kind: FailureKind = kind
         self.stale = stale
         """Whether a kept connection was closed as the request was sent: the next attempt needs no pause."""
 

@@ -1,13 +1,19 @@
-"""What a wire format can do, by its name: the built-in ones, then those of installed packages."""
+"""Wire formats by name, what they can do and which class speaks them: the built-in ones, then those of installed
+packages. A built-in format has a module of its name, with its class as `WIRE`."""
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from benchwright.core import APIS, WIRE_FORMATS, Api, ConfigError, WireFormat, suggest
 from benchwright.plugins import Registry
 
+if TYPE_CHECKING:
+    from benchwright.endpoints._wires.wire import Wire
+
 _MEMBERS = ("native", "urls", "payload", "collector", "translate", "learn")
+"""What a class must have; see `Wire`."""
 
 
 def _check(value: object) -> type[Any]:
@@ -38,6 +44,19 @@ def wire_format(api: Api) -> WireFormat:
         )
     found: WireFormat = installed.format
     return found
+
+
+def wire_of(api: Api) -> Wire:
+    """A wire of its own for one endpoint: some remember what their server cannot take."""
+    if api in WIRE_FORMATS:
+        wire: Wire = import_module(f"benchwright.endpoints._wires.{api}").WIRE()
+        return wire
+    wire_format(api)  # or there is none of this name
+    try:
+        wire = WIRE_PLUGINS.find(api)()  # type: ignore[misc]
+    except Exception as error:
+        raise ConfigError(f"wire format {api!r} cannot be used: {type(error).__name__}: {error}") from error
+    return wire
 
 
 def package_of(api: Api) -> str:

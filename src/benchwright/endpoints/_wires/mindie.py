@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, encode_json
+from benchwright.core import WIRE_FORMATS, JsonObject, JsonValue, ModelRequest, Route, encode_json
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply
 from benchwright.endpoints._transport import Headers
@@ -16,15 +16,15 @@ from benchwright.endpoints._wires.plain_text import (
     read_details,
     without_text,
 )
-from benchwright.endpoints._wires.wire import BadEventError, RouteUrls, Urls, Wire
+from benchwright.endpoints._wires.wire import BadEventError, RouteUrls, TranslatingWire, Urls, Wire
 
 _UNDECODED = "\ufffd"  # stands for half a character, until the other half comes
 
 
-class MindieWire:
+class MindieWire(TranslatingWire):
     """Implements `Wire`."""
 
-    native = False
+    format = WIRE_FORMATS["mindie"]
 
     def urls(self, address: Address, model: str) -> Urls:
         """One route for everything."""
@@ -51,10 +51,6 @@ class MindieWire:
         if not isinstance(data, dict) or "generated_text" not in data:
             return without_text(data, "generated_text")
         return openai_reply(request.route, data["generated_text"], read_details(data.get("details")))
-
-    def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
-        """There is one way to ask."""
-        return False
 
 
 class MindieCollector(TextCollector):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from benchwright.core import JsonValue, ModelRequest, RequestFailure, encode_json
+from benchwright.core import WIRE_FORMATS, JsonValue, ModelRequest, encode_json
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply
 from benchwright.endpoints._transport import Headers
 from benchwright.endpoints._wires.responses_body import responses_body
 from benchwright.endpoints._wires.responses_reply import openai_form
 from benchwright.endpoints._wires.responses_stream import ResponsesCollector
-from benchwright.endpoints._wires.wire import RouteUrls, Urls, Wire
+from benchwright.endpoints._wires.wire import RouteUrls, TranslatingWire, Urls, Wire
 
 
-class ResponsesWire:
+class ResponsesWire(TranslatingWire):
     """Implements `Wire`."""
 
-    native = False
+    format = WIRE_FORMATS["responses"]
 
     def urls(self, address: Address, model: str) -> Urls:
         """One route for everything."""
@@ -35,10 +35,6 @@ class ResponsesWire:
     ) -> JsonValue | BadReply:
         """The output items as one message."""
         return openai_form(data, request)
-
-    def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
-        """There is one way to ask."""
-        return False
 
 
 WIRE: type[Wire] = ResponsesWire

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, encode_json
+from benchwright.core import WIRE_FORMATS, JsonObject, JsonValue, ModelRequest, encode_json
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply
 from benchwright.endpoints._transport import Headers
@@ -17,16 +17,16 @@ from benchwright.endpoints._wires.plain_text import (
     read_details,
     without_text,
 )
-from benchwright.endpoints._wires.wire import RouteUrls, Urls, Wire
+from benchwright.endpoints._wires.wire import RouteUrls, TranslatingWire, Urls, Wire
 
 _STATUS_OF_ERROR = {"validation": 422, "overloaded": 429, "generation": 424, "incomplete_generation": 500}
 """What an `error_type` inside a stream would have been as the status of a whole reply."""
 
 
-class TgiWire:
+class TgiWire(TranslatingWire):
     """Implements `Wire`."""
 
-    native = False
+    format = WIRE_FORMATS["tgi"]
 
     def urls(self, address: Address, model: str) -> Urls:
         """One model per server: its name is not part of the URL."""
@@ -61,10 +61,6 @@ class TgiWire:
                 _number(headers.get("x-generated-tokens"), details.completion_tokens),
             )
         return openai_reply(request.route, data["generated_text"], details)
-
-    def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
-        """There is one way to ask."""
-        return False
 
 
 class TgiCollector(TextCollector):

@@ -7,7 +7,15 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, encode_json
+from benchwright.core import (
+    WIRE_FORMATS,
+    JsonObject,
+    JsonValue,
+    ModelRequest,
+    RequestFailure,
+    Route,
+    encode_json,
+)
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply
 from benchwright.endpoints._transport import Headers
@@ -19,18 +27,18 @@ from benchwright.endpoints._wires.plain_text import (
     read_details,
     without_text,
 )
-from benchwright.endpoints._wires.wire import RouteUrls, Urls, Wire
+from benchwright.endpoints._wires.wire import RouteUrls, TranslatingWire, Urls, Wire
 
 _OURS = ("max_new_tokens", "do_sample")
 """Names that a back-end with OpenAI's own (vLLM) refuses."""
 _LACKS = re.compile(r"\b(?:missing|required?|requires)\b", re.IGNORECASE)
 
 
-class TritonWire:
+class TritonWire(TranslatingWire):
     """Implements `Wire`. Parameters belong to the model behind it: those of MindIE are sent, and vLLM's once the
     server has refused these. What a model says it requires (TensorRT-LLM's `max_tokens`) is sent as an input."""
 
-    native = False
+    format = WIRE_FORMATS["triton"]
 
     def __init__(self) -> None:
         self._plain_names = False

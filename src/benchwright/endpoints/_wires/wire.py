@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, load_json
+from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, WireFormat, load_json
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply, kind_of
 from benchwright.endpoints._transport import Headers
@@ -78,8 +78,10 @@ class Collector(Protocol):
 
 
 class Wire(Protocol):
-    """One wire format, as one endpoint uses it. The class of an installed format also has its `format`."""
+    """One wire format, as one endpoint uses it."""
 
+    format: WireFormat
+    """What the format can do."""
     native: bool
     """Whether bodies and replies are OpenAI's own and go through untouched."""
 
@@ -104,3 +106,13 @@ class Wire(Protocol):
     def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
         """Whether the refusal taught how to ask differently, so that the request is worth repeating at once."""
         ...
+
+
+class TranslatingWire:
+    """What wires share that translate bodies and replies, and know one way to ask."""
+
+    native = False
+
+    def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
+        """Nothing to learn."""
+        return False
