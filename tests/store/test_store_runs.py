@@ -8,12 +8,13 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from backends import sqlite_only
 
-from benchwright.core import NotFoundError, RunOwnedError
+from benchwright.core import BenchwrightError, NotFoundError, RunOwnedError
 from benchwright.store import Store, StoreError, Workspace, find_workspace, open_store
 from benchwright.store._sqlite.database import open_database
 
@@ -109,6 +110,17 @@ def test_samples_come_with_their_calls_side_by_side(store: Store) -> None:
         (2, 0, b"r2", b"s2", None, None),
     ]
     assert [sample.sample for sample in store.samples(run_id, 1)] == [1]
+
+
+def test_a_status_of_a_newer_version_is_named(tmp_path: Path) -> None:
+    with open_store(Workspace(tmp_path)) as store:
+        run = store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})
+        database = store.workspace.database
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute("UPDATE runs SET status = 'paused'")
+            connection.commit()
+        with pytest.raises(BenchwrightError, match=r"run 1 .*status 'paused'.*newer benchwright"):
+            store.run(run.id)
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:

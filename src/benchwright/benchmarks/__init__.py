@@ -43,7 +43,7 @@ from benchwright.benchmarks._rows import (
 )
 from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
 from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
-from benchwright.benchmarks._spec import ENDPOINT_TYPES, BenchmarkSpec, EndpointType
+from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Answer, Asking, Strategy
 from benchwright.benchmarks._strategies.table import strategy_of
 from benchwright.benchmarks._template import PlainText, Template, compile_template, load_template
@@ -52,7 +52,6 @@ from benchwright.benchmarks._turns import next_user_turn
 __all__ = [
     "BENCHMARK_PLUGINS",
     "BUILTIN_EVALUATIONS",
-    "ENDPOINT_TYPES",
     "INFERENCE_ONLY",
     "Answer",
     "AskableRows",
@@ -60,7 +59,6 @@ __all__ = [
     "BenchmarkSpec",
     "BuiltinEvaluation",
     "CheckReport",
-    "EndpointType",
     "Example",
     "FewShot",
     "FewShotSource",

@@ -14,8 +14,8 @@ from benchwright.benchmarks._filters import filters_of
 from benchwright.benchmarks._keywords import refuses_slips
 from benchwright.benchmarks._registered import attach, register
 from benchwright.benchmarks._signature import check_scorer, positional_count
-from benchwright.benchmarks._spec import ENDPOINT_TYPES, BenchmarkSpec, EndpointType, NextTurn
-from benchwright.core import BenchmarkError, normalise_name, suggest
+from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
+from benchwright.core import MODEL_TYPES, BenchmarkError, ModelType, normalise_name, suggest
 from benchwright.datasets import DatasetRef
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,7 +39,7 @@ def benchmark(
     dataset: DatasetRef,
     prompt: str,
     target_field: str = "target",
-    endpoint_type: EndpointType = "chat",
+    endpoint_type: ModelType = "chat",
     requirements: Sequence[str] | str | os.PathLike[str] | None = None,
     field_mapping: Mapping[str, str] | None = None,
     extra: Mapping[str, Any] | None = None,
@@ -183,10 +183,10 @@ def _check_texts(benchmark_name: str, **values: object) -> None:
 
 
 def _check_endpoint(name: str, endpoint_type: str, choices: object, choices_field: object) -> None:
-    if endpoint_type not in ENDPOINT_TYPES:
-        near = suggest(str(endpoint_type), ENDPOINT_TYPES)
+    if endpoint_type not in MODEL_TYPES:
+        near = suggest(str(endpoint_type), MODEL_TYPES)
         raise BenchmarkError(
-            f"benchmark {name!r}: endpoint_type {endpoint_type!r} is not one of {', '.join(ENDPOINT_TYPES)}.{near}"
+            f"benchmark {name!r}: endpoint_type {endpoint_type!r} is not one of {', '.join(MODEL_TYPES)}.{near}"
         )
     if endpoint_type == "completions_logprob" and choices is None and choices_field is None:
         raise BenchmarkError(

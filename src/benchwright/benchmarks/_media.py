@@ -15,8 +15,8 @@ from pathlib import Path
 from benchwright.benchmarks._media_files import MediaFiles
 from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._questions.options import AudioStyle, MediaForm
-from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType, MediaPart
-from benchwright.core import JsonObject, Row
+from benchwright.benchmarks._spec import BenchmarkSpec, MediaPart
+from benchwright.core import JsonObject, ModelType, Row
 from benchwright.datasets import MediaError, MediaItem, check_data_url, is_data_url, look_at_media, media_of
 
 _CHECKED = 65_536
@@ -45,7 +45,7 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
 
 
-def media_problem(spec: BenchmarkSpec, model_type: EndpointType | None) -> str | None:
+def media_problem(spec: BenchmarkSpec, model_type: ModelType | None) -> str | None:
     """Why rows with media cannot be asked so, with the cure; to be asked once the rows were looked at."""
     wanted = model_type or spec.endpoint_type
     if spec.media is None or not spec.media.seen or wanted == "chat":

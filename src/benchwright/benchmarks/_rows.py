@@ -18,7 +18,7 @@ from benchwright.benchmarks._missing_fields import target_error, target_problem
 from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
 from benchwright.benchmarks._requests import Generation
 from benchwright.benchmarks._scan import RowScan, scan_rows
-from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
+from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Strategy
 from benchwright.benchmarks._strategies.rank import reread_targets
 from benchwright.benchmarks._strategies.table import strategy_of
@@ -30,6 +30,7 @@ from benchwright.core import (
     BenchwrightError,
     DatasetError,
     ModelRequest,
+    ModelType,
     Row,
     StrategyFacts,
     UsageError,
@@ -52,7 +53,7 @@ class RowSettings:
 
     generation: Generation = field(default_factory=lambda: Generation("model"))
     """What goes into every request body."""
-    model_type: EndpointType | None = None
+    model_type: ModelType | None = None
     """How the model is asked; None: as the benchmark declares."""
     dataset: str | None = None
     """Dataset that replaces the benchmark's own."""
@@ -76,7 +77,7 @@ class RowSettings:
     """Whether nothing is scored."""
 
     @classmethod
-    def of(cls, settings: Any, model_type: EndpointType) -> RowSettings:
+    def of(cls, settings: Any, model_type: ModelType) -> RowSettings:
         """Taken from the settings of a run, which have all of these by name; its model's type is decided."""
         values = {each.name: getattr(settings, each.name) for each in fields(cls)}
         return cls(**{**values, "model_type": model_type})
@@ -123,7 +124,7 @@ class AskableRows:
         return STRATEGIES[self.strategy.name]
 
     @property
-    def model_type(self) -> EndpointType:
+    def model_type(self) -> ModelType:
         """How the model is asked."""
         return self.settings.model_type or self.spec.endpoint_type
 

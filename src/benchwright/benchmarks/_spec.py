@@ -8,14 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from benchwright.benchmarks._template import Template
-from benchwright.core import MODEL_TYPES, JsonObject, MetricSummary, ModelType, Row
+from benchwright.core import JsonObject, MetricSummary, ModelType, Row
 from benchwright.datasets import DatasetRef, Filter, Sampling
-
-EndpointType: TypeAlias = ModelType
-"""How the model is asked."""
-
-ENDPOINT_TYPES: tuple[EndpointType, ...] = MODEL_TYPES
-"""All of them, in the order in which messages list them."""
 
 ScorerFunction: TypeAlias = Callable[..., Any]
 """What the user decorated: `(sample)` or `(sample, config)` to a dict of scores, plain or `async`."""
@@ -102,7 +96,7 @@ class BenchmarkSpec:
     """The decorated function."""
     target_field: str = "target"
     """Column with the expected answer; a row without it has the target `""`."""
-    endpoint_type: EndpointType = "chat"
+    endpoint_type: ModelType = "chat"
     """How the model is asked, unless the run says otherwise."""
     requirements: tuple[str, ...] = ()
     """Packages the scorer needs, as pip requirement strings. Checked, never installed."""

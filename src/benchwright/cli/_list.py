@@ -9,11 +9,9 @@ from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._run_flags import add_workspace
 from benchwright.cli._workspace import existing_store, named_workspace
 from benchwright.config import Setting
+from benchwright.core import RUN_STATUSES
 
 _LIMIT = Setting("limit", "int", "show the newest N (default: 30)", least=1)
-
-
-_STATUSES = ("queued", "running", "interrupted", "completed", "failed", "canceled")
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
@@ -24,7 +22,10 @@ def configure(parser: Parser) -> None:
         "--name", "--eval", dest="name", metavar="NAME", help="only runs of this benchmark or workflow"
     )
     parser.add_argument(
-        "--status", metavar="STATUS", choices=_STATUSES, help=f"only those that are {', '.join(_STATUSES)}"
+        "--status",
+        metavar="STATUS",
+        choices=tuple(RUN_STATUSES),
+        help=f"only those that are {', '.join(RUN_STATUSES)}",
     )
     parser.add_argument(
         "--kind", choices=("benchmark", "workflow"), help="only runs of this kind: benchmark or workflow"

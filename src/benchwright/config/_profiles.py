@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from benchwright.core import Api, ConfigError
+from benchwright.core import Api, ConfigError, Route
 
 DEFAULT_PROFILE_URL = "http://localhost:8080"
 """Where a profile's server is unless told otherwise."""
@@ -19,7 +18,7 @@ class Profile:
     """The name users type."""
     api: Api
     """Wire format."""
-    type: Literal["chat", "completions"]
+    type: Route
     """Messages, or one text."""
     stream: bool
     """Whether replies are streamed, unless told otherwise."""

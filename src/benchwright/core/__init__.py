@@ -38,12 +38,12 @@ from benchwright.core._json import (
 from benchwright.core._loading import loading_code, refuse_while_loading
 from benchwright.core._metrics import is_share, is_time, lower_is_better
 from benchwright.core._names import normalise_name, suggest
-from benchwright.core._outcomes import OUTCOMES, Outcome
 from benchwright.core._printing import printable, printable_json, shown
 from benchwright.core._record_columns import RecordColumns, load_each
 from benchwright.core._requests import (
     ADAPTER_VERSION,
     LEFT_OUT,
+    ROUTE_PATHS,
     CallTimes,
     EchoedTokens,
     FailureKind,
@@ -71,7 +71,6 @@ from benchwright.core._sample_record import (
     encode_sample,
     encode_score,
     is_redacted,
-    known_outcome,
     marked_as_redacted,
     row_hash,
     score_columns,
@@ -89,6 +88,18 @@ from benchwright.core._secrets import (
     redact,
     remember_secret,
     url_owner,
+)
+from benchwright.core._statuses import (
+    OUTCOMES,
+    RUN_STATUSES,
+    STEP_STATUSES,
+    WITHOUT_REPLY,
+    Outcome,
+    RunStatus,
+    Status,
+    StepStatus,
+    known_outcome,
+    known_run_status,
 )
 from benchwright.core._step_keys import (
     call_key,
@@ -127,9 +138,13 @@ __all__ = [
     "OWN_WORDS",
     "PACKED_ENDINGS",
     "REDACTED",
+    "ROUTE_PATHS",
+    "RUN_STATUSES",
+    "STEP_STATUSES",
     "STRATEGIES",
     "VERSION",
     "WIRE_FORMATS",
+    "WITHOUT_REPLY",
     "WORST_FIRST",
     "Api",
     "BadRow",
@@ -162,9 +177,12 @@ __all__ = [
     "Row",
     "RunFailedError",
     "RunOwnedError",
+    "RunStatus",
     "RunSummary",
     "SampleRecord",
+    "Status",
     "StepRow",
+    "StepStatus",
     "StepValues",
     "StrategyFacts",
     "TokenUsage",
@@ -198,6 +216,7 @@ __all__ = [
     "judge_key",
     "key_range",
     "known_outcome",
+    "known_run_status",
     "known_secrets",
     "load_each",
     "load_exact_json",

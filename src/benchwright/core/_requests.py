@@ -5,7 +5,7 @@ Those made for every sample are named tuples: as frozen as a frozen dataclass, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -16,7 +16,10 @@ ADAPTER_VERSION = 1
 """Raised when the same request body would be sent or read differently; part of every request key."""
 
 Route: TypeAlias = Literal["chat", "completions"]
-"""Which OpenAI-compatible route a body is for: `/chat/completions` or `/completions`."""
+"""Which OpenAI-compatible route a body is for."""
+
+ROUTE_PATHS: Mapping[Route, str] = {"chat": "/chat/completions", "completions": "/completions"}
+"""The end of each route's URL. No other route ends like the first."""
 
 LeftOut: TypeAlias = Literal["none"]
 """In place of a sampling setting: requests do not have it, and the server's own default holds."""

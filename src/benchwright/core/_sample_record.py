@@ -16,11 +16,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from benchwright.core._errors import BenchwrightError
 from benchwright.core._hashing import encode_json
 from benchwright.core._json import JsonValue
-from benchwright.core._outcomes import Outcome
 from benchwright.core._record_columns import RecordColumns
+from benchwright.core._statuses import Outcome, known_outcome
 
 
 class StepRow(NamedTuple):
@@ -216,17 +215,6 @@ def score_fields(text: bytes) -> dict[str, Any]:
     """The fields that the text of a score holds, by name, and as they stand there."""
     stored: dict[str, Any] = orjson.loads(text)
     return {name: stored[key] for name, key in _KEYS.items() if key in stored}
-
-
-def known_outcome(name: str) -> Outcome:
-    """The outcome of that name. `BenchwrightError` for one that a newer version recorded."""
-    try:
-        return Outcome(name)
-    except ValueError:
-        raise BenchwrightError(
-            f"a sample is recorded with the outcome {name!r}, which this version does not know. "
-            "A newer benchwright wrote it: upgrade"
-        ) from None
 
 
 def score_columns(texts: Sequence[bytes]) -> RecordColumns:

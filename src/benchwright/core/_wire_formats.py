@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
+from benchwright.core._requests import ROUTE_PATHS
+
 ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
 """How a model is asked: chat messages, a plain prompt, or choices ranked by log-probability."""
 
@@ -59,7 +61,7 @@ class WireFormat:
 
 WIRE_FORMATS: Mapping[str, WireFormat] = {
     "openai": WireFormat(
-        routes=("/chat/completions", "/completions"),
+        routes=tuple(ROUTE_PATHS.values()),
         versioned=True,
         takes_messages=True,
         takes_tools=True,
@@ -67,7 +69,7 @@ WIRE_FORMATS: Mapping[str, WireFormat] = {
         model_lists=("/models",),
     ),
     "responses": WireFormat(
-        routes=("/responses", "/chat/completions", "/completions"),
+        routes=("/responses", *ROUTE_PATHS.values()),
         versioned=True,
         takes_messages=True,
         takes_tools=True,

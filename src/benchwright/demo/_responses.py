@@ -11,7 +11,7 @@ from time import time
 
 import orjson
 
-from benchwright.core import JsonObject, Route, encode_json
+from benchwright.core import ROUTE_PATHS, JsonObject, Route, encode_json
 from benchwright.demo._bodies import DemoRefusalError
 from benchwright.demo._choices import DemoCompletion
 from benchwright.demo._faults import Faults
@@ -23,7 +23,7 @@ from benchwright.demo._wire import error_body, model_body, models_body, reply_bo
 
 _JSON = "application/json"
 _EVENTS = "text/event-stream; charset=utf-8"
-_ROUTES: dict[str, Route] = {"/chat/completions": "chat", "/completions": "completions"}
+_ROUTES: dict[str, Route] = {path: route for route, path in ROUTE_PATHS.items()}
 _READABLE = ("/models", "/health", "/stats")
 _PAGE = b"<!doctype html><html><head><title>502</title></head><body><h1>Bad gateway</h1></body></html>\n"
 

@@ -10,7 +10,6 @@ from typing import Any
 from benchwright.benchmarks import (
     AskableRows,
     BenchmarkSpec,
-    EndpointType,
     RowSettings,
     judge_configs,
     judge_key_names,
@@ -20,7 +19,7 @@ from benchwright.benchmarks import (
     strategy_of,
 )
 from benchwright.config import HARMLESS, header_variables, resolve_headers
-from benchwright.core import ConfigError, JsonObject, doubtful_secrets, environment_secret
+from benchwright.core import ConfigError, JsonObject, ModelType, doubtful_secrets, environment_secret
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings
 from benchwright.engine._findings import DEMO_NOTE
@@ -119,7 +118,7 @@ def start_problems(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
     return problems
 
 
-def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> EndpointType:
+def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> ModelType:
     """As the run requests, else as the benchmark declares; ranking wins wherever either requests it. ConfigError
     where the server's wire format cannot do that."""
     wanted = settings.model_type or spec.endpoint_type

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypeAlias
 
-from benchwright.benchmarks import EndpointType, Generation
+from benchwright.benchmarks import Generation
 from benchwright.config import BY_NAME, Decides
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, ModelType
 from benchwright.demo import DemoSettings, FaultMix
 from benchwright.endpoints import EndpointSettings, ScriptedSettings
 from benchwright.engine._stop import Budget
@@ -45,7 +45,7 @@ class RunSettings:
     """The model under test."""
     generation: Generation = field(metadata=_REPLIES)
     """What goes into every request body."""
-    model_type: EndpointType | None = None
+    model_type: ModelType | None = None
     """How the model is asked; None: as the benchmark declares."""
     output_dir: str | None = None
     """Folder for the run's files as the user wrote it; None: one of the workspace's own."""

@@ -12,9 +12,9 @@ from benchwright.benchmarks import BenchmarkSpec
 from benchwright.core import (
     OUTCOMES,
     REDACTED,
+    WITHOUT_REPLY,
     JsonObject,
     MetricSummary,
-    Outcome,
     RecordColumns,
     RunSummary,
     lower_is_better,
@@ -80,7 +80,7 @@ def summarise(
             completion_tokens += sum(map(itemgetter(1), usages))
     evaluated, failed = counts.total(), aggregator.failed
     metrics = _metrics(aggregator, spec.lower_is_better)
-    replied = evaluated - counts[Outcome.REQUEST_FAILED] - counts[Outcome.SKIPPED]
+    replied = evaluated - sum(counts[outcome] for outcome in WITHOUT_REPLY)
     all_counted = counted >= replied > 0
     notes = list(notes)
     if spec.unscored:

@@ -8,14 +8,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchwright.core import BenchwrightError, RunOwnedError, RunSummary, UsageError
+from benchwright.core import BenchwrightError, RunOwnedError, RunStatus, RunSummary, UsageError
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
 from benchwright.reports import write_reports, write_run_config, write_run_files
 from benchwright.runs._loops import in_event_loop
 from benchwright.runs._result import RunResult, result_of
-from benchwright.store import RunRecord, RunStatus, Store, Workspace, open_store
+from benchwright.store import RunRecord, Store, Workspace, open_store
 
 _MANY_SAMPLES = 100_000
 """So many are indexed after the run, a few microseconds each; fewer when somebody first filters them."""

@@ -11,12 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.core import BenchwrightError, RunOwnedError, UsageError
+from benchwright.core import RUN_STATUSES, BenchwrightError, RunOwnedError, UsageError
 from benchwright.store import Owner, RunRecord, Store
 
 _PATIENCE_S = 15.0
 """How long a process may take to stop."""
-_CLOSED = ("completed", "failed", "canceled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Removed:
 
 def cancel_run(store: Store, run: RunRecord) -> Canceled:
     """End a run for good: its process is told to stop, and the run is `canceled`. UsageError for one that has ended."""
-    if run.status in _CLOSED:
+    if RUN_STATUSES[run.status].final:
         raise UsageError(f"run {run.id} has ended already ({run.status}). See: benchwright show {run.id}")
     owner = store.run_owner(run.id)
     note = None

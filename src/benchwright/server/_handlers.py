@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.core import VERSION, JsonObject, load_json
+from benchwright.core import VERSION, JsonObject, RunStatus, load_json
 from benchwright.server import _models as m
 from benchwright.server._refusals import Refusal
 from benchwright.server._state import ServerState
 from benchwright.server._tell import decision_told, event_told, metric_told, run_told, step_told
-from benchwright.store import Owner, RunStatus, StepRequest
+from benchwright.store import Owner, StepRequest
 
 
 @dataclass(frozen=True, slots=True)

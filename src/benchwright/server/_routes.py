@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from benchwright.core import STEP_STATUSES
 from benchwright.server import _handlers as h
 from benchwright.server import _models as m
 from benchwright.server._state import ServerState
@@ -39,9 +40,7 @@ class Query:
 _AFTER = Query("after", int, None, "go on behind this number: `next` of the page before")
 _LIMIT = Query("limit", int, 100, f"most entries of a page, up to {MOST_PER_PAGE}")
 _NAME = Query("name", str, None, "only of this name")
-_STATUS = Query(
-    "status", str, None, "only steps that stand so", ("running", "completed", "failed", "interrupted")
-)
+_STATUS = Query("status", str, None, "only steps that stand so", tuple(STEP_STATUSES))
 _KIND = Query("kind", str, None, "only runs of this kind", ("benchmark", "workflow"))
 
 

@@ -24,7 +24,6 @@ from benchwright.store._records import (
     Recovered,
     RunKind,
     RunRecord,
-    RunStatus,
     SampleSteps,
     StepOutput,
     StoreError,
@@ -44,7 +43,6 @@ from benchwright.store._workflow.records import (
     MetricPoint,
     MetricTotals,
     Page,
-    StepStatus,
     WorkflowStep,
 )
 from benchwright.store._workspace import STATE_FOLDER, Workspace, existing_workspace, find_workspace
@@ -68,7 +66,6 @@ __all__ = [
     "RunClosedError",
     "RunKind",
     "RunRecord",
-    "RunStatus",
     "RunStore",
     "SampleFilter",
     "SampleSteps",
@@ -77,7 +74,6 @@ __all__ = [
     "StepHeldError",
     "StepOutput",
     "StepRequest",
-    "StepStatus",
     "StepStore",
     "StepWriter",
     "Store",

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from benchwright.core import JsonObject, JsonValue, StepValues
+from benchwright.core import JsonObject, JsonValue, RunStatus, StepValues
 from benchwright.store._facets import SampleFilter
 from benchwright.store._owner import Owner
-from benchwright.store._records import CallStep, Event, RunRecord, RunStatus, SampleSteps, StepOutput
+from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput
 from benchwright.store._workflow.decisions import StepRequest
 from benchwright.store._workflow.records import (
     BeginDecision,

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from benchwright.core import BenchwrightError, JsonObject, JsonValue
+from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunStatus
 from benchwright.store._texts import load_json
 
-RunStatus: TypeAlias = Literal["queued", "running", "interrupted", "completed", "failed", "canceled"]
-"""The life of a run."""
 RunKind: TypeAlias = Literal["benchmark", "workflow"]
 """What was run: a benchmark by the engine, or a workflow of the user's own."""
 

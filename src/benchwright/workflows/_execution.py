@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from benchwright.core import BenchwrightError, JsonValue
-from benchwright.store import HEARTBEAT_S, RunStatus
+from benchwright.core import BenchwrightError, JsonValue, RunStatus
+from benchwright.store import HEARTBEAT_S
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._context import WorkflowContext, traceback_text
 from benchwright.workflows._errors import WorkflowError

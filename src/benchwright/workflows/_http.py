@@ -10,8 +10,8 @@ import asyncio
 import secrets
 from contextlib import suppress
 
-from benchwright.core import JsonObject, JsonValue, UsageError
-from benchwright.store import BeginDecision, RunStatus, StepRequest
+from benchwright.core import JsonObject, JsonValue, RunStatus, UsageError
+from benchwright.store import BeginDecision, StepRequest
 from benchwright.workflows._client import BenchwrightClient
 from benchwright.workflows._errors import ApiError
 

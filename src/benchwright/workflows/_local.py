@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchwright.core import JsonObject, JsonValue
-from benchwright.store import BeginDecision, Lease, RunStatus, StepRequest, Store, WorkflowWriter
+from benchwright.core import JsonObject, JsonValue, RunStatus
+from benchwright.store import BeginDecision, Lease, StepRequest, Store, WorkflowWriter
 
 
 class LocalRecorder:

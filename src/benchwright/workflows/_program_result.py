@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchwright.core import JsonObject, JsonValue
-from benchwright.store import RunStatus
-
-_EXIT = {"completed": 0, "interrupted": 130, "canceled": 130}
+from benchwright.core import RUN_STATUSES, JsonObject, JsonValue, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class CodeResult:
     @property
     def exit_status(self) -> int:
         """What a command that did this should exit with."""
-        return _EXIT.get(self.status, 1)
+        return RUN_STATUSES[self.status].exit_code
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from benchwright.core import JsonObject, JsonValue
-from benchwright.store import BeginDecision, RunStatus, StepRequest
+from benchwright.core import JsonObject, JsonValue, RunStatus
+from benchwright.store import BeginDecision, StepRequest
 
 
 class Recorder(Protocol):

@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.config import ConfigFile, read_config
-from benchwright.core import BenchwrightError, JsonObject, JsonValue, UsageError, encode_json
-from benchwright.store import Lease, RunRecord, RunStatus, Store, Workspace
+from benchwright.core import (
+    RUN_STATUSES,
+    BenchwrightError,
+    JsonObject,
+    JsonValue,
+    RunStatus,
+    UsageError,
+    encode_json,
+)
+from benchwright.store import Lease, RunRecord, Store, Workspace
 from benchwright.workflows._child import Child, PassOn
 from benchwright.workflows._environment import child_environment
 from benchwright.workflows._program_plan import CodePlan, entry_file, executable, plan_code
@@ -274,7 +282,7 @@ def _result(
     summary: Mapping[str, Any] = run.summary or {}
     ran = ending is not None and ending.status >= 0
     error = run.error
-    if run.status not in ("completed", "failed", "interrupted", "canceled") and ending is not None:
+    if RUN_STATUSES[run.status].live and ending is not None:
         error = "the run was taken over by another process"
     return CodeResult(
         run_id=run.id,

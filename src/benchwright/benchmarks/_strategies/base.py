@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from benchwright.benchmarks._prompts import Prompt, PromptBuilder
     from benchwright.benchmarks._requests import Generation
     from benchwright.benchmarks._scan import RowScan, ScannedRow
-    from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
-    from benchwright.core import ModelReply, ModelRequest, Row
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.core import ModelReply, ModelRequest, ModelType, Row
 
 
 class RowPlan(NamedTuple):
@@ -103,7 +103,7 @@ class Strategy(ABC):
         spec: BenchmarkSpec,
         prompts: PromptBuilder,
         generation: Generation,
-        model_type: EndpointType,
+        model_type: ModelType,
         *,
         echo_tokens: int = 0,
     ) -> None:
@@ -117,7 +117,7 @@ class Strategy(ABC):
 
     @classmethod
     @abstractmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: EndpointType | None) -> bool:
+    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
         """Whether rows of this benchmark are handled so. UsageError for a pair that cannot work."""
 
     @abstractmethod

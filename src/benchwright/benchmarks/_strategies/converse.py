@@ -13,8 +13,8 @@ from benchwright.core import JsonObject, UsageError
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._scan import RowScan, ScannedRow
-    from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
-    from benchwright.core import ModelReply, ModelRequest, Row
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.core import ModelReply, ModelRequest, ModelType, Row
 
 
 class Converse(Strategy):
@@ -24,7 +24,7 @@ class Converse(Strategy):
     threads = 32
 
     @classmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: EndpointType | None) -> bool:
+    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
         """Any benchmark that has turns."""
         if not spec.converses:
             return False

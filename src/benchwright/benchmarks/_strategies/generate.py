@@ -18,8 +18,8 @@ from benchwright.core import UsageError
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._prompts import PromptBuilder
-    from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
-    from benchwright.core import ModelRequest, Row
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.core import ModelRequest, ModelType, Row
 
 
 class Generate(Strategy):
@@ -32,7 +32,7 @@ class Generate(Strategy):
         spec: BenchmarkSpec,
         prompts: PromptBuilder,
         generation: Generation,
-        model_type: EndpointType,
+        model_type: ModelType,
         *,
         echo_tokens: int = 0,
     ) -> None:
@@ -44,7 +44,7 @@ class Generate(Strategy):
         self._request = chat_request if model_type == "chat" else completions_request
 
     @classmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: EndpointType | None) -> bool:
+    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
         """Any benchmark that no other strategy claims."""
         if spec.history is not None and model_type == "completions":
             raise UsageError(

@@ -13,8 +13,8 @@ from benchwright.core import JsonObject, ModelReply, UsageError
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._scan import RowScan, ScannedRow
-    from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
-    from benchwright.core import ModelRequest, Row
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.core import ModelRequest, ModelType, Row
 
 _OPENS = "([{<\"'`/\\-=_*$#@«“‘„"
 _FIRST_UNSPACED = "\u2e80"
@@ -27,7 +27,7 @@ class Rank(Strategy):
     name = "choices"
 
     @classmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: EndpointType | None) -> bool:
+    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
         """What the model's type or the benchmark declares to be ranked."""
         if "completions_logprob" not in (model_type, spec.endpoint_type):
             return False

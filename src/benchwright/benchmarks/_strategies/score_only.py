@@ -11,8 +11,8 @@ from benchwright.benchmarks._prompts import Prompt
 from benchwright.benchmarks._strategies.base import Answer, Asking, RowPlan, Strategy
 
 if TYPE_CHECKING:
-    from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
-    from benchwright.core import ModelRequest, Row
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.core import ModelRequest, ModelType, Row
 
 
 class ScoreOnly(Strategy):
@@ -21,7 +21,7 @@ class ScoreOnly(Strategy):
     name = "score_only"
 
     @classmethod
-    def fits(cls, spec: BenchmarkSpec, model_type: EndpointType | None) -> bool:
+    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
         """Any benchmark that names a column with responses."""
         return spec.response_field is not None
 

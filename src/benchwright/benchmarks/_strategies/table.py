@@ -13,12 +13,13 @@ from benchwright.benchmarks._strategies.score_only import ScoreOnly
 from benchwright.core import STRATEGIES
 
 if TYPE_CHECKING:
-    from benchwright.benchmarks._spec import BenchmarkSpec, EndpointType
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.core import ModelType
 
 _CLASSES: Mapping[str, type[Strategy]] = {each.name: each for each in (ScoreOnly, Rank, Converse, Generate)}
 
 
-def strategy_of(spec: BenchmarkSpec, model_type: EndpointType | None = None) -> type[Strategy]:
+def strategy_of(spec: BenchmarkSpec, model_type: ModelType | None = None) -> type[Strategy]:
     """How rows of this benchmark are handled when the model is of `model_type` (None: as declared).
 
     UsageError for a pair that cannot work.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchwright.core import (
+    ROUTE_PATHS,
     WIRE_FORMATS,
     JsonObject,
     JsonValue,
@@ -33,7 +34,7 @@ class OpenAiWire:
 
     def urls(self, address: Address, model: str) -> Urls:
         """Below the base path."""
-        chat, completions = address.url_of("/chat/completions"), address.url_of("/completions")
+        chat, completions = (address.url_of(path) for path in ROUTE_PATHS.values())
         return {"chat": RouteUrls(chat, chat), "completions": RouteUrls(completions, completions)}
 
     def payload(self, request: ModelRequest) -> bytes:

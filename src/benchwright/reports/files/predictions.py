@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from benchwright.core import JsonObject, encode_json
+from benchwright.core import WITHOUT_REPLY, JsonObject, encode_json
 from benchwright.reports.views.sample_columns import in_blocks
 from benchwright.reports.views.samples import SampleView, views_of
 from benchwright.store import SampleSteps, Store
@@ -15,7 +15,6 @@ from benchwright.store import SampleSteps, Store
 Identify: TypeAlias = Callable[[int, int], str]
 """Row number and repeat to an id."""
 
-UNASKED = ("request_failed", "skipped")
 """Outcomes without a reply."""
 
 
@@ -42,7 +41,7 @@ def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> b
         "data_abbr": dataset,
         "id": view.sample_id,
         "repeat": view.repeat,
-        "success": view.outcome not in UNASKED,
+        "success": view.outcome not in WITHOUT_REPLY,
         "uuid": identify(view.sample_id, view.repeat),
         "origin_prompt": _asked(view),
         "prediction": view.response,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from benchwright.reports.files.predictions import UNASKED, Predicted
+from benchwright.core import WITHOUT_REPLY
+from benchwright.reports.files.predictions import Predicted
 from benchwright.reports.views.samples import SampleView
 
 _FIRST = 10
@@ -36,10 +37,10 @@ class Tally:
         self.samples += 1
         if predicted.error is not None:
             self.kinds[str(predicted.error["kind"])] += 1
-            quoted = self.unasked if view.outcome in UNASKED else self.unscored
+            quoted = self.unasked if view.outcome in WITHOUT_REPLY else self.unscored
             if len(quoted) < _FIRST:
                 quoted.append(f"row {view.sample_id}/{view.repeat}: {view.error}")
-        if view.latency_s is not None and view.outcome not in UNASKED:
+        if view.latency_s is not None and view.outcome not in WITHOUT_REPLY:
             self.replies += 1
             self.latency_s += view.latency_s
             self.slowest_s = max(self.slowest_s, view.latency_s)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchwright.core import OUTCOMES, MetricSummary, RunSummary, printable
+from benchwright.core import OUTCOMES, MetricSummary, RunSummary, known_outcome, printable
 from benchwright.reports.files.run_files import RUN_FILES
 from benchwright.reports.terminal.workflows import summary_of
 from benchwright.reports.views.figures import headline_of
@@ -211,7 +211,7 @@ def _some_wrong(summary: RunSummary) -> bool:
 def _outcome_style(summary: RunSummary, outcome: str) -> str:
     if not summary.outcomes.get(outcome):
         return "dim"
-    return "green" if outcome == "scored" else "yellow"
+    return known_outcome(outcome).style
 
 
 def _plain(text: str) -> Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from benchwright.core import OUTCOMES, RunSummary, printable
+from benchwright.core import OUTCOMES, RUN_STATUSES, RunSummary, printable
 from benchwright.reports.terminal.workflows import steps_of, summary_of, workflow_headline
 from benchwright.reports.views.settings import model_of
 from benchwright.reports.views.text import duration, local_time
@@ -14,8 +14,6 @@ from benchwright.store import RunRecord
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
-
-_STYLES = {"completed": "green", "failed": "red", "interrupted": "yellow", "running": "cyan"}
 
 
 class RunTable:
@@ -63,7 +61,7 @@ def _table(runs: Sequence[RunRecord], *, narrow: bool) -> Table:
         table.add_row(
             str(run.id),
             *(Text(cell) for cell in cells),
-            Text(status, _STYLES.get(run.status, "")),
+            Text(status, RUN_STATUSES[run.status].style),
             _samples(run, summary),
             Text(workflow_headline(run) if run.kind == "workflow" else _headline(summary)),
             local_time(run.created_at).replace(" ", break_),

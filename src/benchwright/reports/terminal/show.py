@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from benchwright.core import JsonValue, encode_json, exact_json, printable
+from benchwright.core import JsonValue, encode_json, exact_json, known_outcome, printable
 from benchwright.reports.terminal.result import result_table, result_view
 from benchwright.reports.terminal.workflows import workflow_overview
 from benchwright.reports.views.samples import JudgeView, SampleView
@@ -104,7 +104,7 @@ def sample_in_full(view: SampleView, judges: Sequence[JudgeView]) -> Group:
             parts.extend([Rule(heading, align="left", style="dim"), Text(printable(text), style)])
 
     title = f"sample {view.sample_id}, repeat {view.repeat}: {view.outcome}"
-    parts.append(Text(title, "bold green" if view.outcome == "scored" else "bold yellow"))
+    parts.append(Text(title, f"bold {known_outcome(view.outcome).style}"))
     section("system", view.system)
     messages = orjson.loads(view.messages) if view.messages else []
     section("media", "\n".join(_media(messages[-1].get("content"))) if messages else None)

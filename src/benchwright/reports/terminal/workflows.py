@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import JsonValue, RunSummary, exact_json, printable
+from benchwright.core import RUN_STATUSES, JsonValue, RunStatus, RunSummary, exact_json, printable
 from benchwright.reports.views.steps import StepView, step_table
 from benchwright.reports.views.text import duration, local_time, number, plural
 from benchwright.store import Event, MetricTotals, RunRecord
@@ -118,7 +118,7 @@ def code_result(
     *,
     run_id: int,
     name: str,
-    status: str,
+    status: RunStatus,
     error: str | None,
     steps: Mapping[str, int],
     metrics: Mapping[str, float],
@@ -130,7 +130,7 @@ def code_result(
     from rich.table import Table
     from rich.text import Text
 
-    style = {"completed": "bold green", "failed": "bold red"}.get(status, "bold yellow")
+    style = f"bold {RUN_STATUSES[status].style or 'yellow'}"
     title = Text.assemble("run ", (str(run_id), "bold"), f" {printable(name)}: ", (status, style))
     title.append(f" after {duration(seconds)}")
     parts: list[RenderableType] = [Text(), title]

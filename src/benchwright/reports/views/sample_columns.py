@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from benchwright.core import encode_json, reply_columns, score_columns
+from benchwright.core import WITHOUT_REPLY, encode_json, reply_columns, score_columns
 from benchwright.reports.views.request_bodies import asked, text_of
 from benchwright.store import SampleSteps
 
@@ -17,9 +17,6 @@ BLOCK_ROWS = 100
 enough to have the collector look through them again and again."""
 BLOCK_BYTES = 200_000
 """Bytes of recorded text at a time, roughly."""
-
-_UNASKED = ("request_failed", "skipped")
-"""Outcomes where an empty response is none."""
 
 
 def in_blocks(
@@ -103,4 +100,4 @@ def _conversation(conversation: Any, messages: bytes | None) -> bytes | None:
 
 
 def _response(response: str | None, outcome: str) -> str | None:
-    return response if response or outcome not in _UNASKED else None
+    return response if response or outcome not in WITHOUT_REPLY else None

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, load_exact_json, printable, suggest
+from benchwright.core import (
+    STEP_STATUSES,
+    JsonObject,
+    JsonValue,
+    NotFoundError,
+    load_exact_json,
+    printable,
+    suggest,
+)
 from benchwright.reports.files.run_files import iso_time
 from benchwright.reports.views.text import duration, number
 from benchwright.store import Event, MetricPoint, Store, WorkflowStep
@@ -14,9 +22,6 @@ from benchwright.store import Event, MetricPoint, Store, WorkflowStep
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.table import Table
-
-_STYLES = {"completed": "green", "failed": "red", "interrupted": "yellow", "running": "cyan"}
-_NOT_WELL = ("failed", "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class StepView:
     @property
     def not_well(self) -> bool:
         """Whether its last attempt failed or was interrupted."""
-        return self.step.status in _NOT_WELL
+        return STEP_STATUSES[self.step.status].troubled
 
 
 def step_views(store: Store, run_id: int) -> list[StepView]:
@@ -172,7 +177,7 @@ def step_table(views: Sequence[StepView], limit: int) -> Group:
             said = step.error.strip().rpartition("\n")[2]
         table.add_row(
             Text(printable(step.key)),
-            Text(step.status, _STYLES.get(step.status, "")),
+            Text(step.status, STEP_STATUSES[step.status].style),
             str(step.attempt),
             duration(view.seconds),
             Text(printable(said)),
@@ -206,7 +211,7 @@ def step_in_full(view: StepView, events: Sequence[Event]) -> Group:
 
     step = view.step
     title = f"step {printable(step.key)}: {step.status}, attempt {step.attempt}, {duration(view.seconds)}"
-    parts: list[RenderableType] = [Text(), Text(title, f"bold {_STYLES.get(step.status, '')}")]
+    parts: list[RenderableType] = [Text(), Text(title, f"bold {STEP_STATUSES[step.status].style}")]
 
     def section(heading: str, text: str | None, style: str = "") -> None:
         if text:

@@ -10,16 +10,19 @@ from typing import Any
 import orjson
 
 from benchwright.core import (
+    RUN_STATUSES,
     JsonObject,
     NotFoundError,
     RunOwnedError,
+    RunStatus,
     StepValues,
     UsageError,
     encode_json,
+    known_run_status,
     suggest,
 )
 from benchwright.store._owner import Owner, begin_run, end_of_run, this_process
-from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, RunStatus, event_of
+from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, event_of
 from benchwright.store._sqlite.connected import Connected, check_lease
 from benchwright.store._sqlite.database import database_of
 from benchwright.store._texts import load_json, storable, storable_json, storable_message
@@ -291,7 +294,8 @@ class Runs(Connected):
 def _run_record(row: tuple[Any, ...]) -> RunRecord:
     (run_id, name, target, model, status, folder, settings, manifest, summary, error, created, finished,
      owner, heartbeat, kind, given, output, tags, starts) = row  # fmt: skip
-    if status in ("queued", "running") and not (owner and Owner.from_text(str(owner)).alive(heartbeat)):
+    status = known_run_status(status, run_id)
+    if RUN_STATUSES[status].live and not (owner and Owner.from_text(str(owner)).alive(heartbeat)):
         status = "interrupted"
     return RunRecord(
         id=run_id,

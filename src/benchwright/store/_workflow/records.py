@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, StepStatus
 
 T = TypeVar("T")
 
-StepStatus: TypeAlias = Literal["running", "completed", "failed", "interrupted"]
-"""Where a step of a workflow stands."""
 InputChange: TypeAlias = Literal["fail", "rerun"]
 """What to do when a step's input is not the recorded one: refuse, or supersede the old step and keep it."""
 

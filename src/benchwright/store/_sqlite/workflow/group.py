@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from benchwright.store._records import RunStatus
+from benchwright.core import RunStatus
 from benchwright.store._sqlite.workflow.open_steps import OpenStep
 from benchwright.store._sqlite.workflow.statements import (
     PUT_STEP,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 
+from benchwright.core import StepStatus
 from benchwright.store._sqlite.workflow.open_steps import OpenStep
 from benchwright.store._sqlite.workflow.statements import newest_state
 from benchwright.store._workflow.decisions import StepState
-from benchwright.store._workflow.records import Lease, StepStatus
+from benchwright.store._workflow.records import Lease
 
 _MOST_KEYS = 100_000
 """Keys remembered of a new run (7 MB); beyond that the database is asked."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
+from benchwright.core import StepStatus
 from benchwright.store._workflow.decisions import StepRequest, StepState
-from benchwright.store._workflow.records import Lease, StepStatus
+from benchwright.store._workflow.records import Lease
 
 
 class OpenStep:

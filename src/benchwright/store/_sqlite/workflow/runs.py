@@ -6,9 +6,17 @@ import sqlite3
 import time
 from contextlib import suppress
 
-from benchwright.core import JsonObject, JsonValue, RunOwnedError, encode_json, normalise_name
+from benchwright.core import (
+    RUN_STATUSES,
+    JsonObject,
+    JsonValue,
+    RunOwnedError,
+    RunStatus,
+    encode_json,
+    known_run_status,
+    normalise_name,
+)
 from benchwright.store._owner import begin_run, this_process
-from benchwright.store._records import RunStatus
 from benchwright.store._sqlite.connected import check_lease
 from benchwright.store._sqlite.database import database_of
 from benchwright.store._sqlite.runs import Runs
@@ -121,7 +129,11 @@ class WorkflowRuns(Runs):
                 ).fetchone()
                 if row is not None and row[1] is None and row[0] == status:
                     return
-                if row is not None and row[1] is None and row[0] in ("completed", "failed", "canceled"):
+                if (
+                    row is not None
+                    and row[1] is None
+                    and RUN_STATUSES[known_run_status(row[0], lease.run_id)].final
+                ):
                     raise RunClosedError(f"run {lease.run_id} has ended already ({row[0]})")
                 check_lease(connection, lease)
                 close_run(connection, lease.run_id, status, output, error)

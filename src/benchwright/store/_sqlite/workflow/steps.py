@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, encode_json
+from benchwright.core import JsonObject, JsonValue, NotFoundError, StepStatus, encode_json
 from benchwright.store._sqlite.connected import Connected, check_lease
 from benchwright.store._sqlite.workflow.statements import (
     PUT_STEP,
@@ -27,7 +27,7 @@ from benchwright.store._workflow.decisions import (
     with_inputs,
 )
 from benchwright.store._workflow.errors import InputChangedError
-from benchwright.store._workflow.records import BeginDecision, Lease, StepStatus
+from benchwright.store._workflow.records import BeginDecision, Lease
 
 
 class WorkflowSteps(Connected):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
-from benchwright.core import JsonValue
+from benchwright.core import JsonValue, RunStatus
 from benchwright.store._owner import Owner
-from benchwright.store._records import RunStatus
 from benchwright.store._sqlite.connected import check_lease
 from benchwright.store._sqlite.runs import Runs
 from benchwright.store._sqlite.steps import lower_marks

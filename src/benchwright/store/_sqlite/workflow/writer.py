@@ -15,8 +15,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from benchwright.core import BenchwrightError, JsonObject, JsonValue, encode_json
-from benchwright.store._records import RunStatus
+from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunStatus, StepStatus, encode_json
 from benchwright.store._sqlite.connected import Transaction, check_lease
 from benchwright.store._sqlite.database import not_written, open_database
 from benchwright.store._sqlite.workflow.group import Closing, Group, HeldEvent, write_lone
@@ -36,7 +35,7 @@ from benchwright.store._workflow.decisions import (
 )
 from benchwright.store._workflow.errors import InputChangedError, RunClosedError
 from benchwright.store._workflow.leases import let_go, lost_lease
-from benchwright.store._workflow.records import BeginDecision, Lease, StepStatus
+from benchwright.store._workflow.records import BeginDecision, Lease
 
 _GATHER_TURNS = 4
 """Turns of the loop for which records wait for company while other steps are under way."""

@@ -1,0 +1,107 @@
+"""How samples end, and where runs and steps stand. Every list of these words is derived from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypeAlias, cast
+
+from benchwright.core._errors import BenchwrightError
+
+
+class Outcome(StrEnum):
+    """The end of one sample. Every sample has exactly one. All are counted, and none is made a zero."""
+
+    SCORED = "scored"
+    """The scorer gave its numbers."""
+    UNPARSED = "unparsed"
+    """The model answered, but the scorer found no answer in its text (`parsed` is false)."""
+    EMPTY = "empty"
+    """The model answered nothing: empty or null content."""
+    TRUNCATED = "truncated"
+    """The reply was cut: an unclosed thought, or the token limit before any answer."""
+    REFUSED = "refused"
+    """The server or the model declined (content filter, refusal field)."""
+    REQUEST_FAILED = "request_failed"
+    """No usable reply after all attempts."""
+    SCORER_FAILED = "scorer_failed"
+    """The scorer, or its judge, raised or returned something that is not a score."""
+    SKIPPED = "skipped"
+    """The row could not be sent: a field that the prompt needs is missing."""
+
+    @property
+    def has_reply(self) -> bool:
+        """Whether a reply was there to be scored."""
+        return self not in (Outcome.REQUEST_FAILED, Outcome.SKIPPED)
+
+    @property
+    def style(self) -> str:
+        """Its colour in terminals."""
+        return "green" if self is Outcome.SCORED else "yellow"
+
+
+OUTCOMES: tuple[Outcome, ...] = tuple(Outcome)
+"""All outcomes, in the order in which tables show them."""
+WITHOUT_REPLY: frozenset[str] = frozenset(outcome.value for outcome in Outcome if not outcome.has_reply)
+"""Outcomes of samples that the model never answered."""
+
+RunStatus: TypeAlias = Literal["queued", "running", "interrupted", "completed", "failed", "canceled"]
+"""Where a run stands."""
+StepStatus: TypeAlias = Literal["running", "completed", "failed", "interrupted"]
+"""Where a step of a workflow stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a status means."""
+
+    live: bool = False
+    """A process executes the run, or will. Once that process is dead, the run counts as interrupted."""
+    final: bool = False
+    """The run was ended on purpose or by its own failure. It cannot be canceled any more."""
+    troubled: bool = False
+    """A step of this status deserves a look."""
+    of_steps: bool = True
+    """Whether steps have it too."""
+    exit_code: int = 1
+    """What a command exits with after a run that ended so."""
+    style: str = ""
+    """Its colour in terminals."""
+
+
+RUN_STATUSES: Mapping[RunStatus, Status] = {
+    "queued": Status(live=True, of_steps=False),
+    "running": Status(live=True, style="cyan"),
+    "interrupted": Status(troubled=True, exit_code=130, style="yellow"),
+    "completed": Status(final=True, exit_code=0, style="green"),
+    "failed": Status(final=True, troubled=True, style="red"),
+    "canceled": Status(final=True, of_steps=False, exit_code=130),
+}
+"""All statuses of runs, in the order of a run's life."""
+STEP_STATUSES: Mapping[StepStatus, Status] = {
+    cast(StepStatus, name): status for name, status in RUN_STATUSES.items() if status.of_steps
+}
+"""All statuses of steps."""
+
+
+def known_outcome(name: str) -> Outcome:
+    """The outcome of that name. `BenchwrightError` for one that a newer version recorded."""
+    try:
+        return Outcome(name)
+    except ValueError:
+        raise _newer("a sample", "outcome", name) from None
+
+
+def known_run_status(name: str, run_id: int) -> RunStatus:
+    """The status of that name. `BenchwrightError` for one that a newer version recorded."""
+    if name not in RUN_STATUSES:
+        raise _newer(f"run {run_id}", "status", name)
+    return cast(RunStatus, name)
+
+
+def _newer(what: str, noun: str, name: str) -> BenchwrightError:
+    return BenchwrightError(
+        f"{what} is recorded with the {noun} {name!r}, which this version does not know. "
+        "A newer benchwright wrote it: upgrade"
+    )
