@@ -1,5 +1,6 @@
 """Performs what benchmarks describe: durable calls, scoring, resume, budgets, progress."""
 
+from benchwright.engine._feed import WorkItem
 from benchwright.engine._findings import DEMO_NOTE
 from benchwright.engine._group import InterruptedRunError, RunGroup, stopped_twice
 from benchwright.engine._manifest import changed_manifest
@@ -17,6 +18,7 @@ from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._settings import DECIDES, ModelSettings, RunSettings
 from benchwright.engine._side_calls import judge_request, judge_settings, judge_text
 from benchwright.engine._stop import Budget, StopCause
+from benchwright.engine._worker import OpenSample, RunContext, SampleWorker
 
 __all__ = [
     "DECIDES",
@@ -24,14 +26,18 @@ __all__ = [
     "Budget",
     "InterruptedRunError",
     "ModelSettings",
+    "OpenSample",
     "Performed",
     "Phase",
     "Prepared",
     "Progress",
+    "RunContext",
     "RunGroup",
     "RunSettings",
+    "SampleWorker",
     "StopCause",
     "Watcher",
+    "WorkItem",
     "changed_manifest",
     "judge_request",
     "judge_settings",

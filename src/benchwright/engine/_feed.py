@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from benchwright.core import CallRecord, Row, StepRow, call_key, decode_score, score_key
+from benchwright.core import Row, decode_score, sample_of, score_key
 from benchwright.datasets import Batch
 from benchwright.engine._progress import Progress
 from benchwright.engine._stop import Stop
@@ -16,34 +16,19 @@ from benchwright.engine._threads import DaemonThreads
 from benchwright.store import StepOutput, Store
 
 
-@dataclass(slots=True)
-class WorkItem:
-    """One sample of one repeat, to be asked and scored."""
+class WorkItem(NamedTuple):
+    """One sample of one repeat, to be asked and scored: here, or in another process."""
 
-    index: int
+    sample_id: int
     """0-based row number."""
     repeat: int
     """0-based repeat."""
     row: Row
     """The row after field mapping."""
-    recorded: dict[str, StepOutput] | None
-    """Calls that an earlier start recorded, by key; None on a first start."""
-    out_of_budget: bool = False
-    """Set when a call of this sample was not sent: the sample then stays open for a resume."""
-    held: CallRecord | None = None
-    """A reply that is recorded in one row with its score, if the score follows at once."""
     copy: int = 0
     """Which of the rows with the same prompt this is: copies are repeats, and never share a reply."""
-    row_json: bytes = b""
-    """The row as it was before a scorer could change it; its hash is the row's identity."""
-    asked: dict[bytes, int] | None = None
-    """Of samples with several calls: equal ones so far, by hash."""
-
-    def release_held(self) -> StepRow:
-        """The held call as a step of its own: its score takes longer than a reply should wait to be recorded."""
-        assert self.held is not None
-        held, self.held = self.held, None
-        return StepRow(call_key(self.index, self.repeat), *held[1:])
+    recorded: Mapping[str, StepOutput] | None = None
+    """Its calls that an earlier start recorded, by key; None where there are none."""
 
 
 class Feed:
@@ -112,22 +97,31 @@ class Feed:
         self._ahead = asyncio.create_task(self._read())
         first = self._next_index
         self._next_index += len(batch.rows)
-        calls: dict[str, StepOutput] | None = None
-        scored: dict[str, StepOutput] = {}
-        if self._resuming:
-            last = self._next_index - 1
-            scored = self._store.recorded(self._run_id, "score", first, last)
-            calls = self._store.recorded(self._run_id, "call", first, last)
-            calls.update(self._store.recorded(self._run_id, "judge", first, last))
+        scored, calls = self._recorded(first) if self._resuming else ({}, {})
+        ready, repeats, copy_of = self._ready, self._repeats, self._copy_of
+        if repeats == 1 and not scored and not calls:  # most runs
+            ready.extend(
+                [WorkItem(index, 0, row, copy_of(index)) for index, row in enumerate(batch.rows, first)]
+            )
+            return
         for index, row in enumerate(batch.rows, first):
-            copy = self._copy_of(index)
-            for repeat in range(self._repeats):
-                if scored and score_key(index, repeat) in scored:
-                    self._count_recorded(scored[score_key(index, repeat)])
-                else:
-                    # Each repeat has a row of its own: a scorer that changes it must not change later prompts.
-                    own = deepcopy(row) if self._repeats > 1 else row
-                    self._ready.append(WorkItem(index, repeat, own, calls, copy=copy))
+            for repeat in range(repeats):
+                key = score_key(index, repeat)
+                if key in scored:
+                    self._count_recorded(scored[key])
+                    continue
+                # Each repeat has a row of its own: a scorer that changes it must not change later prompts.
+                own = deepcopy(row) if repeats > 1 else row
+                ready.append(WorkItem(index, repeat, own, copy_of(index), calls.get(sample_of(key))))
+
+    def _recorded(self, first: int) -> tuple[dict[str, StepOutput], dict[str, dict[str, StepOutput]]]:
+        """What an earlier start recorded for the rows from `first` on: scores by key, calls by sample."""
+        last = self._next_index - 1
+        calls: dict[str, dict[str, StepOutput]] = {}
+        for kind in ("call", "judge"):
+            for key, output in self._store.recorded(self._run_id, kind, first, last).items():
+                calls.setdefault(sample_of(key), {})[key] = output
+        return self._store.recorded(self._run_id, "score", first, last), calls
 
     async def _read(self) -> Batch | None:
         return await self._threads.run(next, self._batches, None)

@@ -55,23 +55,40 @@ class EndpointFindings:
 class ServerFindings:
     """What is known of all endpoints of a run, its judges included."""
 
-    def __init__(self, store: Store, run: RunRecord, group: RunGroup, source: int | None = None) -> None:
-        known = run.manifest.get(_KEY)
-        if known is None and source is not None:  # replies of an earlier run: its requests are looked up
-            known = store.run(source).manifest.get(_KEY)
+    def __init__(
+        self,
+        known: object = None,
+        *,
+        group: RunGroup | None = None,
+        changed: Callable[[JsonObject], None] | None = None,
+    ) -> None:
+        """`known` is what the manifest of a run has; `changed` gets it anew, before anything is sent in the new way."""
         self._known: dict[str, Any] = known if isinstance(known, dict) else {}
-        self._store = store
-        self._run_id = run.id
+        self._report = changed
         self._group = group
         self._endpoints: dict[str, EndpointFindings] = {}
         for fingerprint in self._known:
             self.of(fingerprint)
 
+    @classmethod
+    def of_run(
+        cls, store: Store, run: RunRecord, group: RunGroup, source: int | None = None
+    ) -> ServerFindings:
+        """Those of a recorded run; `source` is the run whose replies are scored again."""
+        known = run.manifest.get(_KEY)
+        if known is None and source is not None:  # replies of an earlier run: its requests are looked up
+            known = store.run(source).manifest.get(_KEY)
+
+        def changed(servers: JsonObject) -> None:
+            store.update_manifest(run.id, {**store.run(run.id).manifest, _KEY: servers})
+
+        return cls(known, group=group, changed=changed)
+
     def of(self, fingerprint: str) -> EndpointFindings:
         """The findings about one endpoint."""
         found = self._endpoints.get(fingerprint)
         if found is None:
-            shared = self._group.refused_settings(fingerprint)
+            shared = set() if self._group is None else self._group.refused_settings(fingerprint)
             known = self._known.get(fingerprint) or {}
             found = self._endpoints[fingerprint] = EndpointFindings(known, self._keep, shared)
         return found
@@ -96,5 +113,5 @@ class ServerFindings:
         servers: JsonObject = {
             name: found.to_json() for name, found in self._endpoints.items() if found.to_json()
         }
-        manifest = self._store.run(self._run_id).manifest
-        self._store.update_manifest(self._run_id, {**manifest, _KEY: servers})
+        if self._report is not None:
+            self._report(servers)

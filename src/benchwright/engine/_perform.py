@@ -13,7 +13,6 @@ from benchwright.config import resolve_headers
 from benchwright.core import (
     JsonObject,
     Outcome,
-    Route,
     RunSummary,
     SampleRecord,
     UsageError,
@@ -28,27 +27,25 @@ from benchwright.endpoints import (
     ScriptedSettings,
     open_endpoint,
 )
-from benchwright.engine._calls import Calls, Ledger, answering
-from benchwright.engine._execute import Machinery, execute
+from benchwright.engine._calls import Calls, Ledger
+from benchwright.engine._execute import RunParts, execute
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import InterruptedRunError, RunGroup
+from benchwright.engine._journal import KnownReplies, RunJournal
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._prepare import Prepared
-from benchwright.engine._progress import Progress, Watcher
+from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, replayed
-from benchwright.engine._scoring import Scoring
 from benchwright.engine._settings import ModelSettings
-from benchwright.engine._side_calls import JudgeCalls, ModelCalls
 from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
 from benchwright.engine._warmup import UnrecordedCalls, warm_up
+from benchwright.engine._worker import RunContext, SampleWorker
 from benchwright.store import RunRecord, StepWriter, Store
 
 if TYPE_CHECKING:
     from benchwright.endpoints import EchoProfile
-
-_SCORER_THREADS = 32
 
 _ESTIMATED = (
     "the server does not count tokens: --max-tokens-total was kept by an estimate of four characters a token"
@@ -102,91 +99,165 @@ async def perform(
                 prepared, store, run,
                 resuming=resuming, watcher=watcher, endpoint=endpoint, group=group, label=label,
             )  # fmt: skip
-    progress = Progress(label or run.name)
-    stop = Stop(prepared.settings.budget)
-    async with AsyncExitStack() as stack:
-        at_once = stack.enter_context(stop.listening(group))
-        ours = endpoint is None
-        if prepared.settings.rescored_from is not None:
-            endpoint = NoModel()  # whatever the caller brought: this run has no business with it
-        elif endpoint is None:
-            endpoint = _open(prepared.settings.endpoint, RetryGate(stop), group)
-            stack.push_async_callback(endpoint.aclose)
-        writer = store.step_writer(run.id)
-        stack.push_async_callback(writer.close)
-        ledger = CallLedger(
-            run_id=run.id, store=store, writer=writer, stop=stop, progress=progress,
-            cache=prepared.settings.cache,
-        )  # fmt: skip
-        findings = ServerFindings(store, run, group, prepared.settings.rescored_from)
-        setting_up = _assemble(
-            prepared,
-            store,
-            run,
-            ledger,
-            endpoint,
-            writer,
+    run_under_way = _UnderWay(prepared, store, run, resuming, watcher, group, label or run.name)
+    await run_under_way.work(endpoint)
+    return run_under_way.end()
+
+
+class _UnderWay:
+    """One start of a run: set up, worked on, summed up."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        store: Store,
+        run: RunRecord,
+        resuming: bool,
+        watcher: Watcher | None,
+        group: RunGroup,
+        label: str,
+    ) -> None:
+        settings = prepared.settings
+        self._prepared = prepared
+        self._store = store
+        self._run = run
+        self._resuming = resuming
+        self._watcher = watcher
+        stop, progress = Stop(settings.budget), Progress(label)
+        # Asked once: in a workspace without replies no look-up is made at all.
+        looks_up = settings.cache and store.index_replies()
+        self._context = RunContext(
             stop,
             progress,
-            stack,
-            resuming,
             group,
-            watcher,
-            findings,
+            ServerFindings.of_run(store, run, group, settings.rescored_from),
+            CallLedger(stop=stop, progress=progress, known=KnownReplies(store, run.id) if looks_up else None),
         )
-        machinery = await _unless_interrupted(setting_up, stop, at_once)
-        unread = await _record_unreadable(prepared, store, run.id, writer)
-        progress.total = prepared.row_count * prepared.settings.repeats
-        started, probes = time.monotonic(), endpoint.requests_sent
-        await execute(machinery, store, run.id, watcher, at_once, group)
-        seconds = time.monotonic() - started
-        sent = ledger.sent
-        if ours:  # the ledger counts replies; what was cut off was sent too
-            sent = max(sent, endpoint.requests_sent - probes + machinery.judges.requests_sent)
-    # A failure of the model or of the scorer says more, so it goes first.
-    failure = progress.commonest_failure or unread
-    progress.phase = "summing up"
-    if watcher is not None:
-        watcher.show(progress)
-    summary = summarise(
-        store,
-        run.id,
-        rows=prepared.row_count,
-        repeats=prepared.settings.repeats,
-        failure_threshold=prepared.settings.failure_threshold,
-        spec=prepared.spec,
-        origins=prepared.rows.reader.origins(),
-        pass_k=prepared.settings.pass_k,
-        manifest=run.manifest,
-        notes=[
-            *prepared.notes,
-            *_echo_notes(store, run),
-            *_server_notes(prepared, findings),
-            *_replay_notes(prepared, store, run),
-            *([_ESTIMATED] if stop.estimated else []),
-            *([stop.reason] if stop.cause in ("budget", "hopeless", "failures") else []),
-        ],
-    )
-    _record_end(store, run, summary, stop, failure)
-    progress.phase = "done"
-    if watcher is not None:
-        watcher.show(progress)
-    return Performed(
-        summary=summary,
-        cause=stop.cause,
-        reason=stop.reason,
-        first_failure=failure,
-        requests_sent=sent,
-        retries=ledger.retries,
-        from_cache=ledger.cached,
-        seconds=seconds,
-        done=progress.done - progress.recorded,
-    )
+        self._unread = ""
+        self._sent = 0
+        self._seconds = 0.0
+
+    async def work(self, endpoint: OpenEndpoint | None) -> None:
+        """Ask and score every sample that is not on record, until all is done or the run stops."""
+        context, prepared = self._context, self._prepared
+        async with AsyncExitStack() as stack:
+            at_once = stack.enter_context(context.stop.listening(context.group))
+            ours = endpoint is None
+            if prepared.settings.rescored_from is not None:
+                endpoint = NoModel()  # whatever the caller brought: this run has no business with it
+            elif endpoint is None:
+                endpoint = _open(prepared.settings.endpoint, RetryGate(context.stop), context.group)
+                stack.push_async_callback(endpoint.aclose)
+            writer = self._store.step_writer(self._run.id)
+            stack.push_async_callback(writer.close)
+            journal = context.journal = RunJournal(self._store, self._run.id, writer)
+            setting_up = self._set_up(endpoint, journal, stack)
+            parts = await _unless_interrupted(setting_up, context.stop, at_once)
+            self._unread = await _record_unreadable(prepared, self._store, self._run.id, writer)
+            context.progress.total = prepared.row_count * prepared.settings.repeats
+            started, probes = time.monotonic(), endpoint.requests_sent
+            await execute(parts, self._store, self._run.id, self._watcher, at_once, context.group)
+            self._seconds = time.monotonic() - started
+            self._sent = context.ledger.sent
+            if ours:  # the ledger counts replies; what was cut off was sent too
+                sent = endpoint.requests_sent - probes + parts.worker.judges.requests_sent
+                self._sent = max(self._sent, sent)
+
+    async def _set_up(self, endpoint: OpenEndpoint, journal: RunJournal, stack: AsyncExitStack) -> RunParts:
+        context, prepared, store, run = self._context, self._prepared, self._store, self._run
+        settings, rows = prepared.settings, prepared.rows
+        fingerprint = settings.endpoint.fingerprint()
+        findings = context.findings.of(fingerprint)
+        probed = AdaptedEndpoint(endpoint, findings.adapter)
+        profile = await _echo_profile(prepared, store, run, probed, context.progress)
+        echo_tokens = 0 if profile is None else profile.max_tokens
+        if echo_tokens:
+            rows = rows.but(echo_tokens=echo_tokens)
+        replays = settings.rescored_from is not None
+        worker = SampleWorker(
+            rows,
+            settings,
+            endpoint,
+            context,
+            ledger=_ledger_of(prepared, store, context.ledger),
+            echo_tokens=echo_tokens,
+            answering=replayed if replays else None,
+        )
+        await stack.enter_async_context(worker)
+        if _wants_warm_up(prepared, store, run.id, self._resuming):
+            self._show("warming up")
+            unrecorded = Calls(
+                UnrecordedCalls(context.stop), endpoint, fingerprint, findings,
+                threads=rows.strategy.threads, echo_tokens=echo_tokens,
+            )  # fmt: skip
+            await warm_up(rows, unrecorded, settings.num_warmups)
+        feed = Feed(
+            iter(rows.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=self._resuming,
+            stop=context.stop, progress=context.progress, copy_of=rows.scan.copy_of,
+        )  # fmt: skip
+        return RunParts(
+            worker,
+            feed,
+            journal,
+            endpoint,
+            context.stop,
+            context.progress,
+            prepared.workers,
+            settings.max_failures,
+        )
+
+    def end(self) -> Performed:
+        """Sum up what is on record, and record how the run ended."""
+        stop, progress, ledger = self._context.stop, self._context.progress, self._context.ledger
+        # A failure of the model or of the scorer says more, so it goes first.
+        failure = progress.commonest_failure or self._unread
+        self._show("summing up")
+        summary = self._summary()
+        _record_end(self._store, self._run, summary, stop, failure)
+        self._show("done")
+        return Performed(
+            summary=summary,
+            cause=stop.cause,
+            reason=stop.reason,
+            first_failure=failure,
+            requests_sent=self._sent,
+            retries=ledger.retries,
+            from_cache=ledger.cached,
+            seconds=self._seconds,
+            done=progress.done - progress.recorded,
+        )
+
+    def _summary(self) -> RunSummary:
+        prepared, store, run, stop = self._prepared, self._store, self._run, self._context.stop
+        return summarise(
+            store,
+            run.id,
+            rows=prepared.row_count,
+            repeats=prepared.settings.repeats,
+            failure_threshold=prepared.settings.failure_threshold,
+            spec=prepared.spec,
+            origins=prepared.rows.reader.origins(),
+            pass_k=prepared.settings.pass_k,
+            manifest=run.manifest,
+            notes=[
+                *prepared.notes,
+                *_echo_notes(store, run),
+                *_server_notes(prepared, self._context.findings),
+                *_replay_notes(prepared, store, run),
+                *([_ESTIMATED] if stop.estimated else []),
+                *([stop.reason] if stop.cause in ("budget", "hopeless", "failures") else []),
+            ],
+        )
+
+    def _show(self, phase: Phase) -> None:
+        self._context.progress.phase = phase
+        if self._watcher is not None:
+            self._watcher.show(self._context.progress)
 
 
 async def _unless_interrupted(
-    setting_up: Coroutine[Any, Any, Machinery], stop: Stop, at_once: asyncio.Future[None]
-) -> Machinery:
+    setting_up: Coroutine[Any, Any, RunParts], stop: Stop, at_once: asyncio.Future[None]
+) -> RunParts:
     """What the coroutine gives. Probes and warm-ups that an interrupt cut short have not failed."""
     task = asyncio.create_task(setting_up)
     try:
@@ -201,71 +272,6 @@ async def _unless_interrupted(
     finally:
         task.cancel()
         await asyncio.wait((task,))
-
-
-async def _assemble(
-    prepared: Prepared,
-    store: Store,
-    run: RunRecord,
-    ledger: CallLedger,
-    endpoint: OpenEndpoint,
-    writer: StepWriter,
-    stop: Stop,
-    progress: Progress,
-    stack: AsyncExitStack,
-    resuming: bool,
-    group: RunGroup,
-    watcher: Watcher | None,
-    findings: ServerFindings,
-) -> Machinery:
-    settings, rows = prepared.settings, prepared.rows
-    fingerprint = settings.endpoint.fingerprint()
-    probed = AdaptedEndpoint(endpoint, findings.of(fingerprint).adapter)
-    profile = await _echo_profile(prepared, store, run, probed, progress)
-    echo_tokens = 0 if profile is None else profile.max_tokens
-    if echo_tokens:
-        rows = rows.but(echo_tokens=echo_tokens)
-
-    def calls_over(which: Ledger) -> Calls:
-        threads = rows.strategy.threads
-        return Calls(which, endpoint, fingerprint, findings, threads=threads, echo_tokens=echo_tokens)
-
-    calls = calls_over(_ledger_of(prepared, store, ledger))
-    judges = JudgeCalls(ledger, settings.parallelism, RetryGate(stop), group, findings)
-    stack.push_async_callback(judges.aclose)
-    route: Route = "chat" if rows.model_type == "chat" else "completions"
-    scoring = Scoring(
-        prepared.spec,
-        ask_model=ModelCalls(calls, settings.generation, route).ask,
-        ask_judge=judges.ask,
-        threads=min(settings.parallelism, _SCORER_THREADS),
-    )
-    stack.callback(scoring.close)
-    if _wants_warm_up(prepared, store, run.id, resuming):
-        progress.phase = "warming up"
-        if watcher is not None:
-            watcher.show(progress)
-        unrecorded = calls_over(UnrecordedCalls(stop))
-        await warm_up(rows, answering(rows.strategy, unrecorded), settings.num_warmups)
-    feed = Feed(
-        iter(rows.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=resuming,
-        stop=stop, progress=progress, copy_of=rows.scan.copy_of,
-    )  # fmt: skip
-    answer = answering(rows.strategy, calls)
-    if settings.rescored_from is not None:
-        answer = replayed(answer)
-    return Machinery(
-        answer,
-        scoring,
-        feed,
-        writer,
-        endpoint,
-        judges,
-        stop,
-        progress,
-        prepared.workers,
-        settings.max_failures,
-    )
 
 
 def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:

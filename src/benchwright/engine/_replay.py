@@ -6,22 +6,24 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from benchwright.benchmarks import Answer
+from benchwright.benchmarks import Answer, Asking
 from benchwright.core import (
     BenchwrightError,
     JsonObject,
     ModelReply,
     ModelRequest,
     RequestFailure,
+    Row,
     call_key,
     is_redacted,
     moved_key,
     row_hash,
 )
 from benchwright.endpoints import Endpoint
-from benchwright.engine._calls import Answering
+from benchwright.engine._calls import RequestIdentity, SampleCalls
 from benchwright.engine._feed import WorkItem
-from benchwright.engine._ledger import CallLedger, RequestIdentity
+from benchwright.engine._ledger import CallLedger, recorded_reply
+from benchwright.engine._worker import Answering
 from benchwright.store import Store
 
 
@@ -48,16 +50,17 @@ class RecordedReplies:
         request: ModelRequest,
         endpoint: Endpoint,
         identity: RequestIdentity,
-        item: WorkItem,
+        sample: SampleCalls,
     ) -> ModelReply:
         """The recorded reply to `request`. Raises NotAskedError where there is none; sends nothing, ever."""
-        number = item.copy if key is None else identity.number(key, request, item)
+        item = sample.item
+        number = item.copy if key is None else identity.number(key, request, sample)
         request = identity.findings.adapter.apply(request)
         digest = identity.hash(request, number)
-        known = self._ledger.recorded(key, digest, request, identity, item)
+        known = recorded_reply(key, digest, request, identity, item)
         if known is not None:
             return known
-        step = self._store.call(self._source, self._key(key, item))
+        step = self._store.call(self._source, self._key(key, sample))
         # Among copies the number may have changed with the rows before it; the request says whether it is the same.
         kept = request.payload if request.record is None else request.record
         if step is not None and (step.input_hash == digest or step.input == kept):
@@ -75,7 +78,7 @@ class RecordedReplies:
             raise NotAskedError(
                 f"run {self._source} stored this reply without a secret that it held, so it cannot be scored again"
             )
-        return self._ledger.adopt(key, digest, request, output, item, identity)
+        return self._ledger.adopt(key, digest, request, output, identity, sample)
 
     async def _of_other_row(self, digest: bytes, plain: bytes, item: WorkItem) -> bytes | None:
         """The reply to an equal request of another row: this one has changed in what its request does not hold, or
@@ -87,36 +90,36 @@ class RecordedReplies:
             output = await self._ledger.known_elsewhere(digest)
         return output
 
-    def _key(self, key: str | None, item: WorkItem) -> str:
+    def _key(self, key: str | None, sample: SampleCalls) -> str:
         """Where the earlier run recorded the call. Its row may have another number there, because of other filters,
         limits or order: then the row's content says where it is."""
-        key = key or call_key(item.index, item.repeat)
-        index = self._places.get(item.index)
-        if index is None:
-            index = self._places[item.index] = self._index_there(item)
-        return key if index == item.index else moved_key(key, index)
+        item = sample.item
+        key = key or call_key(item.sample_id, item.repeat)
+        there = self._places.get(item.sample_id)
+        if there is None:
+            there = self._places[item.sample_id] = self._row_there(item, row_hash(sample.row))
+        return key if there == item.sample_id else moved_key(key, there)
 
-    def _index_there(self, item: WorkItem) -> int:
-        identity = row_hash(item.row_json)
-        if self._store.row_hash(self._source, item.index, item.repeat) == identity:
-            return item.index
+    def _row_there(self, item: WorkItem, identity: bytes) -> int:
+        if self._store.row_hash(self._source, item.sample_id, item.repeat) == identity:
+            return item.sample_id
         if self._rows is None:
             self._rows = {}
             for index, repeat, digest, _ in self._store.scored(self._source):
                 if repeat == 0:
                     self._rows.setdefault(digest, deque()).append(index)
         same = self._rows.get(identity)
-        return same.popleft() if same else item.index
+        return same.popleft() if same else item.sample_id
 
 
 def replayed(answer: Answering) -> Answering:
     """The same without a model: a row for which nothing was requested is skipped."""
 
-    async def recorded(item: WorkItem) -> Answer:
+    async def recorded(row: Row, repeat: int, asking: Asking) -> Answer:
         try:
-            return await answer(item)
+            return await answer(row, repeat, asking)
         except NotAskedError as error:
-            return Answer(None, "", item.row, skipped=str(error))
+            return Answer(None, "", row, skipped=str(error))
 
     return recorded
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchwright.benchmarks import Answer, BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_of
 from benchwright.core import BenchwrightError, Outcome, ReplyStatus
-from benchwright.engine._feed import WorkItem
+from benchwright.engine._calls import SampleCalls
 from benchwright.engine._group import StopAtOnce
 from benchwright.engine._threads import DaemonThreads
 from benchwright.scorers import JudgeCall, ScorerInput, Scores
@@ -55,10 +55,10 @@ class Scored:
     """The expected answer."""
 
 
-AskModel = Callable[[WorkItem, int, Any, dict[str, Any]], Any]
-"""`(item, number, prompt, overrides)` → awaitable text: the `model_call_fn` of scorers."""
-AskJudge = Callable[[WorkItem, int, JudgeCall], Any]
-"""`(item, number, call)` → awaitable text."""
+AskModel = Callable[[SampleCalls, int, Any, dict[str, Any]], Any]
+"""`(sample, number, prompt, overrides)` → awaitable text: the `model_call_fn` of scorers."""
+AskJudge = Callable[[SampleCalls, int, JudgeCall], Any]
+"""`(sample, number, call)` → awaitable text."""
 
 
 class Scoring:
@@ -79,20 +79,20 @@ class Scoring:
         # found out there without holding up the loop. An `async` one says itself that it does not block.
         self._proven_quick = inspect.iscoroutinefunction(spec.scorer)
         self._slow = 0
-
-    @property
-    def in_threads(self) -> bool:
+        self.in_threads = not self._proven_quick
         """Whether the next answer is scored in a thread."""
-        return self._threaded or not self._proven_quick
+
+    def _leave_loop(self) -> None:
+        self._threaded = self.in_threads = True
 
     def close(self) -> None:
         """Let go of the threads."""
         self._threads.close()
 
-    def score(self, item: WorkItem, answer: Answer) -> Scored | Awaitable[Scored]:
+    def score(self, calls: SampleCalls, answer: Answer) -> Scored | Awaitable[Scored]:
         """Score one answer: at once where the scorer is quick, else as something to await."""
         spec = self._spec
-        target = target_of(spec, item.row)
+        target = target_of(spec, calls.item.row)
         if answer.skipped is not None:
             return Scored(Outcome.SKIPPED, None, answer.skipped, target)
         reply = answer.reply
@@ -100,7 +100,7 @@ class Scoring:
             return Scored(Outcome.REQUEST_FAILED, None, reply.failure.message, target)
         if answer.broken is not None:
             return Scored(Outcome.SCORER_FAILED, None, answer.broken, target)
-        live = _LiveCalls(self, item)
+        live = _LiveCalls(self, calls)
         sample = ScorerInput(
             answer.response,
             target,
@@ -129,12 +129,13 @@ class Scoring:
         finally:
             self._in_loop = False
         if live.refused:  # whatever came of it, it came of a question that was not asked
-            self._threaded = True
+            self._leave_loop()
             return self._later(live, sample, answer, None)
         took = perf_counter() - started
         if took > SLOW_SCORER_S:
             self._slow += 1
-            self._threaded = self._slow >= 3 or took > BLOCKING_SCORER_S
+            if self._slow >= 3 or took > BLOCKING_SCORER_S:
+                self._leave_loop()
         if scores is None:
             return _failed(answer, failure, target)
         return Scored(_outcome(answer, scores), scores, None, target)
@@ -155,7 +156,7 @@ class Scoring:
         except BaseException as error:  # whatever a user's code may raise, it is this sample's failure only
             failure = error
         if live.refused:
-            self._threaded = True
+            self._leave_loop()
             live.refused = False
             return await self._later(live, sample, answer, None)
         if scores is None:
@@ -168,10 +169,11 @@ class Scoring:
         if inspect.isawaitable(result):
             result = asyncio.run(_awaited(result))
         took = perf_counter() - started
-        if live.asked:
-            self._threaded = True
+        if live.questions:
+            self._leave_loop()
         elif took <= SLOW_SCORER_S:
             self._proven_quick = True
+            self.in_threads = self._threaded
         return _checked(result)
 
     def wait_for(self, question: Any) -> str:
@@ -183,46 +185,46 @@ class Scoring:
         text: str = asyncio.run_coroutine_threadsafe(question, self._loop).result()
         return text
 
-    def question(self, item: WorkItem, number: int, prompt: Any, overrides: dict[str, Any]) -> Any:
+    def question(self, calls: SampleCalls, number: int, prompt: Any, overrides: dict[str, Any]) -> Any:
         """The awaitable of a `model_call_fn` call."""
-        return self._ask_model(item, number, prompt, overrides)
+        return self._ask_model(calls, number, prompt, overrides)
 
-    def judge_question(self, item: WorkItem, number: int, call: JudgeCall) -> Any:
+    def judge_question(self, calls: SampleCalls, number: int, call: JudgeCall) -> Any:
         """The awaitable of a judge's call."""
-        return self._ask_judge(item, number, call)
+        return self._ask_judge(calls, number, call)
 
 
 class _LiveCalls:
     """What a scorer can ask while it scores one sample. Calls are numbered, so that each is its own step."""
 
-    __slots__ = ("_item", "_scoring", "asked", "refused")
+    __slots__ = ("_calls", "_scoring", "questions", "refused")
 
-    def __init__(self, scoring: Scoring, item: WorkItem) -> None:
+    def __init__(self, scoring: Scoring, calls: SampleCalls) -> None:
         self._scoring = scoring
-        self._item = item
-        self.asked = 0
+        self._calls = calls
+        self.questions = 0
         """Questions so far."""
         self.refused = False
         """Whether one could not be asked, because the scorer ran in the event loop."""
 
     def model_call(self, prompt: Any, **overrides: Any) -> str:
         """The model under test: `model_call_fn(prompt_or_messages, temperature=…, max_tokens=…)` → text."""
-        return self._wait(self._scoring.question(self._item, self._number(), prompt, overrides))
+        return self._wait(self._scoring.question(self._calls, self._number(), prompt, overrides))
 
     def ask(self, call: JudgeCall) -> str:
         """A judge."""
-        return self._wait(self._scoring.judge_question(self._item, self._number(), call))
+        return self._wait(self._scoring.judge_question(self._calls, self._number(), call))
 
     def _number(self) -> int:
-        self.asked += 1
-        return self.asked - 1
+        self.questions += 1
+        return self.questions - 1
 
     def _wait(self, question: Any) -> str:
         try:
             return self._scoring.wait_for(question)
         except _NeedsThread:
             self.refused = True
-            self.asked = 0  # the scorer starts again in a thread, with the same numbers
+            self.questions = 0  # the scorer starts again in a thread, with the same numbers
             raise
 
 

@@ -17,13 +17,11 @@ from benchwright.core import (
     ModelReply,
     ModelRequest,
     Route,
-    call_key,
     encode_json,
     judge_key,
 )
 from benchwright.endpoints import EndpointSettings, OpenEndpoint, open_endpoint
-from benchwright.engine._calls import Calls
-from benchwright.engine._feed import WorkItem
+from benchwright.engine._calls import Calls, SampleCalls
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import RunGroup
 from benchwright.engine._ledger import CallLedger
@@ -34,21 +32,20 @@ from benchwright.scorers import JudgeCall, JudgeConfig, JudgeFailedError
 class ModelCalls:
     """`sample.model_call_fn(prompt_or_messages, **overrides)`: the model under test, asked by a scorer."""
 
-    def __init__(self, calls: Calls, generation: Generation, route: Route) -> None:
-        self._calls = calls
+    def __init__(self, generation: Generation, route: Route) -> None:
         self._generation = generation
         self._route = route
 
-    async def ask(self, item: WorkItem, number: int, prompt: Any, overrides: dict[str, Any]) -> str:
+    async def ask(self, sample: SampleCalls, number: int, prompt: Any, overrides: dict[str, Any]) -> str:
         """The reply's text; a failed request raises, which makes the sample `scorer_failed`."""
-        generation = self._generation.but(**overrides)
+        generation, repeat = self._generation.but(**overrides), sample.item.repeat
         if isinstance(prompt, list):
-            request = conversation_request(prompt, generation, repeat=item.repeat)
+            request = conversation_request(prompt, generation, repeat=repeat)
         elif self._route == "chat":
-            request = chat_request(Prompt(str(prompt)), generation, repeat=item.repeat)
+            request = chat_request(Prompt(str(prompt)), generation, repeat=repeat)
         else:
-            request = completions_request(Prompt(str(prompt)), generation, repeat=item.repeat)
-        reply = await self._calls.ask(call_key(item.index, item.repeat, f"m{number:03d}"), request, item)
+            request = completions_request(Prompt(str(prompt)), generation, repeat=repeat)
+        reply = await sample.ask(request, f"m{number:03d}")
         if reply.failure is not None:
             raise BenchwrightError(f"model_call_fn: {reply.failure.message}")
         return reply.text
@@ -67,10 +64,11 @@ class JudgeCalls:
         self._parallelism = parallelism
         self._open: dict[JudgeConfig, tuple[OpenEndpoint, Calls]] = {}
 
-    async def ask(self, item: WorkItem, number: int, call: JudgeCall) -> str:
+    async def ask(self, sample: SampleCalls, number: int, call: JudgeCall) -> str:
         """The judge's text, or `JudgeFailedError`."""
-        request = judge_request(call, item.repeat)
-        reply = await self._calls(call.config).ask(judge_key(item.index, item.repeat, number), request, item)
+        item = sample.item
+        key = judge_key(item.sample_id, item.repeat, number)
+        reply = await self._calls(call.config).ask(key, judge_request(call, item.repeat), sample)
         return judge_text(reply)
 
     @property
@@ -89,10 +87,9 @@ class JudgeCalls:
             endpoint = open_endpoint(
                 settings, gate=self._gate, limiter=self._group.limiter(settings), judge=True
             )
-            self._open[config] = (
-                endpoint,
-                Calls(self._ledger, endpoint, settings.fingerprint(), self._findings),
-            )
+            fingerprint = settings.fingerprint()
+            calls = Calls(self._ledger, endpoint, fingerprint, self._findings.of(fingerprint))
+            self._open[config] = (endpoint, calls)
         return self._open[config][1]
 
 

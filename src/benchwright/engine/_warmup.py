@@ -9,9 +9,9 @@ from itertools import chain, cycle, islice
 from benchwright.benchmarks import Answer, AskableRows
 from benchwright.core import ModelReply, ModelRequest, RunFailedError
 from benchwright.endpoints import AdaptedEndpoint, Endpoint
-from benchwright.engine._calls import Answering
+from benchwright.engine._calls import Calls, RequestIdentity, SampleCalls
 from benchwright.engine._feed import WorkItem
-from benchwright.engine._ledger import BUDGET_SPENT, RequestIdentity
+from benchwright.engine._ledger import BUDGET_SPENT
 from benchwright.engine._stop import Stop
 
 
@@ -27,7 +27,7 @@ class UnrecordedCalls:
         request: ModelRequest,
         endpoint: Endpoint,
         identity: RequestIdentity,
-        item: WorkItem,
+        sample: SampleCalls,
     ) -> ModelReply:
         """Send, and forget."""
         if not self._stop.may_send():
@@ -38,13 +38,13 @@ class UnrecordedCalls:
         return reply
 
 
-async def warm_up(rows: AskableRows, answer: Answering, count: int) -> None:
+async def warm_up(rows: AskableRows, calls: Calls, count: int) -> None:
     """Ask the first `count` rows (over again where there are fewer). RunFailedError if not one was answered."""
     first = list(islice(chain.from_iterable(batch.rows for batch in rows.batches()), count))
-    items = [
-        WorkItem(number, 0, deepcopy(row), None) for number, row in enumerate(islice(cycle(first), count))
-    ]
-    answers = await asyncio.gather(*(answer(item) for item in items))
+    items = [WorkItem(number, 0, deepcopy(row)) for number, row in enumerate(islice(cycle(first), count))]
+    answers = await asyncio.gather(
+        *(rows.strategy.answer(item.row, 0, SampleCalls(calls, item, b"")) for item in items)
+    )
     failures = [failure for answer in answers if (failure := _failure(answer)) is not None]
     if answers and len(failures) == len(answers):
         raise RunFailedError(

@@ -1,0 +1,92 @@
+"""What the store of a run does for its samples: replies of earlier runs, and records as soon as they are made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from benchwright.core import CallRecord, RunOwnedError, SampleRecord, StepRow, call_key, encode_sample
+from benchwright.engine._feed import WorkItem
+from benchwright.store import StepWriter, Store, StoreError
+
+
+class RunJournal:
+    """Stores calls and samples of one run."""
+
+    def __init__(self, store: Store, run_id: int, writer: StepWriter) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._writer = writer
+
+    def keep(self, item: WorkItem, calls: Sequence[CallRecord]) -> asyncio.Future[None]:
+        """Store calls of a sample whose score is not known yet, each as a step of its own.
+
+        A full disk or a lost lease is reported by whoever stores next, and must not keep an `async` scorer from being
+        awaited.
+        """
+        own = call_key(item.sample_id, item.repeat)
+        if item.recorded is not None:
+            self._forget_replaced(item, calls)
+        try:
+            return self._writer.append([StepRow(call[0] or own, *call[1:]) for call in calls])
+        except (StoreError, RunOwnedError) as error:
+            failed = asyncio.get_running_loop().create_future()
+            failed.set_exception(error)
+            failed.exception()  # those who await it see it; an unwatched one must not warn
+            return failed
+
+    def finish(self, item: WorkItem, record: SampleRecord) -> asyncio.Future[None]:
+        """Store a sample with the calls that it holds; the future is done when they are committed."""
+        if item.recorded is not None:
+            self._forget_replaced(item, record.calls)
+        return self._writer.append(encode_sample(record))
+
+    def _forget_replaced(self, item: WorkItem, calls: Sequence[CallRecord]) -> None:
+        """A call is made again where its recorded reply answers another request, or was stored without a secret that
+        it held, so that its score might differ."""
+        recorded = item.recorded or {}
+        for call in calls:
+            key = call.key or call_key(item.sample_id, item.repeat)
+            if key in recorded:
+                self._store.forget_step(self._run_id, key)
+
+
+class KnownReplies:
+    """Looks replies of earlier runs up: all that are needed in one turn of the event loop, together."""
+
+    def __init__(self, store: Store, run_id: int) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._waiting: dict[bytes, list[asyncio.Future[bytes | None]]] = {}
+        self._answering: set[asyncio.Task[None]] = set()  # a task that nobody refers to may be lost
+
+    async def find(self, digest: bytes) -> bytes | None:
+        """The reply to an equal request of another run; None if there is none."""
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            task = loop.create_task(self._answer())
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+        found: asyncio.Future[bytes | None] = (
+            loop.create_future()
+        )  # one each: a worker that ends cancels its own
+        self._waiting.setdefault(digest, []).append(found)
+        return await found
+
+    async def _answer(self) -> None:
+        await asyncio.sleep(0)  # whoever else has a turn now joins
+        waiting, self._waiting = self._waiting, {}
+        replies: dict[bytes, bytes] = {}
+        failure: Exception | None = None
+        try:
+            replies = await self._store.reusable(self._run_id, list(waiting))
+        except Exception as error:  # whoever waits must learn of it
+            failure = error
+        for digest, futures in waiting.items():
+            for future in futures:
+                if future.done():
+                    continue
+                if failure is None:
+                    future.set_result(replies.get(digest))
+                else:
+                    future.set_exception(failure)

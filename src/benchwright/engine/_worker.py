@@ -1,0 +1,168 @@
+"""Asks and scores one sample at a time, and gives back everything as one record. Needs no store and no workspace, so
+that the same code may work in this process or in another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from time import time
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeAlias
+
+from benchwright.benchmarks import Answer, AskableRows, Asking
+from benchwright.core import CallRecord, Route, Row, SampleRecord, encode_json, redact
+from benchwright.endpoints import Endpoint
+from benchwright.engine._calls import Calls, Journal, Ledger, SampleCalls
+from benchwright.engine._feed import WorkItem
+from benchwright.engine._findings import ServerFindings
+from benchwright.engine._group import RunGroup
+from benchwright.engine._ledger import CallLedger
+from benchwright.engine._progress import Progress
+from benchwright.engine._scoring import Scored, Scoring
+from benchwright.engine._settings import RunSettings
+from benchwright.engine._side_calls import JudgeCalls, ModelCalls
+from benchwright.engine._stop import RetryGate, Stop
+
+_SCORER_THREADS = 32
+
+Answering: TypeAlias = Callable[[Row, int, Asking], Coroutine[Any, Any, Answer]]
+"""From a row and its repeat to the model's answer, as `Strategy.answer`."""
+
+
+class OpenSample(NamedTuple):
+    """A sample that a budget or a stop cut off: a resume asks it again."""
+
+    calls: tuple[CallRecord, ...]
+    """Its finished calls, which are paid for."""
+
+
+@dataclass(slots=True)
+class RunContext:
+    """What the samples of one run share."""
+
+    stop: Stop
+    """When to stop."""
+    progress: Progress
+    """Counters for whoever watches."""
+    group: RunGroup
+    """Limits that runs of one process share."""
+    findings: ServerFindings
+    """What is known of the servers."""
+    ledger: CallLedger
+    """Where calls pass."""
+    journal: Journal | None = None
+    """Where calls are stored before their sample is done; None: only with the sample."""
+
+    @classmethod
+    def alone(cls, settings: RunSettings) -> RunContext:
+        """For samples that are worked on without a store, within the budget of the settings."""
+        stop, progress = Stop(settings.budget), Progress(settings.benchmark)
+        ledger = CallLedger(stop=stop, progress=progress)
+        return cls(stop, progress, RunGroup(), ServerFindings(), ledger)
+
+
+class SampleWorker:
+    """Works on the samples of one run, any number of them at once. To be closed, as a context manager."""
+
+    def __init__(
+        self,
+        rows: AskableRows,
+        settings: RunSettings,
+        endpoint: Endpoint,
+        context: RunContext | None = None,
+        *,
+        ledger: Ledger | None = None,
+        echo_tokens: int = 0,
+        answering: Callable[[Answering], Answering] | None = None,
+    ) -> None:
+        """Made inside an event loop.
+
+        Args:
+            rows: The rows that samples come from, for a server that generates `echo_tokens` before it echoes.
+            settings: The settings of the run.
+            endpoint: The model under test; the caller closes it.
+            context: What the samples of the run share; None: nothing but the budget of the settings.
+            ledger: Where calls to the model pass, if not through the context's own.
+            echo_tokens: See `AskableRows.but`.
+            answering: What else happens around an answer.
+        """
+        context = context or RunContext.alone(settings)
+        self._journal = context.journal
+        fingerprint = settings.endpoint.fingerprint()
+        self._calls = Calls(
+            ledger or context.ledger,
+            endpoint,
+            fingerprint,
+            context.findings.of(fingerprint),
+            threads=rows.strategy.threads,
+            echo_tokens=echo_tokens,
+        )
+        self._answer: Answering = rows.strategy.answer
+        if answering is not None:
+            self._answer = answering(self._answer)
+        self.judges = JudgeCalls(
+            context.ledger, settings.parallelism, RetryGate(context.stop), context.group, context.findings
+        )
+        route: Route = "chat" if rows.model_type == "chat" else "completions"
+        self._scoring = Scoring(
+            rows.spec,
+            ask_model=ModelCalls(settings.generation, route).ask,
+            ask_judge=self.judges.ask,
+            threads=min(settings.parallelism, _SCORER_THREADS),
+        )
+        self._stack = AsyncExitStack()
+        self._stack.push_async_callback(self.judges.aclose)
+        self._stack.callback(self._scoring.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    async def do(self, item: WorkItem) -> SampleRecord | OpenSample:
+        """Ask and score one sample. Failures are in the record; only what ends the run is raised."""
+        started = time()
+        row = encode_json(item.row)  # before a scorer can change it
+        sample = SampleCalls(self._calls, item, row, self._journal)
+        answer = await self._answer(item.row, item.repeat, sample)
+        if sample.cut_off:
+            return OpenSample(sample.calls)
+        scoring = self._scoring
+        if scoring.in_threads and (stored := sample.store_early()) is not None:
+            # A scorer that never lets go of the interpreter lock must not take a paid reply with it.
+            await stored
+        try:
+            scored = scoring.score(sample, answer)
+        except BaseException:  # a scorer's own interrupt ends the run, and the reply is paid for
+            sample.store_early()
+            raise
+        if not isinstance(scored, Scored):
+            sample.store_early()
+            scored = await scored
+            if sample.cut_off:  # a judge, or the scorer's own question, could not be asked any more
+                return OpenSample(sample.calls)
+        return _record(sample, answer, scored, started)
+
+
+def _record(sample: SampleCalls, answer: Answer, scored: Scored, started: float) -> SampleRecord:
+    item, reply, error = sample.item, answer.reply, scored.error
+    if error is not None:
+        error = redact(error)
+    cut, failure = False, None
+    response: str | None = answer.response
+    if reply is not None:
+        if reply.text is response:
+            response = None
+        # An echo is requested with one token.
+        cut = reply.finish_reason == "length" and reply.echoed is None
+        if reply.failure is not None:
+            failure = reply.failure.kind
+    record = SampleRecord(
+        item.sample_id, item.repeat, sample.row, scored.outcome, scored.target, scored.scores, error, answer.prompt,
+        response, cut, failure, answer.usage, None, None, None, None, False, started, time(), sample.calls,
+    )  # fmt: skip
+    return record if answer.extra is None else record._replace(**answer.extra)
