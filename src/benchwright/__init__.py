@@ -1,183 +1,44 @@
 """Evaluate language-model endpoints on data and benchmarks you bring yourself.
 
 >>> from benchwright import benchmark, scorer, ScorerInput
+
+The package exports what you type in a benchmark, a workflow, a suite or a notebook, and the errors that you catch.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from benchwright.benchmarks import benchmark, scorer
-    from benchwright.core import BenchwrightError, JsonValue
-    from benchwright.datasets import load_dataset, register_fetcher
-    from benchwright.endpoints import ScriptedEndpoint
-    from benchwright.scorers import (
-        ScorerInput,
-        all_of,
-        any_of,
-        boolean_yesno,
-        chrf,
-        gsm8k_answer,
-        mcq_letter_extract,
-        multiple_choice_acc,
-    )
-    from benchwright.sdk import (
-        RunResult,
-        SuiteResult,
-        check,
-        compare,
-        judge_score,
-        rescore,
-        resume,
-        run,
-        run_suite,
-    )
-    from benchwright.stats import Classification, Statistics
-    from benchwright.suites import read_base
-    from benchwright.workflows import (
-        ApiError,
-        BenchwrightClient,
-        BenchwrightRun,
-        Dataset,
-        DatasetSource,
-        LLMMessage,
-        ModelProvider,
-        RunRecord,
-        StepParams,
-        SystemMessage,
-        UserMessage,
-        WorkflowContext,
-        WorkflowDescriptor,
-        WorkflowError,
-        call_llm,
-        collect_async_iter,
-        dataset,
-        emit,
-        entrypoint,
-        error_message,
-        hash_json,
-        iter_async_with_concurrency,
-        map_dataset,
-        stable_stringify,
-        step,
-        workflow,
-    )
+from typing import Any
 
 __version__ = "0.1.0"
 
-# Name → room. Loaded on first use, so that `import benchwright` and `--help` stay quick.
-_HOMES = {
-    "ApiError": "workflows",
-    "BenchwrightClient": "workflows",
-    "BenchwrightError": "core",
-    "BenchwrightRun": "workflows",
-    "Classification": "stats",
-    "Dataset": "workflows",
-    "DatasetSource": "workflows",
-    "JsonValue": "core",
-    "LLMMessage": "workflows",
-    "ModelProvider": "workflows",
-    "RunRecord": "workflows",
-    "RunResult": "sdk",
-    "ScorerInput": "scorers",
-    "ScriptedEndpoint": "endpoints",
-    "Statistics": "stats",
-    "StepParams": "workflows",
-    "SuiteResult": "sdk",
-    "SystemMessage": "workflows",
-    "UserMessage": "workflows",
-    "WorkflowContext": "workflows",
-    "WorkflowDescriptor": "workflows",
-    "WorkflowError": "workflows",
-    "all_of": "scorers",
-    "any_of": "scorers",
-    "benchmark": "benchmarks",
-    "boolean_yesno": "scorers",
-    "call_llm": "workflows",
-    "check": "sdk",
-    "chrf": "scorers",
-    "collect_async_iter": "workflows",
-    "compare": "sdk",
-    "dataset": "workflows",
-    "emit": "workflows",
-    "entrypoint": "workflows",
-    "error_message": "workflows",
-    "gsm8k_answer": "scorers",
-    "hash_json": "workflows",
-    "iter_async_with_concurrency": "workflows",
-    "judge_score": "sdk",
-    "load_dataset": "datasets",
-    "map_dataset": "workflows",
-    "mcq_letter_extract": "scorers",
-    "multiple_choice_acc": "scorers",
-    "read_base": "suites",
-    "register_fetcher": "datasets",
-    "rescore": "sdk",
-    "resume": "sdk",
-    "run": "sdk",
-    "run_suite": "sdk",
-    "scorer": "benchmarks",
-    "stable_stringify": "workflows",
-    "step": "workflows",
-    "workflow": "workflows",
+# Loaded on first use, so that `import benchwright` and `--help` stay quick. `__init__.pyi` repeats the names for type
+# checkers; a test compares the two.
+_ROOMS = {
+    "benchmarks": "benchmark scorer",
+    "config": "RunOptions",
+    "core": (
+        "BenchmarkError BenchwrightError ConfigError DatasetError JsonValue NotFoundError RunOwnedError UsageError"
+    ),
+    "datasets": "load_dataset register_fetcher",
+    "endpoints": "ScriptedEndpoint",
+    "scorers": (
+        "ScorerInput all_of any_of bleu boolean_yesno chrf contains exact_match f1_token gsm8k_answer "
+        "mcq_letter_extract multiple_choice_acc regex_match retrieval_metrics rouge"
+    ),
+    "sdk": ("ProgramResult RunResult SuiteResult check compare judge_score rescore resume run run_suite"),
+    "stats": "Classification Statistics",
+    "store": "InputChangedError RunClosedError StaleAttemptError StepHeldError StoreError",
+    "suites": "read_base",
+    "workflows": (
+        "ApiError AssistantMessage BenchwrightClient BenchwrightRun Dataset DatasetSource LLMError LLMMessage LLMReply "
+        "MissingKeyError ModelProvider RowError RunRecord StepParams StepTimeoutError SystemMessage UserMessage "
+        "WorkflowContext WorkflowDescriptor WorkflowError call_llm collect_async_iter dataset emit entrypoint "
+        "error_message hash_json iter_async_with_concurrency map_dataset stable_stringify step workflow"
+    ),
 }
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
-__all__ = [
-    "ApiError",
-    "BenchwrightClient",
-    "BenchwrightError",
-    "BenchwrightRun",
-    "Classification",
-    "Dataset",
-    "DatasetSource",
-    "JsonValue",
-    "LLMMessage",
-    "ModelProvider",
-    "RunRecord",
-    "RunResult",
-    "ScorerInput",
-    "ScriptedEndpoint",
-    "Statistics",
-    "StepParams",
-    "SuiteResult",
-    "SystemMessage",
-    "UserMessage",
-    "WorkflowContext",
-    "WorkflowDescriptor",
-    "WorkflowError",
-    "all_of",
-    "any_of",
-    "benchmark",
-    "boolean_yesno",
-    "call_llm",
-    "check",
-    "chrf",
-    "collect_async_iter",
-    "compare",
-    "dataset",
-    "emit",
-    "entrypoint",
-    "error_message",
-    "gsm8k_answer",
-    "hash_json",
-    "iter_async_with_concurrency",
-    "judge_score",
-    "load_dataset",
-    "map_dataset",
-    "mcq_letter_extract",
-    "multiple_choice_acc",
-    "read_base",
-    "register_fetcher",
-    "rescore",
-    "resume",
-    "run",
-    "run_suite",
-    "scorer",
-    "stable_stringify",
-    "step",
-    "workflow",
-]
+__all__ = [*sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ import pytest
 import benchwright
 from benchwright.core import BenchwrightError, ConfigError, DatasetError, UsageError
 from benchwright.endpoints import ScriptedEndpoint
-from benchwright.sdk import RunOptions, check, rescore, resume, run_all
+from benchwright.sdk import RunOptions, RunResult, check, rescore, resume, run
 
 ROWS = [
     {"id": f"r{k}", "q": f"{k}?", "a": str(k), "wrong": str(k + 1), "label": "BA"[k % 2]} for k in range(6)
@@ -315,7 +315,7 @@ def test_built_in_evaluations_run_by_name_and_on_other_data(folder: Path) -> Non
         seen.append(request.body["messages"][0]["content"])
         return "Yes, clearly."
 
-    (result,) = run_all(
+    result: RunResult = run(
         "pubmedqa",
         RunOptions(input={"dataset": "rows.jsonl"}, parallelism=1),
         endpoint=ScriptedEndpoint(reply),

@@ -199,7 +199,6 @@ def test_tables_of_the_configuration_file_take_the_same_keys(tmp_path: Path) -> 
         ('profile = "tgi_api_generl"', "Did you mean 'tgi_api_general'"),
         ('profile = "tgi_api_general"\napi = "openai"', "leave api out"),
         ('base_url = "http://h"\napi = "tgii"', "Did you mean 'tgi'"),
-        ('base_url = "http://h"', "has no model"),
         ('api = "tgi"', "has no base_url"),
     ],
 )

@@ -41,7 +41,6 @@ def test_a_literal_secret_is_refused_and_not_repeated(tmp_path: Path, line: str)
     ("text", "part"),
     [
         ('[models.m]\nmodel = "m"', "[models.m] has no base_url"),
-        ('[models.m]\nbase_url = "http://h"', "[models.m] has no model"),
         (f'[models.m]\n{SERVER}type = "caht"', "Did you mean 'chat'?"),
         (f"[models.m]\n{SERVER}skill = 0.5", "only demo models have this"),
         ('[models.m]\ntype = "demo"\nbase_url = "http://h"', "has no server"),

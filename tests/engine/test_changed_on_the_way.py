@@ -49,7 +49,7 @@ def test_a_prompt_changed_on_the_way_marks_the_results_for_good(bench: Path, tmp
     first = start(bench, tmp_path, max_requests=8)
     before = document(first, "manifest.json")["benchmark"]
     bench.write_text(BENCH.replace('"{question}"', '"Now: {question}"'), encoding="utf-8")
-    second = go_on(first.run_id, tmp_path, allow_changed=True, overrides={"max_requests": 5})
+    second = go_on(first.run_id, tmp_path, allow_changed=True, max_requests=5)
     last = go_on(first.run_id, tmp_path)  # the change was accepted: no more questions, and the mark stays
     told = "resumed after a change of prompt: 8 of {} samples were asked before it"
     assert any(note.startswith(told.format(13)) for note in second.summary.notes)
@@ -70,7 +70,7 @@ def test_a_prompt_changed_on_the_way_marks_the_results_for_good(bench: Path, tmp
 def test_each_change_is_kept(bench: Path, tmp_path: Path) -> None:
     first = start(bench, tmp_path, max_requests=4)
     bench.write_text(BENCH.replace('"{question}"', '"Now: {question}"'), encoding="utf-8")
-    go_on(first.run_id, tmp_path, allow_changed=True, overrides={"max_requests": 5})
+    go_on(first.run_id, tmp_path, allow_changed=True, max_requests=5)
     bench.write_text(bench.read_text(encoding="utf-8") + "\n# other rules\n", encoding="utf-8")
     last = go_on(first.run_id, tmp_path, allow_changed=True)
     changes = document(last, "manifest.json")["changes"]

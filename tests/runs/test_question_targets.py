@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchwright.runs._options import RunOptions
 
 from benchwright.core import DatasetError, UsageError
 from benchwright.endpoints import ScriptedEndpoint
-from benchwright.runs._options import RunOptions
 from benchwright.runs._questions import changed_questions, question_options
 from benchwright.sdk import check, list_evaluations, run, validate
 from benchwright.store import find_workspace, open_store

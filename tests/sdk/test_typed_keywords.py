@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -10,9 +11,9 @@ import pytest
 
 from benchwright import check, rescore, resume, run
 from benchwright.cli import main
-from benchwright.config import RUN_SETTINGS, ResumeOverrides, RunKeywords
+from benchwright.config import RESUME_OVERRIDES, RUN_SETTINGS, RunKeywords
 from benchwright.core import NotFoundError, UsageError
-from benchwright.sdk import RunOptions
+from benchwright.sdk import RunOptions, SuiteOptions
 
 NOTEBOOK = """
 from benchwright import benchmark, scorer
@@ -40,10 +41,11 @@ def cell(code: str = NOTEBOOK) -> dict[str, Any]:
 
 def test_typed_keywords_are_the_options_and_the_flags() -> None:
     options = [field.name for field in fields(RunOptions)]
-    assert sorted(get_type_hints(RunKeywords)) == sorted(options)
+    of_suites = [field.name for field in fields(SuiteOptions)]
+    assert sorted(get_type_hints(RunKeywords)) == sorted([*options, *of_suites])
     settings = {setting.name for setting in RUN_SETTINGS}
     assert settings <= set(options)
-    assert set(get_type_hints(ResumeOverrides)) <= settings
+    assert set(RESUME_OVERRIDES) <= settings
 
 
 @pytest.mark.parametrize("call", [run, check])
@@ -60,14 +62,14 @@ def test_a_misspelt_keyword_of_rescore_and_override_of_resume_are_refused() -> N
     ):
         rescore(first.run_id, qa_metric_s=("contains",))  # type: ignore[call-arg]
     with pytest.raises(
-        UsageError, match=r"resume\(\) has no override 'max_reqests'. Did you mean 'max_requests'"
+        UsageError, match=r"resume\(\) has no option 'max_reqests'. Did you mean 'max_requests'"
     ):
-        resume(first.run_id, overrides={"max_reqests": 1})  # type: ignore[typeddict-unknown-key]
+        resume(first.run_id, max_reqests=1)  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="parallelism is 'two'"):
-        resume(first.run_id, overrides={"parallelism": "two"})  # type: ignore[typeddict-item]
+        resume(first.run_id, parallelism="two")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="same experiment; it may change parallelism"):
-        resume(first.run_id, overrides={"temperature": 1.0})  # type: ignore[typeddict-unknown-key]
-    assert resume(first.run_id, overrides={"parallelism": 1}).summary.evaluated == 2
+        resume(first.run_id, temperature=1.0)
+    assert resume(first.run_id, parallelism=1).summary.evaluated == 2
 
 
 def test_rescore_takes_keywords_or_one_object_but_not_both() -> None:
@@ -114,21 +116,21 @@ def test_a_benchmark_that_only_a_closed_notebook_defined_is_named_with_the_cure(
         ("siute.toml", "Did you mean 'suite.toml'"),
     ],
 )
-def test_what_is_nearly_right_is_suggested(folder: Path, written: str, said: str) -> None:
+def test_what_is_nearly_right_is_suggested_through_both_doors(
+    folder: Path, written: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "suite.toml").write_text("models = []\ndatasets = []\n", encoding="utf-8")
     (folder / "benchwright.toml").write_text(
         '[benchmarks.my_configured]\nfile = "quiz.csv"\n', encoding="utf-8"
     )
-    if written.endswith(".toml"):
-        from benchwright import run_suite
-
-        with pytest.raises(NotFoundError) as caught:
-            run_suite(written)
-    else:
-        with pytest.raises(NotFoundError) as caught:
-            run(written)
-        assert "benchwright ls" in str(caught.value)
+    with pytest.raises(NotFoundError) as caught:
+        run(written)
     assert said in str(caught.value)
+    assert "benchwright ls" in str(caught.value)
+    with pytest.raises(NotFoundError, match=re.escape(str(caught.value))):
+        check(written)
+    assert main(["run", written]) == 4
+    assert str(caught.value) in " ".join(capsys.readouterr().err.split())
 
 
 def test_broken_json_of_a_flag_is_shown_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:

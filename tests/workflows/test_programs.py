@@ -16,7 +16,7 @@ from benchwright.cli._list import since
 from benchwright.core import UsageError
 from benchwright.sdk import list_evaluations
 from benchwright.store import Workspace, open_store
-from benchwright.workflows import code_executable, plan_code
+from benchwright.workflows import plan_program, program_executable
 from benchwright.workflows._captured import KEPT_BYTES, Captured
 from benchwright.workflows._program_plan import entry_file
 from benchwright.workflows._run_program import frozen_plan
@@ -58,11 +58,11 @@ def test_other_files_are_left_to_others(tmp_path: Path, text: str) -> None:
 def test_a_file_with_several_workflows_wants_a_name(tmp_path: Path) -> None:
     (tmp_path / "two.py").write_text(STARTS + "workflow('b', print)\n")
     with pytest.raises(UsageError, match=r"several workflows \(a, b\); name one, as in two.py:a"):
-        plan_code("two.py", None, tmp_path, None)
-    plan = plan_code("two.py:b", None, tmp_path, {"x": 1})
+        plan_program("two.py", None, tmp_path, None)
+    plan = plan_program("two.py:b", None, tmp_path, {"x": 1})
     assert plan is not None
     assert (plan.name, plan.workflow, plan.input) == ("b", "b", {"x": 1})
-    assert plan_code("test.csv", None, tmp_path, None) is None
+    assert plan_program("test.csv", None, tmp_path, None) is None
     assert ("two.py", "workflow a, b") in [(e.name, e.description) for e in list_evaluations(tmp_path)]
 
 
@@ -71,18 +71,18 @@ def test_python_is_that_of_the_active_environment_or_ours(
 ) -> None:
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)
     monkeypatch.delenv("CONDA_PREFIX", raising=False)
-    assert code_executable(["python", "x.py"], tmp_path) == sys.executable
+    assert program_executable(["python", "x.py"], tmp_path) == sys.executable
     mine = tmp_path / "bin" / "python"
     mine.parent.mkdir()
     mine.write_text("#!/bin/sh\n")
     mine.chmod(0o755)
     monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path))
     monkeypatch.setenv("PATH", str(mine.parent))
-    assert code_executable(["python"], tmp_path) == str(mine)
-    assert code_executable(["python3"], tmp_path) == sys.executable, "there is no other"
-    assert code_executable(["./bin/python"], tmp_path) == str(tmp_path / "./bin/python")
+    assert program_executable(["python"], tmp_path) == str(mine)
+    assert program_executable(["python3"], tmp_path) == sys.executable, "there is no other"
+    assert program_executable(["./bin/python"], tmp_path) == str(tmp_path / "./bin/python")
     with pytest.raises(UsageError, match="not a program"):
-        code_executable(["./x.py"], tmp_path)
+        program_executable(["./x.py"], tmp_path)
 
 
 def test_the_entry_is_the_first_argument_that_is_a_file(tmp_path: Path) -> None:

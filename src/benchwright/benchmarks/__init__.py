@@ -12,7 +12,7 @@ from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._importing import import_file
 from benchwright.benchmarks._installed import BENCHMARK_PLUGINS
 from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge_problems
-from benchwright.benchmarks._loading import load_benchmarks
+from benchwright.benchmarks._loading import load_benchmarks, missing_target
 from benchwright.benchmarks._missing_fields import MissingFieldError, target_problem
 from benchwright.benchmarks._neighbours import imported_modules
 from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS, BuiltinEvaluation, builtin_definition
@@ -103,6 +103,7 @@ __all__ = [
     "load_nocode",
     "load_questions",
     "load_template",
+    "missing_target",
     "next_user_turn",
     "open_conversation",
     "open_rows",

@@ -41,7 +41,7 @@ def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> lis
             return list(installed)
         module = import_dotted(place, cwd)
         if module is None:
-            raise _nothing_there(target, place, cwd, names)
+            raise missing_target(target, place, cwd, names)
         specs, where = _of_module(module), place
     if not specs:
         raise BenchmarkError(
@@ -129,7 +129,8 @@ def _named(specs: list[BenchmarkSpec], name: str, where: str) -> BenchmarkSpec:
     raise NotFoundError(f"{where} has no benchmark named {name!r}.{hint} It has: {', '.join(keys)}")
 
 
-def _nothing_there(target: str, place: str, cwd: Path, names: Iterable[str]) -> NotFoundError:
+def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()) -> NotFoundError:
+    """The error for a target that is nowhere, with what is spelt alike."""
     path = cwd / place
     if path.suffix and "/" in place:
         near = suggest(path.name, _runnable_files(path.parent))

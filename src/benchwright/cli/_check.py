@@ -10,7 +10,7 @@ from benchwright.cli._loading import load
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
-from benchwright.cli._suite_flags import add_suite_flags, asked_suite, check_target
+from benchwright.cli._suite_flags import add_suite_flags, check_target, resolved
 from benchwright.cli._suites import check_pairs, search_names
 from benchwright.cli._workspace import name_configuration
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
     from benchwright.benchmarks import CheckReport
-    from benchwright.sdk import RunOptions
+    from benchwright.sdk import Benchmarks, Questions, Resolved, RunOptions
 
 _NOT_READY = 2
 _GOLD_FAILS = 1
@@ -42,18 +42,25 @@ def execute(arguments: Namespace, output: Output) -> int:
     if arguments.search:
         return search_names(arguments, output)
     load("sdk")
-    from benchwright.cli import _code
-
     name_configuration(output)
-    program = _code.asked_code(arguments)
-    if program is not None:
-        return _code.check_program(program, output)
-    refuse_code_flags(arguments, arguments.target or "what is named")
     options = run_options(arguments)
-    suite = asked_suite(arguments)
-    if suite is not None:
-        return check_pairs(suite, options, arguments, output, tasks=False)
-    return check_targets(arguments, options, output)
+    return check_resolved(resolved(arguments, options), options, arguments, output, tasks=False)
+
+
+def check_resolved(
+    found: Resolved, options: RunOptions, arguments: Namespace, output: Output, *, tasks: bool
+) -> int:
+    """Check what was resolved; `tasks` as for `check_pairs`."""
+    from benchwright.cli import _code
+    from benchwright.sdk import Program, Workflow
+    from benchwright.suites import Suite
+
+    if isinstance(found, Program | Workflow):
+        return _code.check_program(found.plan, output)
+    refuse_code_flags(arguments, arguments.target or "what is named")
+    if isinstance(found, Suite):
+        return check_pairs(found, options, arguments, output, tasks=tasks)
+    return check_targets(found, arguments, options, output)
 
 
 def add_gold_flag(parser: Parser) -> None:
@@ -65,23 +72,23 @@ def add_gold_flag(parser: Parser) -> None:
     )
 
 
-def check_targets(arguments: Namespace, options: RunOptions, output: Output) -> int:
+def check_targets(
+    found: Benchmarks | Questions, arguments: Namespace, options: RunOptions, output: Output
+) -> int:
     """Check what one target names."""
     from benchwright.sdk import check
 
     allowed = arguments.allow_failing_gold
-    reports = check(arguments.target, options)
+    reports: list[CheckReport] = check(found, options)
     codes = [check_code(report, is_ready(report, options), allowed) for report in reports]
     code = max(codes, default=0)
     if output.as_json:
-        checks = [
-            {"ok": found == 0, **report_json(report)} for report, found in zip(reports, codes, strict=True)
-        ]
+        checks = [{"ok": one == 0, **report_json(report)} for report, one in zip(reports, codes, strict=True)]
         output.json({"checks": checks, "exit_code": code})
         return code
-    for report, found in zip(reports, codes, strict=True):
-        if not (arguments.quiet and found == 0):
-            output.show(check_view(report, found))
+    for report, one in zip(reports, codes, strict=True):
+        if not (arguments.quiet and one == 0):
+            output.show(check_view(report, one))
     return code
 
 

@@ -12,28 +12,14 @@ from benchwright.cli._output import Output
 
 if TYPE_CHECKING:
     from benchwright.store import RunRecord, Store
-    from benchwright.workflows import CodePlan, CodeResult
+    from benchwright.workflows import ProgramPlan, ProgramResult
 
 
-def asked_code(arguments: Namespace) -> CodePlan | None:
-    """The program that TARGET names; None: a benchmark, data, or a suite."""
-    from benchwright.config import find_config
-    from benchwright.workflows import plan_code
-
-    if arguments.target is None:
-        return None
-    cwd = Path.cwd()
-    plan = plan_code(arguments.target, find_config(cwd), cwd, arguments.input)
-    if plan is not None:
-        refuse_benchmark_flags(arguments, arguments.target)
-    return plan
-
-
-def check_program(plan: CodePlan, output: Output) -> int:
+def check_program(plan: ProgramPlan, output: Output) -> int:
     """`--dry-run`: whether the program is there; JSON: `{"command", "cwd", "input", "warning", "exit_code"}`."""
-    from benchwright.workflows import code_executable
+    from benchwright.workflows import program_executable
 
-    code_executable(plan.command, plan.cwd)
+    program_executable(plan.command, plan.cwd)
     if output.as_json:
         told = {"command": [*plan.command], "cwd": str(plan.cwd), "input": plan.input}
         output.json({**told, "warning": plan.warning, "exit_code": 0})
@@ -47,10 +33,10 @@ def check_program(plan: CodePlan, output: Output) -> int:
     return 0
 
 
-def run_program(plan: CodePlan, arguments: Namespace, output: Output) -> int:
+def run_and_print(plan: ProgramPlan, arguments: Namespace, output: Output) -> int:
     """Run it to its end."""
     from benchwright.store import find_workspace, open_store
-    from benchwright.workflows import run_code
+    from benchwright.workflows import run_program
 
     tags = run_tags(arguments)
     serve = server_beside(arguments, None if arguments.quiet else output.note)
@@ -60,23 +46,23 @@ def run_program(plan: CodePlan, arguments: Namespace, output: Output) -> int:
     store = open_store(find_workspace(Path.cwd(), explicit))
     display = CodeDisplay(quiet=arguments.quiet, as_json=output.as_json)
     try:
-        result = run_code(store, plan, tags=tags, serve=serve, timeout=arguments.timeout, watcher=display)
+        result = run_program(store, plan, tags=tags, serve=serve, timeout=arguments.timeout, watcher=display)
     finally:
         display.close()
         store.close()
     return told(result, output)
 
 
-def resume_program(store: Store, run: RunRecord, arguments: Namespace, output: Output) -> int:
+def resume_and_print(store: Store, run: RunRecord, arguments: Namespace, output: Output) -> int:
     """Go on with it."""
     from benchwright.config import find_config
-    from benchwright.workflows import resume_code
+    from benchwright.workflows import resume_program
 
     refuse_benchmark_flags(arguments, run.name)
     serve = server_beside(arguments, None if arguments.quiet else output.note)
     display = CodeDisplay(quiet=arguments.quiet, as_json=output.as_json)
     try:
-        result = resume_code(
+        result = resume_program(
             store,
             run,
             config=find_config(Path.cwd()) if arguments.use_current_config else None,
@@ -91,7 +77,7 @@ def resume_program(store: Store, run: RunRecord, arguments: Namespace, output: O
     return told(result, output)
 
 
-def told(result: CodeResult, output: Output) -> int:
+def told(result: ProgramResult, output: Output) -> int:
     """Print how it ended; the exit code."""
     if output.as_json:
         output.json(result.to_json())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from benchwright.cli._progress import EVERY_S
 
 if TYPE_CHECKING:
-    from benchwright.workflows import CodeProgress
+    from benchwright.workflows import ProgramProgress
 
 _METRICS_SHOWN = 3
 
@@ -49,7 +49,7 @@ class CodeDisplay:
                 binary.flush()
             self._line_open = not data.endswith(b"\n")
 
-    def progress(self, progress: CodeProgress) -> None:
+    def progress(self, progress: ProgramProgress) -> None:
         """Draw the line, or write one now and then where there is no terminal."""
         if self._quiet:
             return
@@ -86,7 +86,7 @@ class CodeDisplay:
                 self._quiet = True
 
 
-def progress_text(progress: CodeProgress) -> str:
+def progress_text(progress: ProgramProgress) -> str:
     """A run in one line."""
     from benchwright.core import shown
     from benchwright.reports import duration

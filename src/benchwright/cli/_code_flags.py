@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from benchwright.workflows import Serve
 
 _TIMEOUT = Setting("timeout", "number", "stop the program after this time", above=0)
-_ALSO_FOR_PROGRAMS = ("input", "workspace")
 _ONLY_FOR_PROGRAMS = ("timeout", "tag", "no_server", "use_current_config", "force")
 _LONG_FORM = ("models", "reuse", "config_dir", *(setting.name for setting in SUITE_SETTINGS))
 
@@ -31,16 +30,10 @@ def add_code_flags(parser: Parser, *, tags: bool) -> None:
 
 def refuse_benchmark_flags(arguments: Namespace, name: str) -> None:
     """A flag without effect is a mistake."""
-    from benchwright.core import UsageError
+    from benchwright.workflows import refuse_settings
 
-    typed = [flag for flag in given(arguments) if flag not in _ALSO_FOR_PROGRAMS]
-    typed += [flag for flag in _LONG_FORM if getattr(arguments, flag, None)]
-    if typed:
-        flags = ", ".join(f"--{flag.replace('_', '-')}" for flag in typed)
-        raise UsageError(
-            f"{flags}: {name} is a program, which is told everything by its input; "
-            f"""give --input, as in --input '{{"limit": 10}}'"""
-        )
+    long_form = [flag for flag in _LONG_FORM if getattr(arguments, flag, None)]
+    refuse_settings(name, [*given(arguments), *long_form])
 
 
 def refuse_code_flags(arguments: Namespace, name: str) -> None:

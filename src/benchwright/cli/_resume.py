@@ -10,7 +10,7 @@ from benchwright.cli._loading import load
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, given
-from benchwright.config import RESUME_OVERRIDES, ResumeOverrides
+from benchwright.config import RESUME_OVERRIDES, RunKeywords
 
 
 def configure(parser: Parser) -> None:
@@ -47,7 +47,7 @@ def execute(arguments: Namespace, output: Output) -> int:
                 raise UsageError(
                     "--retry-failed, --allow-changed: only benchmarks take this; a program does its failed steps again anyhow"
                 )
-            return _code.resume_program(store, found, arguments, output)
+            return _code.resume_and_print(store, found, arguments, output)
     refuse_code_flags(arguments, arguments.run)
     return _resume_benchmark(arguments, output)
 
@@ -61,11 +61,10 @@ def _resume_benchmark(arguments: Namespace, output: Output) -> int:
     with watching(quiet=arguments.quiet) as watcher:
         result = resume(
             arguments.run,
-            workspace=values.pop("workspace", None),
             retry_failed=arguments.retry_failed,
             allow_changed=arguments.allow_changed,
-            overrides=cast(ResumeOverrides, values),
             watcher=watcher,
+            **cast(RunKeywords, values),
         )
     print_result(result, output)
     return conclude([result], output)

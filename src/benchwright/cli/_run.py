@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from benchwright.cli._check import add_gold_flag
 from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
@@ -11,10 +12,13 @@ from benchwright.cli._loading import load
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_flags import add_run_flags, run_options
-from benchwright.cli._suite_flags import add_suite_flags, asked_suite, check_target, suite_options
-from benchwright.cli._suites import check_pairs, run_pairs, search_names
+from benchwright.cli._suite_flags import add_suite_flags, check_target, resolved
+from benchwright.cli._suites import run_pairs, search_names
 from benchwright.cli._workspace import name_configuration
 from benchwright.core import UsageError
+
+if TYPE_CHECKING:
+    from benchwright.sdk import Benchmarks, Questions, RunOptions
 
 
 def configure(parser: Parser) -> None:
@@ -54,41 +58,47 @@ def _execute(arguments: Namespace, output: Output) -> int:
     if arguments.search:
         return search_names(arguments, output)
     load("sdk")
-    from benchwright.cli import _code
-
     name_configuration(output)
+    return _run(arguments, output)
 
-    program = _code.asked_code(arguments)
-    if program is not None:
-        return (
-            _code.check_program(program, output)
-            if arguments.dry_run
-            else _code.run_program(program, arguments, output)
-        )
-    refuse_code_flags(arguments, arguments.target or "what is named")
-    how = suite_options(arguments)  # a wrong mode is told before anything is read
+
+def _run(arguments: Namespace, output: Output) -> int:
+    from benchwright.datasets import hub_commits
+    from benchwright.sdk import Program, Workflow
+    from benchwright.suites import Suite
+
     options = run_options(arguments)
-    suite = asked_suite(arguments)
-    if suite is not None:
+    with hub_commits():  # resolving and running see the same commit of a hub dataset
+        found = resolved(arguments, options)
         if arguments.dry_run:
-            return check_pairs(suite, options, arguments, output, tasks=True)
-        return run_pairs(suite, options, arguments, output)
-    if arguments.dry_run:
-        from benchwright.cli import _check
+            from benchwright.cli import _check
 
-        return _check.check_targets(arguments, options, output)
+            return _check.check_resolved(found, options, arguments, output, tasks=True)
+        if isinstance(found, Program | Workflow):
+            from benchwright.cli import _code
+
+            return _code.run_and_print(found.plan, arguments, output)
+        refuse_code_flags(arguments, arguments.target or "what is named")
+        if isinstance(found, Suite):
+            return run_pairs(found, options, arguments, output)
+        return _run_benchmarks(found, options, arguments, output)
+
+
+def _run_benchmarks(
+    found: Benchmarks | Questions, options: RunOptions, arguments: Namespace, output: Output
+) -> int:
     from benchwright.cli._progress import watching
     from benchwright.cli._results import conclude, print_result
-    from benchwright.sdk import run_all
+    from benchwright.sdk import RunResult, run
 
-    if how.mode == "infer":
+    if arguments.mode == "infer":
         options = replace(options, infer_only=True)
+    results: list[RunResult] = []
+
+    def finished(result: RunResult) -> None:
+        results.append(result)
+        print_result(result, output)
+
     with watching(quiet=arguments.quiet, debug=arguments.debug) as watcher:
-        results = run_all(
-            arguments.target,
-            options,
-            several=True,
-            watcher=watcher,
-            finished=lambda result: print_result(result, output),
-        )
+        run(found, options, watcher=watcher, finished=finished)
     return conclude(results, output)

@@ -7,13 +7,13 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from benchwright.cli._parser import Parser, value_of
-from benchwright.config import SUITE_SETTINGS
+from benchwright.config import SUITE_SETTINGS, SuiteOptions
 
 if TYPE_CHECKING:
-    from benchwright.suites import Suite, SuiteOptions
+    from benchwright.config import RunOptions
+    from benchwright.sdk import Resolved
 
 _SHORT = {"mode": "-m", "work_dir": "-w"}
-_METAVARS = {"mode": "MODE", "work_dir": "DIR", "max_num_workers": "N", "summarizer": "NAME"}
 _TIME = re.compile(r"\d{8}_\d{6}(_\d+)?")
 
 
@@ -44,8 +44,9 @@ def add_suite_flags(parser: Parser) -> None:
         if setting.kind == "bool":
             group.add_argument(*names, action="store_true", default=None, help=setting.meaning)
         else:
-            metavar = _METAVARS[setting.name]
-            group.add_argument(*names, type=value_of(setting), metavar=metavar, help=setting.meaning)
+            group.add_argument(
+                *names, type=value_of(setting), metavar=setting.metavariable, help=setting.meaning
+            )
     group.add_argument(
         "-r", "--reuse", nargs="?", const="", metavar="TIME",
         help="go on with the newest work folder, or with the one of that time",
@@ -92,40 +93,28 @@ def suite_options(arguments: Namespace) -> SuiteOptions:
     """The flags as options of a suite."""
     from pathlib import Path
 
-    from benchwright.suites import SuiteOptions
-
-    values: dict[str, Any] = {setting.name: getattr(arguments, setting.name) for setting in SUITE_SETTINGS}
+    names = [*(setting.name for setting in SUITE_SETTINGS), "models", "reuse"]
+    values: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     if values["work_dir"] is not None:
         values["work_dir"] = Path(values["work_dir"]).expanduser()
-    return SuiteOptions(**values, reuse=arguments.reuse)
+    return SuiteOptions.from_keywords(values)
 
 
-def asked_suite(arguments: Namespace) -> Suite | None:
-    """The suite that is meant: a file, or what the flags describe. None: one target, one model, nothing else."""
+def resolved(arguments: Namespace, options: RunOptions) -> Resolved:
+    """What is meant: TARGET, or the suite that the flags describe."""
     from pathlib import Path
 
-    from benchwright.suites import chosen_models, command_suite, load_suite
+    from benchwright.sdk import resolve
+    from benchwright.suites import command_suite
 
     cwd = Path.cwd()
-    found = None if arguments.target is None else load_suite(arguments.target, cwd=cwd)
-    if found is not None:
-        if not arguments.models:
-            return found
-        return chosen_models(found, arguments.models, config_dir=arguments.config_dir, cwd=cwd)
-    if arguments.target is not None and not arguments.models and not _says_more(arguments):
-        return None
+    how = suite_options(arguments)
+    if arguments.target is not None:
+        return resolve(arguments.target, options, how, config_dir=arguments.config_dir)
     return command_suite(
-        targets=[] if arguments.target is None else [arguments.target],
         files=arguments.custom_dataset_path or [],
         datasets=arguments.datasets or [],
         models=arguments.models or [],
         config_dir=arguments.config_dir,
         cwd=cwd,
     )
-
-
-def _says_more(arguments: Namespace) -> bool:
-    """Whether a flag was given that only suites and work folders understand."""
-    names = [setting.name for setting in SUITE_SETTINGS if setting.name != "mode"]
-    given = [name for name in names if getattr(arguments, name)]
-    return bool(given) or arguments.reuse is not None or arguments.mode in ("eval", "viz")

@@ -31,7 +31,6 @@ from benchwright.config._run_settings import (
     RESCORE_OPTIONS,
     RESUME_OVERRIDES,
     RUN_SETTINGS,
-    ResumeOverrides,
     RunKeywords,
     RunOptions,
     layered,
@@ -44,8 +43,10 @@ from benchwright.config._suite_settings import (
     MODES,
     SUITE_SETTINGS,
     SUMMARIZERS,
+    SuiteOptions,
     checked_mode,
     checked_summarizer,
+    split_keywords,
 )
 
 __all__ = [
@@ -83,10 +84,10 @@ __all__ = [
     "NoCodeBenchmark",
     "Profile",
     "Provider",
-    "ResumeOverrides",
     "RunKeywords",
     "RunOptions",
     "Setting",
+    "SuiteOptions",
     "check_headers",
     "checked_mode",
     "checked_summarizer",
@@ -106,4 +107,5 @@ __all__ = [
     "resolve_provider",
     "settings_deciding",
     "settings_of",
+    "split_keywords",
 ]

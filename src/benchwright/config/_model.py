@@ -73,6 +73,8 @@ class ModelConfig:
     """Most requests sent in a minute."""
     model: str | None = None
     """The model's name at the server; None: the demo model, or the first that the server lists."""
+    only_model: bool = False
+    """Whether the server must list a single model: nothing says which of several is meant."""
     profile: str | None = None
     """Name of the profile it is based on."""
     api: Api = "openai"

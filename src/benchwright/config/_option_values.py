@@ -19,7 +19,7 @@ def from_python(setting: Setting, value: Any) -> Any:
         return _headers(value)
     if setting.kind == "texts":
         return _names(value) if setting.commas else (value,) if isinstance(value, str) else tuple(value)
-    if setting.group == "files" and setting.kind == "text":
+    if setting.name in ("workspace", "output_dir", "work_dir"):
         return Path(value)
     if setting.name == "compat" and isinstance(value, bool):
         return "aisbench" if value else None

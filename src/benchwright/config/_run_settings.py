@@ -9,7 +9,7 @@ checkers, and a test compares the two.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 
 from benchwright.config._option_values import check_value, from_python
 from benchwright.config._profiles import PROFILES
-from benchwright.config._setting import RUN_TABLES, Decides, Kind, Setting, Table
+from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
 from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
 
 _ONLY_MODELS: tuple[Table, ...] = ("model",)
@@ -26,24 +26,15 @@ _ALL_MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model", "demo")
 _NO_TABLE: tuple[Table, ...] = ()
 
 
-def _row(meaning: str, decides: Decides, *, kind: Kind | None = None, **details: Any) -> Any:
-    """One row: a field of `RunOptions` that carries its setting. The name, and the kind unless given, come from the
-    field. Any: to a type checker the field has the type that it is annotated with."""
-    return field(
-        default=None,
-        metadata={"setting": Setting("", kind or "text", meaning, decides=decides, **details), "kind": kind},
-    )
-
-
-_server = partial(_row, decides="replies", group="model", tables=_ONLY_MODELS)
-_data = partial(_row, group="data")
-_questions = partial(_row, group="questions")
+_server = partial(row, decides="replies", group="model", tables=_ONLY_MODELS)
+_data = partial(row, group="data")
+_questions = partial(row, group="questions")
 _sent = partial(
-    _row, decides="replies", group="generation", body=True, can_be_left_out=True, tables=_ALL_MODELS_TOO
+    row, decides="replies", group="generation", body=True, can_be_left_out=True, tables=_ALL_MODELS_TOO
 )
-_attempts = partial(_row, decides="effort", group="requests")
-_budget = partial(_row, decides="budget", group="budget")
-_files = partial(_row, decides="place", group="files", tables=_NO_TABLE)
+_attempts = partial(row, decides="effort", group="requests")
+_budget = partial(row, decides="budget", group="budget")
+_files = partial(row, decides="place", group="files", tables=_NO_TABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +42,7 @@ class RunOptions:
     """How to run a target. None: not given; then benchwright.toml counts, then the default."""
 
     # fmt: off
-    model: str | None = _row("model from benchwright.toml, a profile (see: ls --models), or 'demo'", "replies", group="model",
+    model: str | None = row("model from benchwright.toml, a profile (see: ls --models), or 'demo'", "replies", group="model",
         tables=("run", "benchmark"), otherwise="demo", metavar="NAME", see="endpoints.md#profiles", frequent=True)
     model_url: str | None = _server("URL of the server", aliases=("base_url", "url"), tables=_NO_TABLE, metavar="URL",
         more="Alone, it finds the server's only model", see="endpoints.md", frequent=True)
@@ -72,7 +63,7 @@ class RunOptions:
     verify: bool | None = _server("check the server's TLS certificate", decides="effort", default=True,
         see="endpoints.md#certificates-and-proxies")
     ca_file: str | None = _server("PEM file of a certificate to trust as well", decides="effort", metavar="FILE")
-    demo_skill: float | None = _row("how good the demo model is", "replies", group="model", least=0, most=1, default=0.7,
+    demo_skill: float | None = row("how good the demo model is", "replies", group="model", least=0, most=1, default=0.7,
         metavar="SHARE", tables=("run", "benchmark", "suite"))
 
     dataset: str | None = _data("use this data instead of the benchmark's own", "data", metavar="PATH",
@@ -242,7 +233,8 @@ def layered(*layers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class RunKeywords(TypedDict, total=False):
-    """What `run`, `check` and `rescore` take by name, for editors and type checkers."""
+    """What `run`, `check`, `resume` and `rescore` take by name, for editors and type checkers: the fields of `RunOptions`
+    and of `SuiteOptions`."""
 
     model: str | None
     model_url: str | None
@@ -320,37 +312,18 @@ class RunKeywords(TypedDict, total=False):
     output_dir: str | PathLike[str] | None
     overwrite: bool | None
     reports: str | Sequence[str] | None
+    mode: str | None
+    work_dir: str | PathLike[str] | None
+    max_num_workers: int | None
+    merge_ds: bool | None
+    summarizer: str | None
+    dump_eval_details: bool | None
+    dump_extract_rate: bool | None
+    models: str | Sequence[str] | None
+    reuse: str | None
 
 
-class ResumeOverrides(TypedDict, total=False):
-    """What `resume` may change: the settings that decide the budget of a start."""
-
-    parallelism: int | None
-    max_requests: int | None
-    max_tokens_total: int | None
-    max_minutes: float | None
-    max_failures: int | None
-
-
-_KINDS: dict[str, Kind] = {
-    "int": "int",
-    "float": "number",
-    "bool": "bool",
-    "str": "text",
-    "Path": "text",
-    "tuple[str,": "texts",
-    "Mapping[str,": "table",
-}
-"""Kind of a setting by the first word of its field's type."""
-
-OPTIONS: tuple[Setting, ...] = tuple(
-    replace(
-        row.metadata["setting"],
-        name=row.name,
-        kind=row.metadata["kind"] or _KINDS[str(row.type).split(" ")[0]],
-    )
-    for row in fields(RunOptions)
-)
+OPTIONS = settings_in(RunOptions)
 """Every setting of a run, in the order of the help text."""
 
 BY_NAME = {setting.name: setting for setting in OPTIONS}

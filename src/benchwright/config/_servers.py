@@ -41,7 +41,7 @@ def apply_profile(where: str, checked: dict[str, Any]) -> None:
 
 
 def set_address(where: str, checked: dict[str, Any]) -> None:
-    """One base URL, however the address was written, and the model's name where it cannot be asked for."""
+    """One base URL, however the address was written, and whether the server must have a single model."""
     parts = [key for key in ("host_ip", "host_port", "enable_ssl") if key in checked]
     host, port, ssl = (checked.pop(key, None) for key in ("host_ip", "host_port", "enable_ssl"))
     url = checked.get("base_url")
@@ -68,5 +68,4 @@ def set_address(where: str, checked: dict[str, Any]) -> None:
         checked["base_url"] = host_url(host, port, ssl=bool(ssl))
     else:
         raise ConfigError(f'{where} has no base_url. Add, for example: base_url = "http://localhost:8000/v1"')
-    if "model" not in checked and not known_kind:
-        raise ConfigError(f'{where} has no model. Add, for example: model = "my-model"')
+    checked["only_model"] = "model" not in checked and not known_kind

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import orjson
 
@@ -273,6 +273,39 @@ class Setting:
         if self.most is not None and value > self.most:
             raise ValueError(f"{value:g} is too large; expected {self.expected}")
         return value
+
+
+_KINDS: dict[str, Kind] = {
+    "int": "int",
+    "float": "number",
+    "bool": "bool",
+    "str": "text",
+    "Path": "text",
+    "tuple[str,": "texts",
+    "Mapping[str,": "table",
+}
+"""Kind of a setting by the first word of its field's type."""
+
+
+def row(meaning: str, decides: Decides, *, kind: Kind | None = None, **details: Any) -> Any:
+    """One row of a class of options: a field that carries its setting. The name, and the kind unless given, come from
+    the field. Any: to a type checker the field has the type that it is annotated with."""
+    return field(
+        default=None,
+        metadata={"setting": Setting("", kind or "text", meaning, decides=decides, **details), "kind": kind},
+    )
+
+
+def settings_in(options: type) -> tuple[Setting, ...]:
+    """The settings of a class whose fields are rows, in its order."""
+    return tuple(
+        replace(
+            each.metadata["setting"],
+            name=each.name,
+            kind=each.metadata["kind"] or _KINDS[str(each.type).split(" ")[0]],
+        )
+        for each in fields(options)
+    )
 
 
 def shown_value(value: JsonValue) -> str:

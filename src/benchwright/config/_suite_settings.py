@@ -1,30 +1,94 @@
-"""What can be said about a suite as a whole: the `run` table of its file, and flags of the same names."""
+"""The settings of a suite as a whole, each declared once: keys of its `run` table, flags, and keywords of Python."""
 
+# ruff: noqa: RUF009  # every row makes a field
 from __future__ import annotations
 
-from benchwright.config._setting import Setting
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchwright.config._option_values import check_value, from_python
+from benchwright.config._run_settings import BY_NAME, RunOptions
+from benchwright.config._setting import row, settings_in
 from benchwright.core import UsageError, suggest
 
 MODES = ("all", "infer", "eval", "viz")
-"""What is done: ask and score, only ask, only score what was asked, only show."""
+"""What is done: request and score, only request, only score recorded replies, only show."""
 
 SUMMARIZERS = ("example", "headline")
 """What the comparison shows of each dataset: all metrics, or the one that stands for it."""
 
-SUITE_SETTINGS: tuple[Setting, ...] = (
-    Setting("mode", "text", "all, infer (ask, score later), eval (score what was asked) or viz (show)"),
-    Setting("work_dir", "text", "write <DIR>/<time>/ with predictions, results and a summary (default: outputs/default)"),
-    Setting("max_num_workers", "int", "runs under way at once (default: 1)", least=1),
-    Setting("merge_ds", "bool", "all datasets of a model at once, within its limit of requests"),
-    Setting("summarizer", "text", "example (all metrics) or headline (one per dataset) in the comparison"),
-    Setting("dump_eval_details", "bool", "add every sample to the results of the work folder"),
-    Setting("dump_extract_rate", "bool", "add the share of readable answers to the results of the work folder"),
-)  # fmt: skip
-"""Every setting of a suite, in the order of the help text."""
-
 _LOAD_MODES = ("perf", "perf_viz")
 _JUDGE_MODES = ("judge", "infer_judge")
 _LOAD_SUMMARIZERS = ("default_perf", "stable_stage")
+
+_suite = partial(row, decides="place", group="suite", tables=("suite",))
+_named = partial(_suite, tables=(), flag=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteOptions:
+    """How to run a suite. What is left out comes from its file, then from the defaults."""
+
+    # fmt: off
+    mode: str | None = _suite("all, infer (ask, score later), eval (score what was asked) or viz (show)", metavar="MODE")
+    work_dir: Path | None = _suite("write <DIR>/<time>/ with predictions, results and a summary (default: outputs/default)",
+        metavar="DIR")
+    max_num_workers: int | None = _suite("runs under way at once (default: 1)", least=1)
+    merge_ds: bool | None = _suite("all datasets of a model at once, within its limit of requests")
+    summarizer: str | None = _suite("example (all metrics) or headline (one per dataset) in the comparison", metavar="NAME")
+    dump_eval_details: bool | None = _suite("add every sample to the results of the work folder")
+    dump_extract_rate: bool | None = _suite("add the share of readable answers to the results of the work folder")
+    models: tuple[str, ...] | None = _named("models by name, each on all of the data")
+    reuse: str | None = _named("the work folder to resume, by its time; empty: the newest")
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        for name, value in self.given().items():
+            check_value(_BY_NAME[name], value)
+        if self.mode is not None:
+            checked_mode(self.mode)
+        if self.summarizer is not None:
+            checked_summarizer(self.summarizer)
+
+    @classmethod
+    def from_keywords(cls, keywords: Mapping[str, Any]) -> SuiteOptions:
+        """From keywords of Python, or from the `run` table of a suite."""
+        return cls(**{name: from_python(_BY_NAME[name], value) for name, value in keywords.items()})
+
+    def given(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        values = {name: getattr(self, name) for name in _BY_NAME}
+        return {name: value for name, value in values.items() if value not in (None, ())}
+
+    def over(self, settings: Mapping[str, Any]) -> SuiteOptions:
+        """These options, with a suite's own settings for what they leave out."""
+        return SuiteOptions.from_keywords({**settings, **self.given()})
+
+    @property
+    def needs_a_suite(self) -> bool:
+        """Whether only a suite can follow them: one benchmark knows how to request now and score later."""
+        return bool(self.given().keys() - {"mode"}) or self.mode in ("eval", "viz")
+
+
+_ALL = settings_in(SuiteOptions)
+_BY_NAME = {setting.name: setting for setting in _ALL}
+
+SUITE_SETTINGS = tuple(setting for setting in _ALL if setting.flag)
+"""Every setting of a suite that its file may hold, in the order of the help text."""
+
+
+def split_keywords(keywords: Mapping[str, Any], caller: str) -> tuple[RunOptions, SuiteOptions]:
+    """Keywords of the function `caller`: those of every run, and those of the suite. UsageError, with near names, for
+    an unknown one."""
+    for name in keywords:
+        if name not in BY_NAME and name not in _BY_NAME:
+            raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, [*BY_NAME, *_BY_NAME])}")
+    suite = {name: value for name, value in keywords.items() if name in _BY_NAME}
+    rest = {name: value for name, value in keywords.items() if name not in _BY_NAME}
+    return RunOptions.from_keywords(rest, caller), SuiteOptions.from_keywords(suite)
 
 
 def checked_mode(mode: str) -> str:

@@ -1,6 +1,6 @@
 """One run of a benchmark: from a target and options to a plan, a job and a result; resumed or scored again."""
 
-from benchwright.runs._check import check, with_problems
+from benchwright.runs._check import check_targets, with_problems
 from benchwright.runs._jobs import Ended, Job, leave, perform_jobs
 from benchwright.runs._loops import in_event_loop
 from benchwright.runs._models import UNNAMED, choose_model, scripted_model
@@ -12,16 +12,15 @@ from benchwright.runs._questions import (
     refuse_idle,
     refuse_unheard,
 )
-from benchwright.runs._rescore import rescore, rescore_plan
+from benchwright.runs._rescore import rescore_plan
 from benchwright.runs._result import RunResult, called, recorded, recorded_result
-from benchwright.runs._resume import claimed, forget_failures, resume
+from benchwright.runs._resume import claimed, forget_failures, refuse_adopted
 from benchwright.runs._run import (
     Plan,
     find_targets,
     queue_plans,
-    run,
-    run_all,
     run_settings,
+    run_targets,
 )
 from benchwright.runs._targets import Target, resolve_targets
 
@@ -35,7 +34,7 @@ __all__ = [
     "RunResult",
     "Target",
     "called",
-    "check",
+    "check_targets",
     "choose_model",
     "claimed",
     "find_targets",
@@ -48,15 +47,13 @@ __all__ = [
     "queue_plans",
     "recorded",
     "recorded_result",
+    "refuse_adopted",
     "refuse_idle",
     "refuse_unheard",
-    "rescore",
     "rescore_plan",
     "resolve_targets",
-    "resume",
-    "run",
-    "run_all",
     "run_settings",
+    "run_targets",
     "scripted_model",
     "with_problems",
 ]

@@ -107,7 +107,12 @@ def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: 
         return _demo(options, None)
     if name == "demo":
         raise UsageError("the demo model runs in this process and has no address; leave --model out")
-    model = ModelConfig(name=options.model_id or UNNAMED, base_url=address, model=options.model_id)
+    model = ModelConfig(
+        name=options.model_id or UNNAMED,
+        base_url=address,
+        model=options.model_id,
+        only_model=options.api is None,
+    )
     return _http(options, model, ask_server)
 
 
@@ -186,8 +191,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     if model_type is not None:
         endpoint.type_for(model_type)  # what the wire format cannot do is refused here
     if model_id is None:
-        described = model.name == UNNAMED and options.api is None  # by its address alone
-        endpoint = _with_model(endpoint, ask_server, model, first=not described)
+        endpoint = _with_model(endpoint, ask_server, model)
     generation = _generation(options, endpoint.model_id, model)
     if generation.settings["stop"] and not format.takes_stop:
         raise UsageError(f"wire format {api} takes no stop texts; leave --stop out, or use --api openai")
@@ -215,11 +219,9 @@ def _headers(model: Mapping[str, str], given: Mapping[str, str]) -> dict[str, st
     return {**{name: value for name, value in model.items() if name.lower() not in won}, **given}
 
 
-def _with_model(
-    endpoint: EndpointSettings, ask_server: bool, model: ModelConfig, *, first: bool
-) -> EndpointSettings:
-    """The endpoint with the model that the server has; of several, the `first` or none. Asked once; the run keeps the
-    answer.
+def _with_model(endpoint: EndpointSettings, ask_server: bool, model: ModelConfig) -> EndpointSettings:
+    """The endpoint with the model that the server lists; of several, the first, unless it must be the only one. The
+    server is called once; the run records the answer.
 
     Formats whose requests name no model do without: a server that cannot tell is called what the user called it.
     """
@@ -239,11 +241,14 @@ def _with_model(
         if model_in != "nothing":
             raise
         names = [model.name]
-    if len(names) > 1 and not first:
+    if len(names) > 1 and model.only_model:
         more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        flag = f"--model-id {shlex.quote(names[0])}"
+        cure = (
+            flag if model.name == UNNAMED else f'model = "{names[0]}" in the table of {model.name}, or {flag}'
+        )
         raise UsageError(
-            f"the server has {len(names)} models: {', '.join(names[:_LISTED])}{more}. Choose one: "
-            f"--model-id {shlex.quote(names[0])}"
+            f"the server has {len(names)} models: {', '.join(names[:_LISTED])}{more}. Choose one: {cure}"
         )
     return replace(endpoint, model_id=names[0])
 

@@ -1,4 +1,4 @@
-"""`rescore`: scoring the recorded replies of a run again. The model is never asked."""
+"""The plan of a run that scores the recorded replies of another again. No model is called."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, is_question_file
-from benchwright.config import RESCORE_OPTIONS, RunKeywords, RunOptions, find_config
-from benchwright.core import JsonObject, NotFoundError, UsageError, refuse_while_loading
+from benchwright.config import RESCORE_OPTIONS, RunOptions, find_config
+from benchwright.core import JsonObject, UsageError
 from benchwright.datasets import hub_commits, recorded_pins
-from benchwright.engine import InterruptedRunError, RunSettings, Watcher
-from benchwright.runs._jobs import perform_jobs
-from benchwright.runs._options import one_of
+from benchwright.engine import RunSettings
 from benchwright.runs._questions import (
     QUESTION_SETTINGS,
     changed_questions,
@@ -22,56 +20,13 @@ from benchwright.runs._questions import (
     refuse_idle,
     refuse_questions,
 )
-from benchwright.runs._result import RunResult, called, recorded
-from benchwright.runs._resume import benchmark_again, refuse_adopted
-from benchwright.runs._run import Plan, find_targets, queue_plans, recorded_options
-from benchwright.store import RunRecord, existing_workspace, open_existing
+from benchwright.runs._resume import benchmark_again
+from benchwright.runs._run import Plan, find_targets, recorded_options
+from benchwright.store import RunRecord
 
 _MAY_DIFFER = {*RESCORE_OPTIONS, *QUESTION_SETTINGS}
 """Options that `rescore` follows: another file of questions may come with all of its settings. Every other decides what a
 model is asked, which cannot be changed any more."""
-
-
-def rescore(
-    run: str | int | RunResult,
-    options: RunOptions | None = None,
-    /,
-    *,
-    target: str | os.PathLike[str] | Callable[..., Any] | None = None,
-    watcher: Watcher | None = None,
-    **keywords: Unpack[RunKeywords],
-) -> RunResult:
-    """Score the replies of a run again, as a new run. The model is not asked; a judge may be.
-
-    Args:
-        run: Number, `last`, benchmark name, folder or result of the run whose replies are taken.
-        options: What may differ, as one object: data, rules of scoring, budgets (of judges), files.
-        target: Another benchmark to score with; None: the run's own, as it is defined now.
-        watcher: Who is shown the progress.
-        keywords: What may differ, by name, instead of `options`.
-
-    A row whose request the run never made ends as `skipped`. Raises UsageError for options that would change
-    what a model is asked.
-    """
-    refuse_while_loading("rescore")
-    options = one_of(options, keywords, "rescore")
-    place = existing_workspace(Path.cwd(), options.workspace)
-    store = open_existing(place, to_write=True)
-    if store is None:
-        raise NotFoundError(
-            f"no run {called(run)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
-            "or name it with --workspace"
-        )
-    try:
-        source = recorded(store, run)
-        refuse_adopted(source, "scored again")
-        plan = rescore_plan(source, target=target, options=options)
-        (ended,) = perform_jobs(store, [queue_plans(store, [plan])], watcher=watcher)
-        if ended.result is None:
-            raise InterruptedRunError("interrupted before it began")
-        return ended.result
-    finally:
-        store.close()
 
 
 def rescore_plan(

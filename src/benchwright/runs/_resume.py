@@ -1,8 +1,8 @@
-"""`resume`: going on with a run where it stopped."""
+"""A recorded run that is claimed and prepared again, so that it can resume where it stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,75 +14,21 @@ from benchwright.benchmarks import (
     load_benchmarks,
     load_questions,
 )
-from benchwright.config import RESUME_OVERRIDES, ResumeOverrides, RunOptions
-from benchwright.core import (
-    JsonObject,
-    NotFoundError,
-    Outcome,
-    UsageError,
-    decode_score,
-    refuse_while_loading,
-    suggest,
-)
+from benchwright.config import RunOptions
+from benchwright.core import JsonObject, Outcome, UsageError, decode_score
 from benchwright.datasets import hub_commits, recorded_pins
-from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import (
     DECIDES,
     Budget,
-    InterruptedRunError,
     Prepared,
     RunSettings,
-    Watcher,
     changed_manifest,
     prepare,
 )
-from benchwright.runs._jobs import Job, owned, perform_jobs
+from benchwright.runs._jobs import Job, owned
 from benchwright.runs._nocode import again
-from benchwright.runs._result import RunResult, called, recorded
 from benchwright.runs._run import NO_FILE, find_targets
-from benchwright.store import RunRecord, Store, existing_workspace, open_existing
-
-
-def resume(
-    wanted: str | int | RunResult,
-    *,
-    target: Callable[..., Any] | None = None,
-    workspace: Path | str | None = None,
-    retry_failed: bool = False,
-    allow_changed: bool = False,
-    overrides: ResumeOverrides | None = None,
-    watcher: Watcher | None = None,
-    endpoint: OpenEndpoint | None = None,
-) -> RunResult:
-    """Go on with a run where it stopped. A complete run gives its result again without asking anything.
-
-    `target` is the decorated function, for benchmarks that no file defines; `retry_failed` asks failed samples again; `allow_changed` accepts that the benchmark file has changed,
-    which marks the results;
-    `overrides` may change parallelism and budgets.
-    """
-    refuse_while_loading("resume")
-    place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
-    store = open_existing(place, to_write=True)
-    if store is None:
-        raise NotFoundError(
-            f"no run {called(wanted)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
-            "or name it with --workspace"
-        )
-    try:
-        job = claimed(
-            store,
-            recorded(store, wanted),
-            target=target,
-            retry_failed=retry_failed,
-            allow_changed=allow_changed,
-            overrides=overrides,
-        )
-        (ended,) = perform_jobs(store, [[job]], watcher=watcher, endpoint=endpoint)
-        if ended.result is None:
-            raise InterruptedRunError("interrupted before it began")
-        return ended.result
-    finally:
-        store.close()
+from benchwright.store import RunRecord, Store
 
 
 def claimed(
@@ -92,7 +38,7 @@ def claimed(
     target: Callable[..., Any] | None = None,
     retry_failed: bool = False,
     allow_changed: bool = False,
-    overrides: ResumeOverrides | None = None,
+    overrides: Mapping[str, Any] | None = None,
     label: str | None = None,
 ) -> Job:
     """The run, owned by this process and ready to go on. Raises UsageError if it is not the same experiment."""
@@ -177,13 +123,7 @@ def _defined_here(run: RunRecord, key: str) -> BenchmarkSpec:
     return spec
 
 
-def _overridden(settings: RunSettings, overrides: ResumeOverrides) -> RunSettings:
-    for name in overrides:
-        if name not in RESUME_OVERRIDES:
-            raise UsageError(
-                f"resume() has no override {name!r}.{suggest(name, RESUME_OVERRIDES)} A resumed run is the same "
-                f"experiment; it may change {', '.join(RESUME_OVERRIDES)}"
-            )
+def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSettings:
     chosen = RunOptions.from_keywords(overrides, "resume")
     budget = Budget(chosen.max_requests, chosen.max_tokens_total, chosen.max_minutes)
     parallelism = chosen.parallelism or settings.parallelism

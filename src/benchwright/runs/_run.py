@@ -1,4 +1,4 @@
-"""`run` and `resume`: what the commands do, as functions. A thin synchronous front of the engine."""
+"""From benchmarks and options to plans, and from plans to runs that are ready."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.config import ConfigFile, RunKeywords, RunOptions, find_config
-from benchwright.core import BenchwrightError, JsonValue, UsageError, refuse_while_loading
+from benchwright.config import ConfigFile, RunOptions
+from benchwright.core import BenchwrightError, JsonValue, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
 from benchwright.engine import DECIDES, Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
@@ -20,7 +20,7 @@ from benchwright.runs._models import ChosenModel, choose_model, scripted_model
 from benchwright.runs._questions import given_questions, refuse_questions
 from benchwright.runs._result import RunResult
 from benchwright.runs._targets import Target, resolve_targets
-from benchwright.store import RunRecord, Store, find_workspace, open_store
+from benchwright.store import RunRecord, Store, Workspace, open_store
 
 NO_FILE = "None"
 """Stands for the file of a benchmark that no file defines, such as a notebook's, in the record of a run."""
@@ -31,68 +31,31 @@ _EXPECTED = (
 )
 
 
-def run(
-    target: str | os.PathLike[str] | Callable[..., Any],
-    *,
-    endpoint: OpenEndpoint | None = None,
-    **options: Unpack[RunKeywords],
-) -> RunResult:
-    """Evaluate one benchmark and return its result; keywords are those of `RunOptions`.
-
-    `target` is a file (`bench.py`, `bench.py:name`, or data such as `test.csv`), a module, an installed name, or a
-    function decorated with `@benchmark`. `endpoint` answers instead of a model, such as a `ScriptedEndpoint` in a test. Raises
-    BenchwrightError for what makes a run impossible; failing samples are counted in the result instead.
-    """
-    chosen = RunOptions.from_keywords(options)
-    (result,) = run_all(target, chosen, endpoint=endpoint)
-    return result
-
-
 @hub_commits()
-def run_all(
-    target: str | os.PathLike[str] | Callable[..., Any],
-    options: RunOptions | None = None,
+def run_targets(
+    workspace: Workspace,
+    targets: Sequence[Target],
+    options: RunOptions,
+    config: ConfigFile | None,
     *,
-    several: bool = False,
     watcher: Watcher | None = None,
     finished: Callable[[RunResult], None] | None = None,
     endpoint: OpenEndpoint | None = None,
 ) -> list[RunResult]:
-    """Evaluate every benchmark that `target` names, one after the other.
+    """Evaluate every benchmark, one after the other; `finished` is called after each.
 
-    All are checked before the first starts. `several` allows more than one; `finished` is called after each.
+    All are checked before the first starts.
     """
-    refuse_while_loading("run")
-    options = options or RunOptions()
-    cwd = Path.cwd()
-    config = find_config(cwd)
-    targets = find_targets(target, config, cwd, options)
-    if len(targets) > 1 and not several:
-        names = ", ".join(found.spec.key for found in targets)
-        raise UsageError(
-            f"{target} holds several benchmarks ({names}); name one, as in {target}:{targets[0].spec.key}"
-        )
-    scripted = endpoint is not None
-    plans = [
-        _planned(found, options, config, several=len(targets) > 1, scripted=scripted) for found in targets
-    ]
-    with open_store(find_workspace(cwd, options.workspace)) as store:
-        return _run_plans(store, plans, watcher, finished, endpoint)
+    several, scripted = len(targets) > 1, endpoint is not None
+    plans = [_planned(found, options, config, several=several, scripted=scripted) for found in targets]
 
-
-def _run_plans(
-    store: Store,
-    plans: list[Plan],
-    watcher: Watcher | None,
-    finished: Callable[[RunResult], None] | None,
-    endpoint: OpenEndpoint | None,
-) -> list[RunResult]:
     def report(ended: Ended) -> None:
         if finished is not None and ended.result is not None:
             finished(ended.result)
 
-    lanes = [[job] for job in queue_plans(store, plans)]
-    ended = perform_jobs(store, lanes, watcher=watcher, finished=report, endpoint=endpoint)
+    with open_store(workspace) as store:
+        lanes = [[job] for job in queue_plans(store, plans)]
+        ended = perform_jobs(store, lanes, watcher=watcher, finished=report, endpoint=endpoint)
     return [each.result for each in ended if each.result is not None]
 
 

@@ -1,34 +1,37 @@
-"""What the commands do, as functions."""
+"""The front that Python users see: what the commands do, as functions."""
 
-from benchwright.config import RunOptions
-from benchwright.runs import (
-    RunResult,
-    check,
-    rescore,
-    resume,
-    run,
-    run_all,
-)
+from benchwright.config import RunOptions, SuiteOptions
+from benchwright.runs import RunResult
 from benchwright.sdk._compare import compare
 from benchwright.sdk._doctor import Diagnosis, diagnose
 from benchwright.sdk._ending import Canceled, Removed, cancel_run, remove_run
 from benchwright.sdk._evaluations import Evaluation, list_evaluations
+from benchwright.sdk._front import check, rescore, resume, run
 from benchwright.sdk._judge import judge_score
 from benchwright.sdk._known_models import KnownModel, list_models
 from benchwright.sdk._plugins import ListedPlugin, list_plugins
+from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, resolve
 from benchwright.sdk._validate import validate
 from benchwright.suites import SuiteResult, run_suite
+from benchwright.workflows import ProgramResult
 
 __all__ = [
+    "Benchmarks",
     "Canceled",
     "Diagnosis",
     "Evaluation",
     "KnownModel",
     "ListedPlugin",
+    "Program",
+    "ProgramResult",
+    "Questions",
     "Removed",
+    "Resolved",
     "RunOptions",
     "RunResult",
+    "SuiteOptions",
     "SuiteResult",
+    "Workflow",
     "cancel_run",
     "check",
     "compare",
@@ -39,9 +42,9 @@ __all__ = [
     "list_plugins",
     "remove_run",
     "rescore",
+    "resolve",
     "resume",
     "run",
-    "run_all",
     "run_suite",
     "validate",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from inspect import signature
 from pathlib import Path
+from typing import Never
 
 from benchwright.config import HARMLESS
-from benchwright.core import NotFoundError
+from benchwright.core import NotFoundError, UsageError, suggest
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES
 from benchwright.reports import Comparison, SamplesOf, as_filed, compare_runs, folder_run, is_run_folder
@@ -26,6 +28,7 @@ def compare(
     listed: int | None = 20,
     lower_is_better: Collection[str] = (),
     workspace: str | os.PathLike[str] | None = None,
+    **unknown: Never,
 ) -> Comparison:
     """Compare two runs by number, name, folder, `last` or result; `compare_runs` explains the options.
 
@@ -34,6 +37,8 @@ def compare(
     """
     from contextlib import nullcontext
 
+    for name in unknown:
+        raise UsageError(f"compare() has no option {name!r}.{suggest(name, _KEYWORDS)}")
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     with nullcontext() if store is None else store:
@@ -53,6 +58,9 @@ def compare(
             harmless=_harmless(),
             samples=SamplesOf(store, folders) if folders else None,
         )
+
+
+_KEYWORDS = [name for name, each in signature(compare).parameters.items() if each.kind is each.KEYWORD_ONLY]
 
 
 def _find(store: Store | None, wanted: int | str | RunResult, number: int, place: Workspace) -> RunRecord:

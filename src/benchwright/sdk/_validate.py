@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import FileReport, validate_questions
-from benchwright.config import RunOptions, find_config
+from benchwright.config import RunOptions
 from benchwright.core import UsageError, refuse_while_loading
-from benchwright.runs import resolve_targets
+from benchwright.sdk._resolve import Questions, resolve
 
 
 def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **keywords: Any) -> FileReport:
@@ -19,12 +18,10 @@ def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **
     """
     refuse_while_loading("validate")
     options = options or RunOptions.from_keywords(keywords)
-    cwd = Path.cwd()
-    config = find_config(cwd)
     written = os.fspath(file)
-    (found, *others) = resolve_targets(written, config, cwd, options)
-    if others or found.questions is None:
+    found = resolve(written, options)
+    if not isinstance(found, Questions):
         raise UsageError(
             f"{written} is no file of questions; look at benchmarks with: benchwright check {written}"
         )
-    return validate_questions(found.spec, limit=options.over(found.defaults).limit)
+    return validate_questions(found.target.spec, limit=options.over(found.target.defaults).limit)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchwright.benchmarks import CheckReport, check_benchmark
-from benchwright.config import RunOptions
+from benchwright.config import RunOptions, SuiteOptions
 from benchwright.core import canonical_json
 from benchwright.engine import row_settings, rows_and_prompts, start_problems
 from benchwright.runs import with_problems
-from benchwright.suites._options import SuiteOptions
 from benchwright.suites._run import planned_suite
 from benchwright.suites._suite import Suite
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchwright.benchmarks import import_file
+from benchwright.benchmarks import import_file, missing_target
 from benchwright.config import CONFIG_NAMES
-from benchwright.core import ConfigError, NotFoundError, load_json, suggest
+from benchwright.core import ConfigError, load_json
 from benchwright.suites._suite import Suite, read_suite, suite_of
 
 _ALWAYS = (".toml", ".yaml", ".yml")
@@ -30,10 +30,7 @@ def load_suite(target: str, *, cwd: Path) -> Suite | None:
                 f"{target} holds names and defaults; it is no suite. A suite has lists of models and datasets: suite.toml"
             )
         if not there.is_file():
-            near = suggest(
-                there.name, [file.name for file in there.parent.glob("*") if file.suffix in _ALWAYS]
-            )
-            raise NotFoundError(f"there is no file {target}.{near}")
+            raise missing_target(target, target, cwd)
         return read_suite(path if path.is_file() else there, cwd=cwd)
     if not there.is_file():
         return None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from benchwright.benchmarks import BENCHMARK_PLUGINS, import_file, is_question_file
 from benchwright.config import SUITE_SUFFIXES, ConfigFile, find_profile, read_document
@@ -36,7 +36,7 @@ class Origin:
 
 def command_suite(
     *,
-    targets: Sequence[str] = (),
+    targets: Sequence[str | Callable[..., Any]] = (),
     files: Sequence[str] = (),
     datasets: Sequence[str] = (),
     models: Sequence[str] = (),

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
-from benchwright.config import ConfigFile, RunOptions, find_config
+from benchwright.config import ConfigFile, RunKeywords, RunOptions, SuiteOptions, find_config, split_keywords
 from benchwright.core import ConfigError, UsageError, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher
@@ -24,7 +24,6 @@ from benchwright.runs import recorded_result
 from benchwright.store import Store, find_workspace, open_store
 from benchwright.suites._files import load_suite
 from benchwright.suites._names import chosen_models
-from benchwright.suites._options import DEFAULT_WORK_DIR, SuiteOptions, split_keywords
 from benchwright.suites._pair_tasks import Wanted, wanted_pairs, with_known
 from benchwright.suites._pairs import Pairs, plan_pairs
 from benchwright.suites._result import INTERRUPTED, PairResult, SuiteResult, compared
@@ -38,18 +37,22 @@ from benchwright.suites._tasks import (
     scoring_tasks,
 )
 
+DEFAULT_WORK_DIR = Path("outputs/default")
+"""Where commands write work folders, unless another place is given."""
+
 
 def run_suite(
     suite: Suite | str | os.PathLike[str],
     options: RunOptions | None = None,
     how: SuiteOptions | None = None,
+    /,
     *,
     watcher: Watcher | None = None,
     planned: Callable[[Pairs], None] | None = None,
     finished: Finished | None = None,
     endpoint: OpenEndpoint | None = None,
     config: ConfigFile | None = None,
-    **keywords: Any,
+    **keywords: Unpack[RunKeywords],
 ) -> SuiteResult:
     """Run every pair of a suite and return all results.
 
@@ -69,7 +72,7 @@ def run_suite(
     """
     refuse_while_loading("run_suite")
     if options is None and how is None:
-        options, how = split_keywords(keywords)
+        options, how = split_keywords(keywords, "run_suite")
     elif keywords:
         raise UsageError("run_suite() takes options as objects or as keywords, not both")
     options, how = options or RunOptions(), how or SuiteOptions()
@@ -88,7 +91,7 @@ def run_suite(
     try:
         if known is not None:
             work = _Work(store, options, how, folder, known.tasks, watcher, finished, endpoint)
-            results = work.do(with_known(pairs, known, how.models))
+            results = work.do(with_known(pairs, known, how.models or ()))
         else:
             work = _Work(store, options, how, None, (), watcher, finished, endpoint)
             results = work.do(wanted_pairs(pairs or ()))

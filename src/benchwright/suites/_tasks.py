@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
-from benchwright.config import RESUME_OVERRIDES, ResumeOverrides, RunOptions
+from benchwright.config import RESUME_OVERRIDES, RunOptions, SuiteOptions
 from benchwright.core import NotFoundError
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import RunSettings, Watcher
@@ -23,7 +22,6 @@ from benchwright.runs import (
     rescore_plan,
 )
 from benchwright.store import RunRecord, Store
-from benchwright.suites._options import SuiteOptions
 from benchwright.suites._pair_tasks import Wanted, asked_run, named_by, refuse_other, rescored
 from benchwright.suites._result import PairResult, failed_pair
 
@@ -137,7 +135,7 @@ def perform_tasks(
 def _go_on(store: Store, each: Wanted, options: RunOptions) -> Job:
     run = asked_run(store, each.run_id or 0)
     refuse_other(each, run, scoring=run.id == each.run_id and not _infers(store, run.id))
-    overrides = cast(ResumeOverrides, {name: getattr(options, name) for name in RESUME_OVERRIDES})
+    overrides = {name: getattr(options, name) for name in RESUME_OVERRIDES}
     job = claimed(store, run, overrides=overrides, label=each.label)
     return replace(job, run=replace(job.run, error=run.error))
 

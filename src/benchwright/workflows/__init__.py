@@ -32,14 +32,13 @@ from benchwright.workflows._llm import (
     UserMessage,
     call_llm,
 )
-from benchwright.workflows._program_plan import CodePlan, plan_code
-from benchwright.workflows._program_plan import executable as code_executable
-from benchwright.workflows._program_result import CodeResult
+from benchwright.workflows._program_plan import ProgramPlan, plan_program, program_executable, refuse_settings
+from benchwright.workflows._program_result import ProgramResult
 from benchwright.workflows._recorder import Recorder
-from benchwright.workflows._run_program import Serve, ServerBeside, resume_code, run_code
+from benchwright.workflows._run_program import Serve, ServerBeside, resume_program, run_program
 from benchwright.workflows._scripts import find_script, run_script
 from benchwright.workflows._sources import DatasetSource
-from benchwright.workflows._watcher import CodeProgress, CodeWatcher
+from benchwright.workflows._watcher import ProgramProgress, ProgramWatcher
 
 __all__ = [
     "STREAM_FILES",
@@ -47,10 +46,6 @@ __all__ = [
     "AssistantMessage",
     "BenchwrightClient",
     "BenchwrightRun",
-    "CodePlan",
-    "CodeProgress",
-    "CodeResult",
-    "CodeWatcher",
     "Dataset",
     "DatasetSource",
     "DatasetStats",
@@ -60,6 +55,10 @@ __all__ = [
     "MissingKeyError",
     "ModelProvider",
     "Outcome",
+    "ProgramPlan",
+    "ProgramProgress",
+    "ProgramResult",
+    "ProgramWatcher",
     "Recorder",
     "RowError",
     "RunRecord",
@@ -74,7 +73,6 @@ __all__ = [
     "WorkflowError",
     "call_llm",
     "child_environment",
-    "code_executable",
     "collect_async_iter",
     "dataset",
     "emit",
@@ -84,9 +82,11 @@ __all__ = [
     "hash_json",
     "iter_async_with_concurrency",
     "map_dataset",
-    "plan_code",
-    "resume_code",
-    "run_code",
+    "plan_program",
+    "program_executable",
+    "refuse_settings",
+    "resume_program",
+    "run_program",
     "run_script",
     "stable_stringify",
     "step",

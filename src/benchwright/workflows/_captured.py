@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from benchwright.core import known_secrets
 
@@ -94,15 +95,10 @@ class Captured:
             self._file = None
 
 
-def pump(pipe: int, captured: Captured, pass_on: Callable[[bytes], None]) -> None:
-    """Read a stream to its end."""
-    while True:
-        try:
-            data = os.read(pipe, 65536)
-        except OSError:
-            return
-        if not data:
-            return
-        captured.add(data)
-        with suppress(OSError, ValueError):  # nobody reads any more; the run goes on
-            pass_on(data)
+def pump(pipe: BinaryIO, captured: Captured, pass_on: Callable[[bytes], None]) -> None:
+    """Read a stream to its end, and close it."""
+    with pipe, suppress(OSError):
+        while data := os.read(pipe.fileno(), 65536):
+            captured.add(data)
+            with suppress(OSError, ValueError):  # nobody reads any more; the run continues
+                pass_on(data)

@@ -83,7 +83,7 @@ class Child:
         pipe = getattr(self._process, name)
         thread = threading.Thread(
             target=pump,
-            args=(pipe.fileno(), self.captured[name], lambda data: pass_on(name, data)),
+            args=(pipe, self.captured[name], lambda data: pass_on(name, data)),
             name=f"benchwright-{name}",
             daemon=True,
         )

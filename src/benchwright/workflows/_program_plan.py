@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ _PYTHON = ("python", "python3")
 
 
 @dataclass(frozen=True, slots=True)
-class CodePlan:
+class ProgramPlan:
     """One program to run as a workflow."""
 
     name: str
@@ -53,21 +53,24 @@ class CodePlan:
 
     def manifest(self) -> JsonObject:
         """What the run is made of. A workflow in Python adds its own file and packages if no file is named here."""
-        found: JsonObject = {"executable": str(executable(self.command, self.cwd)), "benchwright": VERSION}
+        found: JsonObject = {
+            "executable": str(program_executable(self.command, self.cwd)),
+            "benchwright": VERSION,
+        }
         entry = entry_file(self.command, self.cwd)
         return found if entry is None else {**found, "entry": entry, "versions": {"benchwright": VERSION}}
 
 
-def plan_code(
+def plan_program(
     target: str, config: ConfigFile | None, cwd: Path, given: Mapping[str, JsonValue] | None
-) -> CodePlan | None:
+) -> ProgramPlan | None:
     """The program that `target` names: an entry of type `custom_code`, or a Python file with workflows. Else None."""
     entry = None if config is None else config.benchmarks.get(target)
     if config is not None and entry is not None:
         if entry.code is None:
             return None
         merged, warning = merge_input(entry.code.input, given or {})
-        return CodePlan(
+        return ProgramPlan(
             name=target,
             workflow=target,
             target=target,
@@ -87,7 +90,7 @@ def plan_code(
             f"{target} has several workflows ({', '.join(script.names)}); name one, as in {target}:{script.names[0]}"
         )
     name = name or next(iter(script.names), None)
-    return CodePlan(
+    return ProgramPlan(
         name=name or script.path.stem,
         workflow=name,
         target=target,
@@ -96,6 +99,19 @@ def plan_code(
         input=dict(given or {}),
         given=dict(given or {}),
     )
+
+
+_TAKEN = ("input", "workspace")
+
+
+def refuse_settings(program: str, names: Iterable[str]) -> None:
+    """UsageError for settings of benchmarks and suites: a setting without effect is a mistake."""
+    flags = [f"--{name.replace('_', '-')}" for name in names if name not in _TAKEN]
+    if flags:
+        raise UsageError(
+            f"{', '.join(flags)}: {program} is a program, which is told everything by its input; "
+            f"""give --input, as in --input '{{"limit": 10}}'"""
+        )
 
 
 def merge_input(
@@ -111,7 +127,7 @@ def merge_input(
     return {**configured, **given}, warning
 
 
-def executable(command: Sequence[str], cwd: Path) -> str:
+def program_executable(command: Sequence[str], cwd: Path) -> str:
     """The program of a command: a path from its folder, or a name on PATH. UsageError where there is none.
 
     `python` is that of the active environment; where none is active, the one that runs this.

@@ -9,7 +9,7 @@ from benchwright.core import RUN_STATUSES, JsonObject, JsonValue, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
-class CodeResult:
+class ProgramResult:
     """One start of a program as a workflow."""
 
     run_id: int

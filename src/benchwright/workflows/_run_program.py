@@ -22,10 +22,10 @@ from benchwright.core import (
 from benchwright.store import Lease, RunRecord, Store, Workspace
 from benchwright.workflows._child import Child, PassOn
 from benchwright.workflows._environment import child_environment
-from benchwright.workflows._program_plan import CodePlan, entry_file, executable, plan_code
-from benchwright.workflows._program_result import CodeResult
+from benchwright.workflows._program_plan import ProgramPlan, entry_file, plan_program, program_executable
+from benchwright.workflows._program_result import ProgramResult
 from benchwright.workflows._supervisor import Ending, Supervisor
-from benchwright.workflows._watcher import CodeWatcher, Looker
+from benchwright.workflows._watcher import Looker, ProgramWatcher
 
 _TOLD = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "BASE_URL", "TOKEN")
 """Variables that programs written against an older interface read under its prefix."""
@@ -46,17 +46,17 @@ Serve = Callable[[Workspace, Lease], AbstractContextManager[ServerBeside | None]
 """Starts a server that writes to the run of a lease on behalf of clients; None where there can be none."""
 
 
-def run_code(
+def run_program(
     store: Store,
-    plan: CodePlan,
+    plan: ProgramPlan,
     *,
     tags: Mapping[str, str] | None = None,
     serve: Serve | None = None,
     timeout: float | None = None,
-    watcher: CodeWatcher | None = None,
-) -> CodeResult:
+    watcher: ProgramWatcher | None = None,
+) -> ProgramResult:
     """Run a program as a new workflow run. UsageError when it cannot be started; then nothing is on record."""
-    executable(plan.command, plan.cwd)
+    program_executable(plan.command, plan.cwd)
     labels: JsonObject = dict(tags or {})
     lease = store.create_workflow(
         plan.name,
@@ -67,13 +67,13 @@ def run_code(
         tags=labels or None,
     )
     try:
-        return _carry_out(store, lease, plan, serve, timeout, watcher)
+        return _supervise(store, lease, plan, serve, timeout, watcher)
     except UsageError:
         store.delete_run(lease.run_id)
         raise
 
 
-def resume_code(
+def resume_program(
     store: Store,
     run: RunRecord,
     *,
@@ -82,8 +82,8 @@ def resume_code(
     force: bool = False,
     serve: Serve | None = None,
     timeout: float | None = None,
-    watcher: CodeWatcher | None = None,
-) -> CodeResult:
+    watcher: ProgramWatcher | None = None,
+) -> ProgramResult:
     """Go on with a workflow run: the same command, input and folder as at its start.
 
     `use_current_config` takes command and input from the configuration as it is now, else from `config`, and records
@@ -102,20 +102,20 @@ def resume_code(
     changed = _code_change(run, plan)
     if changed is not None:
         remarks["code_changed"] = changed
-    executable(plan.command, plan.cwd)
+    program_executable(plan.command, plan.cwd)
     lease = store.claim_workflow(run.id, force=force, data=remarks or None)
     if use_current_config:
         store.update_settings(run.id, plan.settings())
         if plan.input != run.input:
             store.change_workflow_input(lease, plan.input)
     try:
-        return _carry_out(store, lease, plan, serve, timeout, watcher)
+        return _supervise(store, lease, plan, serve, timeout, watcher)
     except UsageError as error:
         store.finish_workflow(lease, "failed", error=str(error))
         raise
 
 
-def frozen_plan(run: RunRecord) -> CodePlan:
+def frozen_plan(run: RunRecord) -> ProgramPlan:
     """What a run was started with. UsageError for a run that no command started."""
     settings: Mapping[str, Any] = run.settings
     command, cwd = settings.get("command"), settings.get("cwd")
@@ -127,7 +127,7 @@ def frozen_plan(run: RunRecord) -> CodePlan:
     if not Path(cwd).is_dir():
         raise UsageError(f"run {run.id} was started in {cwd}, which is no longer there")
     given, config = settings.get("input_given"), settings.get("config")
-    return CodePlan(
+    return ProgramPlan(
         name=run.name,
         workflow=settings.get("workflow"),
         target=run.target,
@@ -139,8 +139,10 @@ def frozen_plan(run: RunRecord) -> CodePlan:
     )
 
 
-def _current(run: RunRecord, frozen: CodePlan, config: ConfigFile | None) -> tuple[CodePlan, JsonObject]:
-    plan = plan_code(run.target, config, frozen.cwd, frozen.given)
+def _current(
+    run: RunRecord, frozen: ProgramPlan, config: ConfigFile | None
+) -> tuple[ProgramPlan, JsonObject]:
+    plan = plan_program(run.target, config, frozen.cwd, frozen.given)
     if plan is None or plan.config is None:
         where = "there is no configuration here" if config is None else f"{config.path} has no such program"
         raise UsageError(f"--use-current-config: {where}: {run.target!r}")
@@ -153,12 +155,12 @@ def _current(run: RunRecord, frozen: CodePlan, config: ConfigFile | None) -> tup
     }
 
 
-def _with_remark(run: RunRecord, frozen: CodePlan) -> CodePlan:
+def _with_remark(run: RunRecord, frozen: ProgramPlan) -> ProgramPlan:
     """The same plan; where the configuration has been edited since, it says that this changes nothing."""
     if frozen.config is None:
         return frozen
     try:
-        now = plan_code(run.target, read_config(frozen.config), frozen.cwd, frozen.given)
+        now = plan_program(run.target, read_config(frozen.config), frozen.cwd, frozen.given)
     except (BenchwrightError, OSError):
         now = None
     differ = [
@@ -178,7 +180,7 @@ def _with_remark(run: RunRecord, frozen: CodePlan) -> CodePlan:
     )
 
 
-def _code_change(run: RunRecord, plan: CodePlan) -> JsonValue:
+def _code_change(run: RunRecord, plan: ProgramPlan) -> JsonValue:
     before = run.manifest.get("entry")
     path = before.get("path") if isinstance(before, dict) else None
     if not isinstance(before, dict) or not isinstance(path, str):
@@ -193,21 +195,21 @@ def _code_change(run: RunRecord, plan: CodePlan) -> JsonValue:
     }
 
 
-def _carry_out(
+def _supervise(
     store: Store,
     lease: Lease,
-    plan: CodePlan,
+    plan: ProgramPlan,
     serve: Serve | None,
     timeout: float | None,
-    watcher: CodeWatcher | None,
-) -> CodeResult:
+    watcher: ProgramWatcher | None,
+) -> ProgramResult:
     run = store.run(lease.run_id)
     if watcher is not None:
         watcher.begun(run.id)
     beside = nullcontext(None) if serve is None else serve(store.workspace, lease)
     with beside as server:
         pass_on: PassOn = _nowhere if watcher is None else watcher.output
-        command = (executable(plan.command, plan.cwd), *plan.command[1:])
+        command = (program_executable(plan.command, plan.cwd), *plan.command[1:])
         environment = _environment(plan, lease, store.workspace, server)
         child = Child(command, plan.cwd, environment, run.folder, pass_on)
         looker = None if watcher is None else Looker(store, lease, plan.name, watcher)
@@ -220,7 +222,7 @@ def _carry_out(
 
 
 def _environment(
-    plan: CodePlan, lease: Lease, workspace: Workspace, server: ServerBeside | None
+    plan: ProgramPlan, lease: Lease, workspace: Workspace, server: ServerBeside | None
 ) -> dict[str, str]:
     """Ours, without what whoever started us was told about another run."""
     kept = {
@@ -272,19 +274,19 @@ def _conclude(store: Store, lease: Lease, ending: Ending, timeout: float | None)
 
 def _result(
     run: RunRecord,
-    plan: CodePlan,
+    plan: ProgramPlan,
     ending: Ending | None,
     child: Child | None,
     *,
     server: ServerBeside | None = None,
     warning: str | None = None,
-) -> CodeResult:
+) -> ProgramResult:
     summary: Mapping[str, Any] = run.summary or {}
     ran = ending is not None and ending.status >= 0
     error = run.error
     if RUN_STATUSES[run.status].live and ending is not None:
         error = "the run was taken over by another process"
-    return CodeResult(
+    return ProgramResult(
         run_id=run.id,
         workflow_name=run.name,
         input=run.input,

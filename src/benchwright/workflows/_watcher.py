@@ -15,7 +15,7 @@ _SHARE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class CodeProgress:
+class ProgramProgress:
     """Where a run stands."""
 
     run_id: int
@@ -32,7 +32,7 @@ class CodeProgress:
     """Why it is being stopped."""
 
 
-class CodeWatcher(Protocol):
+class ProgramWatcher(Protocol):
     """Shows a run."""
 
     def output(self, stream: Stream, data: bytes) -> None:
@@ -43,7 +43,7 @@ class CodeWatcher(Protocol):
         """The run is on record."""
         ...
 
-    def progress(self, progress: CodeProgress) -> None:
+    def progress(self, progress: ProgramProgress) -> None:
         """A new picture."""
         ...
 
@@ -51,7 +51,7 @@ class CodeWatcher(Protocol):
 class Looker:
     """Takes a picture of a run now and then."""
 
-    def __init__(self, store: Store, lease: Lease, name: str, watcher: CodeWatcher) -> None:
+    def __init__(self, store: Store, lease: Lease, name: str, watcher: ProgramWatcher) -> None:
         self._store = store
         self._run_id = lease.run_id
         self._name = name
@@ -67,5 +67,5 @@ class Looker:
         steps = self._store.workflow_step_counts(self._run_id)
         metrics = {name: totals.mean for name, totals in self._store.metric_totals(self._run_id).items()}
         seconds = now - self._began
-        self._watcher.progress(CodeProgress(self._run_id, self._name, steps, metrics, seconds, stopping))
+        self._watcher.progress(ProgramProgress(self._run_id, self._name, steps, metrics, seconds, stopping))
         self._next = time.monotonic() + max(_EVERY_S, _SHARE * (time.monotonic() - now))

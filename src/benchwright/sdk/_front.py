@@ -1,0 +1,278 @@
+"""`run`, `check`, `resume` and `rescore`: what the commands do, as functions.
+
+All take the same keywords. Each works inside a running event loop, such as a notebook's, and blocks until it is done.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack, overload
+
+from benchwright.benchmarks import CheckReport
+from benchwright.config import (
+    RESUME_OVERRIDES,
+    RunKeywords,
+    RunOptions,
+    SuiteOptions,
+    find_config,
+    split_keywords,
+)
+from benchwright.core import NotFoundError, UsageError, refuse_while_loading, suggest
+from benchwright.datasets import hub_commits
+from benchwright.endpoints import OpenEndpoint
+from benchwright.engine import InterruptedRunError, Watcher
+from benchwright.runs import (
+    RunResult,
+    called,
+    check_targets,
+    claimed,
+    perform_jobs,
+    queue_plans,
+    recorded,
+    refuse_adopted,
+    rescore_plan,
+    run_targets,
+)
+from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written, resolve
+from benchwright.store import Store, existing_workspace, find_workspace, open_existing, open_store
+from benchwright.suites import Suite, check_suite, run_suite
+from benchwright.workflows import program_executable, resume_program, run_program
+
+_RESOLVED = (Benchmarks, Questions, Suite, Program, Workflow)
+
+
+@overload
+def run(
+    target: Callable[..., Any],
+    options: RunOptions | None = None,
+    /,
+    *,
+    endpoint: OpenEndpoint | None = None,
+    watcher: Watcher | None = None,
+    finished: Callable[[RunResult], None] | None = None,
+    **keywords: Unpack[RunKeywords],
+) -> RunResult: ...
+
+
+@overload
+def run(
+    target: str | os.PathLike[str] | Resolved,
+    options: RunOptions | None = None,
+    /,
+    *,
+    endpoint: OpenEndpoint | None = None,
+    watcher: Watcher | None = None,
+    finished: Callable[[RunResult], None] | None = None,
+    **keywords: Unpack[RunKeywords],
+) -> Any: ...
+
+
+@hub_commits()
+def run(
+    target: Written | Resolved,
+    options: RunOptions | None = None,
+    /,
+    *,
+    endpoint: OpenEndpoint | None = None,
+    watcher: Watcher | None = None,
+    finished: Callable[[RunResult], None] | None = None,
+    **keywords: Unpack[RunKeywords],
+) -> Any:
+    """Evaluate what `target` names and return its result.
+
+    Args:
+        target: What the command takes (a file, a URI, a name), the decorated function itself, or what `resolve` returned.
+        options: Options as one object, instead of keywords.
+        endpoint: Answers in place of every model, such as a `ScriptedEndpoint` in a test.
+        watcher: Who is shown the progress.
+        finished: Called with the result of each run when it ends.
+        keywords: Fields of `RunOptions`, and of `SuiteOptions` for several models or datasets.
+
+    Returns:
+        A `RunResult`; a list of them where a file holds several benchmarks; a `SuiteResult` for a suite; a
+        `ProgramResult` for a workflow or a program. A type checker cannot know which a text names: annotate the variable.
+
+    Raises BenchwrightError for what makes a run impossible. Failed samples are counted in the result instead.
+    """
+    refuse_while_loading("run")
+    options, how = _options(options, keywords, "run")
+    cwd = Path.cwd()
+    config = find_config(cwd)
+    found = _resolved(target, options, how)
+    if isinstance(found, Suite):
+        return run_suite(
+            found, options, how,
+            watcher=watcher, endpoint=endpoint, finished=lambda pair: _report(finished, pair.result),
+        )  # fmt: skip
+    place = find_workspace(cwd, options.workspace)
+    if isinstance(found, Program | Workflow):
+        if endpoint is not None:
+            raise UsageError(f"endpoint: {found.plan.target} is a program, which calls its models itself")
+        with open_store(place) as store:
+            return run_program(store, found.plan)
+    if how.mode == "infer":
+        options = replace(options, infer_only=True)
+    results = run_targets(
+        place, found.targets, options, config, watcher=watcher, finished=finished, endpoint=endpoint
+    )
+    return results[0] if len(found.targets) == 1 and results else results
+
+
+@overload
+def check(
+    target: Callable[..., Any], options: RunOptions | None = None, /, **keywords: Unpack[RunKeywords]
+) -> list[CheckReport]: ...
+
+
+@overload
+def check(
+    target: str | os.PathLike[str] | Resolved,
+    options: RunOptions | None = None,
+    /,
+    **keywords: Unpack[RunKeywords],
+) -> Any: ...
+
+
+def check(
+    target: Written | Resolved, options: RunOptions | None = None, /, **keywords: Unpack[RunKeywords]
+) -> Any:
+    """Look at what `target` names without sending anything. Options are those of `run`.
+
+    Returns one `CheckReport` per benchmark, in a list; a `SuiteCheck` for a suite; the `ProgramPlan` of a program or
+    workflow, whose command was found.
+    """
+    refuse_while_loading("check")
+    options, how = _options(options, keywords, "check")
+    found = _resolved(target, options, how)
+    if isinstance(found, Suite):
+        return check_suite(found, options, how.over(found.settings))
+    if isinstance(found, Program | Workflow):
+        program_executable(found.plan.command, found.plan.cwd)
+        return found.plan
+    return check_targets(found.targets, options, find_config(Path.cwd()))
+
+
+def resume(
+    run: str | int | RunResult,
+    *,
+    target: Callable[..., Any] | None = None,
+    retry_failed: bool = False,
+    allow_changed: bool = False,
+    watcher: Watcher | None = None,
+    endpoint: OpenEndpoint | None = None,
+    **keywords: Unpack[RunKeywords],
+) -> Any:
+    """Resume a run where it stopped. A complete run returns its result again, and nothing is sent.
+
+    Args:
+        run: Number, `last`, name or folder of the run, or its result.
+        target: The decorated function, for a benchmark that no file defines.
+        retry_failed: Whether failed samples are requested again.
+        allow_changed: Whether the benchmark may have changed since, which marks the results.
+        watcher: Who is shown the progress.
+        endpoint: Answers in place of the model.
+        keywords: `workspace`, and the settings of `RESUME_OVERRIDES`: parallelism and budgets.
+
+    Returns the `RunResult`, or for a workflow the `ProgramResult`.
+    """
+    refuse_while_loading("resume")
+    overrides = {name: value for name, value in keywords.items() if name != "workspace"}
+    for name in overrides:
+        if name not in RESUME_OVERRIDES:
+            raise UsageError(
+                f"resume() has no option {name!r}.{suggest(name, [*RESUME_OVERRIDES, 'workspace'])} A resumed run is the same "
+                f"experiment; it may change {', '.join(RESUME_OVERRIDES)}"
+            )
+    chosen = RunOptions.from_keywords(keywords, "resume")
+    with _recorded_store(run, chosen.workspace) as store:
+        found = recorded(store, run)
+        if found.kind == "workflow":
+            return resume_program(store, found)
+        job = claimed(
+            store,
+            found,
+            target=target,
+            retry_failed=retry_failed,
+            allow_changed=allow_changed,
+            overrides=overrides,
+        )
+        (ended,) = perform_jobs(store, [[job]], watcher=watcher, endpoint=endpoint)
+        if ended.result is None:
+            raise InterruptedRunError("interrupted before it began")
+        return ended.result
+
+
+def rescore(
+    run: str | int | RunResult,
+    options: RunOptions | None = None,
+    /,
+    *,
+    target: Written | None = None,
+    watcher: Watcher | None = None,
+    **keywords: Unpack[RunKeywords],
+) -> RunResult:
+    """Score the replies of a run again, as a new run. No model is called; a judge may be.
+
+    Args:
+        run: Number, `last`, benchmark name, folder or result of the run whose replies are taken.
+        options: What may differ, as one object: data, rules of scoring, budgets (of judges), files.
+        target: Another benchmark to score with; None: the run's own, as it is defined now.
+        watcher: Who is shown the progress.
+        keywords: What may differ, by name, instead of `options`.
+
+    A row whose request the run never made ends as `skipped`. Raises UsageError for options that would change
+    the requests.
+    """
+    refuse_while_loading("rescore")
+    options, how = _options(options, keywords, "rescore")
+    if how.given():
+        raise UsageError(f"rescore() works on one run; leave {', '.join(how.given())} out")
+    with _recorded_store(run, options.workspace) as store:
+        source = recorded(store, run)
+        refuse_adopted(source, "scored again")
+        plan = rescore_plan(source, target=target, options=options)
+        (ended,) = perform_jobs(store, [queue_plans(store, [plan])], watcher=watcher)
+        if ended.result is None:
+            raise InterruptedRunError("interrupted before it began")
+        return ended.result
+
+
+def _options(
+    options: RunOptions | None, keywords: Mapping[str, Any], caller: str
+) -> tuple[RunOptions, SuiteOptions]:
+    """The options of `caller`, which takes them as one object or as keywords."""
+    if isinstance(keywords.get("options"), RunOptions):  # the object, given by name
+        options, keywords = keywords["options"], {k: v for k, v in keywords.items() if k != "options"}
+    if options is None:
+        return split_keywords(keywords, caller)
+    if keywords:
+        raise UsageError(f"{caller}() takes options as one object or as keywords, not both")
+    return options, SuiteOptions()
+
+
+def _resolved(target: Written | Resolved, options: RunOptions, how: SuiteOptions) -> Resolved:
+    if isinstance(target, _RESOLVED):
+        return target
+    return resolve(target, options, how)
+
+
+@contextmanager
+def _recorded_store(run: str | int | RunResult, workspace: Path | None) -> Iterator[Store]:
+    place = existing_workspace(Path.cwd(), workspace)
+    store = open_existing(place, to_write=True)
+    if store is None:
+        raise NotFoundError(
+            f"no run {called(run)!r}: there are no runs in {place.root} yet. Go to the folder of the run, "
+            "or name it with --workspace"
+        )
+    with store:
+        yield store
+
+
+def _report(finished: Callable[[RunResult], None] | None, result: RunResult | None) -> None:
+    if finished is not None and result is not None:
+        finished(result)
