@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchwright.runs._options import RunOptions
 
+from benchwright.config import RunOptions
 from benchwright.core import DatasetError, UsageError
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.runs._questions import changed_questions, question_options

@@ -21,9 +21,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from benchwright import compare
+from benchwright.config import SuiteOptions
 from benchwright.core import UsageError
 from benchwright.sdk import RunOptions, run_suite
-from benchwright.suites import SuiteOptions, check_suite, load_suite
+from benchwright.suites import check_suite, load_suite
 
 BENCHMARKS = """
 from benchwright import benchmark, scorer

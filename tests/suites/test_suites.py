@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from benchwright.config import SuiteOptions
 from benchwright.core import BenchmarkError, BenchwrightError, ConfigError, NotFoundError, UsageError
-from benchwright.sdk import RunOptions, resume, run, run_suite
+from benchwright.sdk import RunOptions, rescore, resume, run, run_suite
 from benchwright.store import Workspace, open_store
-from benchwright.suites import Suite, SuiteOptions, check_suite, load_suite
+from benchwright.suites import Suite, check_suite, load_suite
 from benchwright.suites._result import failed_pair
 
 BENCH = """
@@ -543,8 +544,9 @@ def test_unknown_words_are_refused(folder: Path) -> None:
         run_suite("s.yaml", max_num_workers=0)
     with pytest.raises(ConfigError, match="no list of datasets"):
         run_suite("a.jsonl")
+    first = run("s.yaml")
     with pytest.raises(UsageError, match=r"run_suite\('s.yaml'\)"):
-        run("s.yaml")
+        rescore(first.pairs[0].run_id, target="s.yaml")
     with pytest.raises(ConfigError, match="has no datasets"):
         run_suite(suite_file(folder, "models: [demo]"))
 

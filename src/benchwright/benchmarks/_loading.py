@@ -132,7 +132,7 @@ def _named(specs: list[BenchmarkSpec], name: str, where: str) -> BenchmarkSpec:
 def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()) -> NotFoundError:
     """The error for a target that is nowhere, with what is spelt alike."""
     path = cwd / place
-    if path.suffix and "/" in place:
+    if path.suffix and ("/" in place or path.suffix in SUITE_SUFFIXES):
         near = suggest(path.name, _runnable_files(path.parent))
         return NotFoundError(f"there is no file {place}.{near} {_LISTING}")
     known = [*names, *BENCHMARK_PLUGINS.names()]
