@@ -15,8 +15,8 @@ import pytest
 import zstandard
 
 from benchwright.core import DatasetError, encode_json
-from benchwright.datasets import _parquet as parquet
 from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets._readers import parquet
 
 
 def write(folder: Path, table: pa.Table, name: str = "data.parquet", **options: object) -> Path:

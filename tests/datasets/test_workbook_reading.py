@@ -95,7 +95,7 @@ def test_workbooks_that_cannot_be_read_say_why(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "cut.xlsx").write_bytes(stray.read_bytes()[:500])
     with pytest.raises(DatasetError, match=r"cut.xlsx: cannot be read as a workbook"):
         load_dataset(tmp_path / "cut.xlsx")
-    monkeypatch.setattr("benchwright.datasets._workbook.MOST_BYTES", 100)
+    monkeypatch.setattr("benchwright.datasets._readers.workbook.MOST_BYTES", 100)
     with pytest.raises(DatasetError, match="unpacks to"):
         load_dataset(stray)
     monkeypatch.setitem(__import__("sys").modules, "python_calamine", None)

@@ -5,10 +5,11 @@ can be read again and again; `load_dataset` gives a plain list. Whatever is wron
 file and line, never repaired in silence.
 """
 
-from benchwright.datasets._fetchers import Fetcher, FetchResult, register_fetcher
-from benchwright.datasets._hf.complaints import HubError
+from benchwright.datasets._fetchers import SOURCE_PLUGINS, Fetcher, FetchResult, register_fetcher
+from benchwright.datasets._formats import FORMAT_PLUGINS, has_installed_format
+from benchwright.datasets._hf.errors import HubError
+from benchwright.datasets._hf.pins import hub_commits, recorded_pins
 from benchwright.datasets._hf.random_access import HubDataset, HubInfo
-from benchwright.datasets._hf.shared import hub_commits, recorded_pins
 from benchwright.datasets._hf.upkeep import (
     CacheEntry,
     CacheState,
@@ -30,7 +31,6 @@ from benchwright.datasets._media import (
 )
 from benchwright.datasets._meta import read_meta
 from benchwright.datasets._open import DatasetRef, load_dataset, open_dataset
-from benchwright.datasets._plugins import FORMAT_PLUGINS, SOURCE_PLUGINS, has_installed_format
 from benchwright.datasets._program import HasRows
 from benchwright.datasets._ranges import RowRange
 from benchwright.datasets._reader import DatasetReader

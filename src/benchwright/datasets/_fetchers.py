@@ -1,4 +1,4 @@
-"""Fetchers turn a URI into a local file. Two are built in; users put their own in front."""
+"""Where URIs lead: built-in fetchers, those that users register before them, and sources of installed packages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from benchwright.core import BenchwrightError, DatasetError, UsageError, is_hub_uri, suggest
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 from benchwright.datasets._local import check_file, local_path, scheme_of
+from benchwright.datasets._program import ProgramSource
+from benchwright.plugins import Registry, check_function
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class FetchResult:
     path: Path
     """The local file."""
     format: str | None = None
-    """jsonl, json, csv, tsv or parquet; None to go by the file's name."""
+    """Name of a data format; None to go by the file's name."""
     metadata: dict[str, Any] = field(default_factory=dict)
     """Where it came from, in the fetcher's own words."""
 
@@ -142,3 +144,33 @@ def check_fetched(found: object, who: str, uri: str) -> FetchResult:
     if format is not None and not isinstance(format, str):
         raise DatasetError(f"{uri}: {who}.fetch gave the format {format!r}; expected a text such as 'jsonl'")
     return FetchResult(path, format, dict(metadata) if isinstance(metadata, Mapping) else {})
+
+
+def _source(value: object) -> Any:
+    """A function of the URI, or an object with `fetch`; a class with `fetch` stands for an object of it."""
+    if callable(getattr(value, "fetch", None)):
+        return value() if isinstance(value, type) else value
+    return check_function(value, 1)
+
+
+SOURCE_PLUGINS: Registry[Any] = Registry(
+    "sources", _source, built_in=lambda: BUILT_IN_SCHEMES, error=DatasetError
+)
+"""Sources of installed packages by the scheme of their URIs."""
+
+
+def installed_source(uri: str) -> ProgramSource | FetchResult | None:
+    """What an installed source has at a URI: rows, or a local file; None if no package has that scheme."""
+    scheme = scheme_of(uri)
+    found = None if scheme is None else SOURCE_PLUGINS.find(scheme)
+    if found is None:
+        return None
+    fetch = getattr(found, "fetch", None)
+    if fetch is None:
+        return ProgramSource(uri, lambda: found(uri))
+    try:
+        return check_fetched(fetch(uri), str(scheme), uri)
+    except DatasetError:
+        raise
+    except Exception as exc:
+        raise DatasetError(f"{uri}: the source {scheme} failed: {type(exc).__name__}: {exc}") from exc

@@ -1,69 +1,119 @@
-"""Which parser reads which file: by the ending of its name, `.gz` and `.zst` set aside.
+"""Which reader reads which file: by the name of a format, by the ending of the file, or by an installed package.
 
-Endings are declared in `core` (`DATA_FORMATS`), where the configuration can see them too."""
+`core` declares the built-in formats (`DATA_FORMATS`), where the configuration can see them too. Rows of an installed format
+come from Python, so a hash of the rows identifies them: a new version of a package that reads the same file differently
+makes a different dataset.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeAlias
+from importlib import import_module
+from pathlib import Path, PurePath
+from typing import TypeAlias, cast
 
-from benchwright.core import DATA_FORMATS, DatasetError, content_hash, data_format, suggest
-from benchwright.datasets._delimited import read_csv, read_tsv
-from benchwright.datasets._json_array import read_json
-from benchwright.datasets._json_lines import read_json_lines
-from benchwright.datasets._parquet import read_parquet
-from benchwright.datasets._plugins import FORMAT_PLUGINS, installed_format
-from benchwright.datasets._stored import StoredFile
+from benchwright.core import (
+    DATA_FORMATS,
+    PACKED_ENDINGS,
+    DatasetError,
+    Row,
+    content_hash,
+    data_endings,
+    data_format,
+    suggest,
+)
+from benchwright.datasets._program import ProgramSource
+from benchwright.datasets._stored import StoredFile, compression_of
 from benchwright.datasets._values import Chunks, Source
-from benchwright.datasets._workbook import read_workbook
+from benchwright.plugins import Registry, check_function
 
-Parser: TypeAlias = Callable[[StoredFile], Chunks]
+Reader: TypeAlias = Callable[[StoredFile], Chunks]
 
-PARSERS: dict[str, Parser] = {
-    "jsonl": read_json_lines,
-    "json": read_json,
-    "csv": read_csv,
-    "tsv": read_tsv,
-    "parquet": read_parquet,
-    "xlsx": read_workbook,
+OTHER_ENDINGS = ("py", "toml", "yaml", "yml")
+"""Endings of files that mean something else than data as a target."""
+
+FORMAT_PLUGINS: Registry[Callable[[Path], Iterable[Row]]] = Registry(
+    "formats",
+    lambda value: check_function(value, 1),
+    built_in=lambda: (*(ending[1:] for ending in data_endings()), *PACKED_ENDINGS, *OTHER_ENDINGS),
+    error=DatasetError,
+)
+"""File formats of installed packages by the ending of file names."""
+
+_NAMES = {
+    ending: format.name
+    for format in DATA_FORMATS
+    if format.certain
+    for ending in (format.name, *format.endings)
 }
-"""Parsers by the name of the format."""
-
-_NAMES = {ending: format.name for format in DATA_FORMATS for ending in (format.name, *format.endings)}
 
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """A stored file and the parser that reads it."""
+    """A stored file and its reader."""
 
     file: StoredFile
     """The file."""
-    parse: Parser
-    """Its parser."""
+    read: Reader
+    """Its reader."""
 
     def chunks(self) -> Chunks:
         """The rows, from the start."""
-        return self.parse(self.file)
+        return self.read(self.file)
 
     def fingerprint(self) -> str:
-        """Identity of the stored bytes, and of how they are read where that was said."""
+        """Identity of the stored bytes, and of how to read them where options say so."""
         stored, encoding, sheet = self.file.fingerprint(), self.file.encoding, self.file.sheet
         return stored if encoding is sheet is None else f"sha256:{content_hash([stored, encoding, sheet])}"
+
+
+def reader_of(name: str) -> Reader:
+    """The reader of a built-in format. Imports only that one."""
+    declared = next(format for format in DATA_FORMATS if format.name == name)
+    module, _, function = declared.reader.partition(".")
+    return cast(Reader, getattr(import_module(f"benchwright.datasets._readers.{module}"), function))
 
 
 def file_source(file: StoredFile, format: str | None) -> Source:
     """The rows of a file: by the named format, else by the ending of its name, else as JSON Lines."""
     known = data_format(file.path.name) if format is None else _NAMES.get(_plain(format))
     installed = installed_format(file, format) if known is None else None
-    return installed or FileSource(file, parser_for(file, format))
+    return installed or FileSource(file, _reader(file, format))
 
 
-def parser_for(file: StoredFile, format: str | None) -> Parser:
-    """The parser of a named format, else of the file's ending, else JSON Lines.
+def has_installed_format(name: str) -> bool:
+    """Whether the ending of a file name is that of an installed format. Imports no plugin.
 
-    A file whose ending says nothing, as in download caches, is looked at: Parquet names itself.
+    >>> has_installed_format("bench.py:name")
+    False
+    """
+    ending = PurePath(name.partition("?")[0]).suffix[1:]
+    return _is_ending(ending) and ending.lower() in FORMAT_PLUGINS.names()
+
+
+def installed_format(file: StoredFile, format: str | None) -> ProgramSource | None:
+    """The rows of a file in an installed format: the named one, else that of the file's ending. None: no such format."""
+    ending = (format or file.path.suffix).removeprefix(".")
+    read = FORMAT_PLUGINS.find(ending) if _is_ending(ending) else None
+    if read is None:
+        return None
+    for option, value in (("encoding", file.encoding), ("sheet", file.sheet)):
+        if value is not None:
+            raise file.error(f"?{option}= has no meaning for the installed format {ending}; leave it out")
+    with file.path.open("rb") as raw:
+        packed = compression_of(raw.read(4))
+    if packed is not None:
+        raise file.error(
+            f"is compressed ({packed}), and files of the installed format {ending} are not; unpack it"
+        )
+    return ProgramSource(file.name, lambda: read(file.path))
+
+
+def _reader(file: StoredFile, format: str | None) -> Reader:
+    """The reader of a named format, else of the file's ending, else JSON Lines.
+
+    Files in download caches have no ending. Parquet files show what they are.
     """
     if format is not None:
         name = _NAMES.get(_plain(format))
@@ -73,11 +123,11 @@ def parser_for(file: StoredFile, format: str | None) -> Parser:
                 f"{file.name}: unknown format {format!r}; known are {', '.join(known)}."
                 + suggest(format.lower(), known)
             )
-        return PARSERS[name]
-    told = data_format(file.path.name)
-    if told is not None:
-        return PARSERS[told.name]
-    return read_parquet if _starts_as_parquet(file.path) else read_json_lines
+        return reader_of(name)
+    declared = data_format(file.path.name)
+    if declared is not None:
+        return reader_of(declared.name)
+    return reader_of("parquet" if _starts_as_parquet(file.path) else "jsonl")
 
 
 def _plain(format: str) -> str:
@@ -90,3 +140,8 @@ def _starts_as_parquet(path: Path) -> bool:
             return raw.read(4) == b"PAR1"
     except OSError:
         return False  # reading will say why
+
+
+def _is_ending(text: str) -> bool:
+    """Whether a text may be the name of an installed format: the common case, `.py`, needs no look at packages."""
+    return text.isalnum() and text.lower() not in OTHER_ENDINGS

@@ -9,19 +9,17 @@ last wins; blank values are values.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from benchwright.core import DatasetError, is_hub_uri, suggest
 from benchwright.datasets._values import Filter
 
-Loader: TypeAlias = Literal["files", "export", "viewer", "datasets"]
+LoaderName: TypeAlias = Literal["files", "export", "viewer", "datasets"]
 """Ways to the rows: the repository's files, the hub's Parquet export, the dataset viewer, the `datasets` library."""
 
-_LOADERS: tuple[Loader, ...] = get_args(Loader)
-_SINGLE = ("split", "config", "revision", "data_files", "field", "loader")
-_KNOWN = (*_SINGLE, "trust_remote_code", "filter_field", "filter_value")
+_LOADERS: tuple[LoaderName, ...] = get_args(LoaderName)
 _NUMBERED = re.compile(r"filter_(?:field|value)_([1-9][0-9]{0,5})")
 _REPO_PART = re.compile(r"[\w][\w.-]*")
 _YES = {"1", "true", "yes"}
@@ -33,22 +31,22 @@ class HfUri:
 
     dataset: str
     """`org/name`, or `name` alone."""
-    config: str | None = None
-    """Configuration (subset)."""
     split: str | None = None
     """Split, slices such as `test[:100]` included."""
+    config: str | None = None
+    """Configuration (subset)."""
     revision: str | None = None
     """Branch, tag or commit."""
-    trust_remote_code: bool = False
-    """Whether the user allows code from the repository."""
-    filters: tuple[Filter, ...] = ()
-    """Rows to keep, applied in this order after loading."""
     data_files: str | None = None
     """File or pattern inside the repository."""
     field: str | None = None
     """Top-level key under which a JSON file keeps its rows."""
-    loader: Loader | None = None
-    """The way to the rows; None for the first that leads to them."""
+    loader: LoaderName | None = None
+    """How to get the rows; None for the first loader that has them."""
+    trust_remote_code: bool = False
+    """Whether the user allows code from the repository."""
+    filters: tuple[Filter, ...] = ()
+    """Rows to keep, applied in this order after loading."""
 
     def __str__(self) -> str:
         query = [(key, value) for key in _SINGLE if (value := getattr(self, key)) is not None]
@@ -58,6 +56,11 @@ class HfUri:
             tail = f"_{number}" if number else ""
             query += [(f"filter_field{tail}", wanted.field), (f"filter_value{tail}", wanted.value)]
         return f"hf://{quote(self.dataset)}" + (f"?{urlencode(query)}" if query else "")
+
+
+_SINGLE = tuple(field.name for field in fields(HfUri) if field.default is None)
+"""Keys that hold one text, in the order in which URIs are written."""
+_KNOWN = (*_SINGLE, "trust_remote_code", "filter_field", "filter_value")
 
 
 def parse_hf_uri(uri: str) -> HfUri:
@@ -77,7 +80,7 @@ def parse_hf_uri(uri: str) -> HfUri:
     for key in _SINGLE:
         if options.get(key) == "":
             raise DatasetError(f"{uri}: {key} is empty. Give it a value or leave it out")
-    loader: Loader | None = next((known for known in _LOADERS if known == options.get("loader")), None)
+    loader: LoaderName | None = next((known for known in _LOADERS if known == options.get("loader")), None)
     if loader is None and "loader" in options:
         wrong = options["loader"]
         raise DatasetError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import accumulate
 from random import Random
@@ -101,6 +101,24 @@ OutputLengths: TypeAlias = (
     | ColumnLengths
 )
 """How long replies may become."""
+
+
+LENGTH_METHODS: dict[str, type[OutputLengths]] = {
+    "uniform": UniformLengths,
+    "percentage": LengthShares,
+    "fixed": FixedLength,
+    "normal": NormalLengths,
+    "lognormal": LogNormalLengths,
+    "zipf": ZipfLengths,
+    "column": ColumnLengths,
+}
+"""`output_config.method`, and the law it names."""
+
+LENGTH_PARAMS = {
+    method: tuple("percentage_distribute" if field.name == "shares" else field.name for field in fields(law))
+    for method, law in LENGTH_METHODS.items()
+}
+"""For each method, the keys of `output_config.params`."""
 
 
 def draw_lengths(lengths: OutputLengths, count: int, random: Random, *, compat: bool) -> list[int] | None:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import cast
 
 from benchwright.core import DatasetError, suggest
-from benchwright.datasets._lengths import OutputLengths, shortest
-from benchwright.datasets._meta_lengths import LENGTH_PARAMS, read_lengths
+from benchwright.datasets._lengths import LENGTH_METHODS, LENGTH_PARAMS, OutputLengths, shortest
+from benchwright.datasets._meta_lengths import read_lengths
 from benchwright.datasets._meta_values import Found, Known, Problems
 from benchwright.datasets._sampling import (
     DEFAULT_SEED,
-    LENGTH_METHODS,
     SAMPLING_MODES,
     Sampling,
     SamplingMode,

@@ -21,17 +21,6 @@ from benchwright.datasets._lengths import (
 )
 from benchwright.datasets._meta_values import LARGEST, Found, Problems, as_number, as_whole
 
-LENGTH_PARAMS: dict[str, tuple[str, ...]] = {
-    "uniform": ("min_value", "max_value"),
-    "percentage": ("percentage_distribute", "order"),
-    "fixed": ("value",),
-    "normal": ("mean", "stddev", "min_value", "max_value"),
-    "lognormal": ("mean", "stddev", "min_value", "max_value"),
-    "zipf": ("alpha", "min_value", "max_value"),
-    "column": ("column",),
-}
-"""Per method, the keys of `params`."""
-
 _PARAMS = "output_config.params."
 _ORDERS = ("shuffled", "blocked")
 _MOST_RANKS = 2**20

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from benchwright.core import BadRow, DatasetError, Row
-from benchwright.datasets._fetchers import fetch, no_fetcher
+from benchwright.datasets._fetchers import SOURCE_PLUGINS, fetch, installed_source, no_fetcher
 from benchwright.datasets._formats import file_source
 from benchwright.datasets._hf_uri import HfUri
 from benchwright.datasets._local import FileOptions, file_options, scheme_of
-from benchwright.datasets._plugins import SOURCE_PLUGINS, installed_source
 from benchwright.datasets._program import HasRows, ProgramSource, program_source
 from benchwright.datasets._ranges import RangedReader
 from benchwright.datasets._reader import DatasetReader, RowShape

@@ -15,14 +15,9 @@ from typing import Literal, TypeAlias, get_args
 
 from benchwright.core import JsonObject
 from benchwright.datasets._lengths import (
-    ColumnLengths,
-    FixedLength,
+    LENGTH_METHODS,
     LengthShares,
-    LogNormalLengths,
-    NormalLengths,
     OutputLengths,
-    UniformLengths,
-    ZipfLengths,
     draw_lengths,
     share_counts,
 )
@@ -36,17 +31,6 @@ SAMPLING_MODES: tuple[SamplingMode, ...] = get_args(SamplingMode)
 
 DEFAULT_SEED = 42
 """What decides every draw unless the file says otherwise: runs are repeatable without being asked to be."""
-
-LENGTH_METHODS: dict[str, type[OutputLengths]] = {
-    "uniform": UniformLengths,
-    "percentage": LengthShares,
-    "fixed": FixedLength,
-    "normal": NormalLengths,
-    "lognormal": LogNormalLengths,
-    "zipf": ZipfLengths,
-    "column": ColumnLengths,
-}
-"""`output_config.method`, and the law it names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,16 +73,13 @@ class Sampling:
 
     def to_json(self) -> JsonObject:
         """All that decides the requests, for the record and for the fingerprint."""
-        return {
-            "request_count": self.request_count,
-            "sampling_mode": self.sampling_mode,
-            "output_config": None if self.lengths is None else _lengths_json(self.lengths),
-            "min_tokens": self.min_tokens,
-            "ignore_eos": self.ignore_eos,
-            "seed": self.seed,
-            "compat": self.compat,
-            **({} if self.rows is None else {"test_range": self.rows.written}),
+        decides = [field.name for field in fields(self) if field.name not in ("source", "rows")]
+        found: JsonObject = {
+            "output_config" if name == "lengths" else name: getattr(self, name) for name in decides
         }
+        if self.lengths is not None:
+            found["output_config"] = _lengths_json(self.lengths)
+        return found if self.rows is None else {**found, "test_range": self.rows.written}
 
 
 def sample_indexes(sampling: Sampling, rows: int) -> Sequence[int]:

@@ -14,7 +14,7 @@ from benchwright.core import DatasetError
 from benchwright.datasets import load_dataset
 from benchwright.datasets._hf import client
 from benchwright.datasets._hf.client import Client
-from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
+from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import hub_settings
 
 ROWS = numbered(200)

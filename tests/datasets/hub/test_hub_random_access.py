@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchwright.core import DatasetError
 from benchwright.datasets import HubDataset, load_dataset
 from benchwright.datasets._hf import parts, row_files
-from benchwright.datasets._hf.split_text import Term, parse_split
+from benchwright.datasets._hf.splits import Term, parse_split
 
 ROWS = numbered(95)
 

@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from benchwright.core import VERSION, ConfigError, remember_secret
-from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
+from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import HubSettings
 
 ATTEMPTS = 5

@@ -6,20 +6,18 @@ from dataclasses import dataclass, replace
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.card import CARD, front_matter
-from benchwright.datasets._hf.complaints import Asked, HubError
 from benchwright.datasets._hf.download import hasher_for
-from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
+from benchwright.datasets._hf.errors import HubError, HubRefusedError, HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import COMMIT, Hub, HubFile
-from benchwright.datasets._hf.records import Records
-from benchwright.datasets._hf.shared import looked_up
-from benchwright.datasets._hf.snapshots import snapshot, snapshot_commits, snapshot_files, snapshot_ref
+from benchwright.datasets._hf.pins import pinned_commits
+from benchwright.datasets._hf.records import Records, snapshot, snapshot_commits, snapshot_files, snapshot_ref
 
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
     """A dataset at one commit."""
 
-    asked: Asked
+    ref: RepoRef
     """What was asked for, under the repository's present name."""
     commit: str
     """The commit."""
@@ -41,15 +39,15 @@ class Listing:
     """What must be said about where this was learned."""
 
 
-def pin(hub: Hub, records: Records, asked: Asked) -> Pinned:
+def pin(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
     """The commit to read. Raises DatasetError when it cannot be told, and never takes another in its place."""
-    if asked.revision is not None and COMMIT.fullmatch(asked.revision):
-        return Pinned(asked, asked.revision)
-    key = asked.repo if asked.revision is None else f"{asked.repo}@{asked.revision}"
-    shared = looked_up.get()
+    if ref.revision is not None and COMMIT.fullmatch(ref.revision):
+        return Pinned(ref, ref.revision)
+    key = ref.repo if ref.revision is None else f"{ref.repo}@{ref.revision}"
+    shared = pinned_commits.get()
     if shared is not None and (commit := shared.get(key)):
-        return Pinned(asked, commit)
-    pinned = _stored(hub, records, asked) if hub.settings.offline else _looked_up_now(hub, records, asked)
+        return Pinned(ref, commit)
+    pinned = _stored(hub, records, ref) if hub.settings.offline else _looked_up_now(hub, records, ref)
     if shared is not None:
         shared.keep(key, pinned.commit)
     return pinned
@@ -70,7 +68,7 @@ def listing(hub: Hub, records: Records, pinned: Pinned) -> Listing:
         if known:
             return known  # learned elsewhere, but a commit's content is the same everywhere
         raise _absent(
-            hub, records, pinned.asked, pinned.commit, hub.complaint(failure, pinned.asked)
+            hub, records, pinned.ref, pinned.commit, hub.complaint(failure, pinned.ref)
         ) from failure
     body: JsonObject = {
         "repo": fresh.repo,
@@ -82,59 +80,59 @@ def listing(hub: Hub, records: Records, pinned: Pinned) -> Listing:
     return fresh
 
 
-def _looked_up_now(hub: Hub, records: Records, asked: Asked) -> Pinned:
+def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
     try:
-        info = hub.info(asked)
+        info = hub.info(ref)
     except HubUnreachableError as failure:
-        stored = records.ref(asked.revision)
+        stored = records.ref(ref.revision)
         if stored is None:
-            raise _absent(hub, records, asked, None, hub.complaint(failure, asked)) from failure
+            raise _absent(hub, records, ref, None, hub.complaint(failure, ref)) from failure
         return Pinned(
-            asked,
+            ref,
             stored.commit,
-            f"the hub could not be reached ({failure}): {asked.revision or 'main'} is taken to be commit "
+            f"the hub could not be reached ({failure}): {ref.revision or 'main'} is taken to be commit "
             f"{stored.commit}, as looked up on {stored.at}",
         )
-    records.keep_ref(asked.revision, info.commit)
-    note = None if info.repo == asked.repo else f"{asked.repo} is now called {info.repo}"
-    return Pinned(replace(asked, repo=info.repo), info.commit, note)
+    records.keep_ref(ref.revision, info.commit)
+    note = None if info.repo == ref.repo else f"{ref.repo} is now called {info.repo}"
+    return Pinned(replace(ref, repo=info.repo), info.commit, note)
 
 
-def _stored(hub: Hub, records: Records, asked: Asked) -> Pinned:
-    stored = records.ref(asked.revision)
-    commit = stored.commit if stored else snapshot_ref(hub.settings.hub_cache, asked.repo, asked.revision)
+def _stored(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
+    stored = records.ref(ref.revision)
+    commit = stored.commit if stored else snapshot_ref(hub.settings.hub_cache, ref.repo, ref.revision)
     if commit is None:
-        raise _absent(hub, records, asked, None)
+        raise _absent(hub, records, ref, None)
     when = f"looked up on {stored.at}" if stored else "the hub client's cache has it"
     return Pinned(
-        asked,
+        ref,
         commit,
-        f"offline ({hub.settings.offline}): {asked.revision or 'main'} is taken to be commit {commit}, as {when}",
+        f"offline ({hub.settings.offline}): {ref.revision or 'main'} is taken to be commit {commit}, as {when}",
     )
 
 
 def _from_hub(hub: Hub, pinned: Pinned) -> Listing:
-    asked = pinned.asked
-    if asked.revision is not None and COMMIT.fullmatch(asked.revision):
-        info = hub.info(asked)  # says whether dataset and commit exist, and the name it has now
-        asked = replace(asked, repo=info.repo)
-    files = hub.files(asked, pinned.commit)
+    ref = pinned.ref
+    if ref.revision is not None and COMMIT.fullmatch(ref.revision):
+        info = hub.info(ref)  # says whether dataset and commit exist, and the name it has now
+        ref = replace(ref, repo=info.repo)
+    files = hub.files(ref, pinned.commit)
     card = next((file for file in files if file.path == CARD), None)
-    return Listing(asked.repo, tuple(files), _front(hub, asked, pinned.commit, card) if card else "")
+    return Listing(ref.repo, tuple(files), _front(hub, ref, pinned.commit, card) if card else "")
 
 
-def _front(hub: Hub, asked: Asked, commit: str, card: HubFile) -> str:
+def _front(hub: Hub, ref: RepoRef, commit: str, card: HubFile) -> str:
     for _ in range(2):
         try:
-            body = hub.client.whole(hub.address(asked.repo, commit, card.path)).body
+            body = hub.client.whole(hub.address(ref.repo, commit, card.path)).body
         except HubRefusedError as failure:
-            raise hub.complaint(failure, asked) from None
+            raise hub.complaint(failure, ref) from None
         digest = hasher_for(card)
         digest.update(body)
         if digest.hexdigest() == card.digest.partition(":")[2]:
             return front_matter(body.decode("utf-8", "replace"))
     raise DatasetError(
-        f"{asked.uri}: {card.path} at commit {commit} arrived twice with content that is not its own"
+        f"{ref.uri}: {card.path} at commit {commit} arrived twice with content that is not its own"
     )
 
 
@@ -150,11 +148,11 @@ def _from_record(record: JsonObject) -> Listing | None:
 
 def _from_snapshot(hub: Hub, records: Records, pinned: Pinned) -> Listing:
     """What the hub's own library has of exactly that commit. It may lack files, so that is said."""
-    repo = pinned.asked.repo
+    repo = pinned.ref.repo
     folder = snapshot(hub.settings.hub_cache, repo, pinned.commit)
     files = snapshot_files(folder) if folder else []
     if folder is None or not files:
-        raise _absent(hub, records, pinned.asked, pinned.commit)
+        raise _absent(hub, records, pinned.ref, pinned.commit)
     card = folder / CARD
     front = front_matter(card.read_text(encoding="utf-8", errors="replace")) if card.is_file() else ""
     note = f"only the {len(files)} files in {folder} are known, since {hub.settings.offline} is set"
@@ -162,16 +160,16 @@ def _from_snapshot(hub: Hub, records: Records, pinned: Pinned) -> Listing:
 
 
 def _absent(
-    hub: Hub, records: Records, asked: Asked, commit: str | None, why: HubError | None = None
+    hub: Hub, records: Records, ref: RepoRef, commit: str | None, why: HubError | None = None
 ) -> DatasetError:
     """Nothing that was asked for is here; what is here is named, and not taken in its place."""
-    here = sorted({*records.commits(), *snapshot_commits(hub.settings.hub_cache, asked.repo)})
+    here = sorted({*records.commits(), *snapshot_commits(hub.settings.hub_cache, ref.repo)})
     shown = f"The cache has these commits of it: {', '.join(here)} (choose one with revision=<commit>)"
     present = shown if here else "The cache has no commit of it"
     if why is not None:
         return HubError(f"{why}. {present}", why.kind) if here else why
-    what = f"commit {commit}" if commit else f"what {asked.revision or 'main'} stands for"
+    what = f"commit {commit}" if commit else f"what {ref.revision or 'main'} stands for"
     return DatasetError(
-        f"{asked.uri}: {hub.settings.offline} is set, and {what} is not in the cache. {present}. "
+        f"{ref.uri}: {hub.settings.offline} is set, and {what} is not in the cache. {present}. "
         f"Unset {hub.settings.offline} to fetch it"
     )

@@ -14,8 +14,7 @@ from typing import Protocol
 
 from benchwright.core import DatasetError
 from benchwright.datasets._hf.client import no_progress_bars
-from benchwright.datasets._hf.complaints import Asked
-from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
+from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile
 
 AT_ONCE = 8
@@ -57,16 +56,16 @@ def holds(path: Path, file: HubFile) -> bool:
     return digest.hexdigest() == file.digest.partition(":")[2]
 
 
-def download_all(hub: Hub, asked: Asked, commit: str, wanted: list[tuple[HubFile, Path]]) -> None:
+def download_all(hub: Hub, ref: RepoRef, commit: str, wanted: list[tuple[HubFile, Path]]) -> None:
     """Several files, a few at a time. The first failure ends the rest."""
     with no_progress_bars():
         if len(wanted) == 1:
-            download(hub, asked, commit, *wanted[0])
+            download(hub, ref, commit, *wanted[0])
             return
         stop = Event()
         pool = ThreadPoolExecutor(min(AT_ONCE, len(wanted)), thread_name_prefix="hub")
         try:
-            jobs = [pool.submit(download, hub, asked, commit, file, path, stop) for file, path in wanted]
+            jobs = [pool.submit(download, hub, ref, commit, file, path, stop) for file, path in wanted]
             done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
             for job in done:
                 job.result()
@@ -76,7 +75,7 @@ def download_all(hub: Hub, asked: Asked, commit: str, wanted: list[tuple[HubFile
 
 
 def download(
-    hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path, stop: Event | None = None
+    hub: Hub, ref: RepoRef, commit: str, file: HubFile, target: Path, stop: Event | None = None
 ) -> None:
     """Brings one file to `target`, after the bytes that are there already.
 
@@ -86,24 +85,24 @@ def download(
     """
     for last_try in (False, True):
         try:
-            _complete(hub, asked, commit, file, target, stop)
+            _complete(hub, ref, commit, file, target, stop)
         except HubRefusedError as failure:
-            raise hub.complaint(failure, asked) from None
+            raise hub.complaint(failure, ref) from None
         except HubUnreachableError as failure:
-            raise hub.complaint(failure, asked) from failure
+            raise hub.complaint(failure, ref) from failure
         if holds(target, file):
             return
         target.unlink(missing_ok=True)
         if last_try:
             raise DatasetError(
-                f"{asked.uri}: {file.path} at commit {commit} arrived twice with content that does not match its hash "
+                f"{ref.uri}: {file.path} at commit {commit} arrived twice with content that does not match its hash "
                 f"({file.digest}). Something between here and {hub.settings.endpoint} alters the data; nothing was kept"
             )
 
 
-def file_end(hub: Hub, asked: Asked, commit: str, file: HubFile, count: int) -> bytes:
+def file_end(hub: Hub, ref: RepoRef, commit: str, file: HubFile, count: int) -> bytes:
     """The last `count` bytes of a file, for formats that keep their index there. Empty where the hub would send it all."""
-    url = hub.address(asked.repo, commit, file.path)
+    url = hub.address(ref.repo, commit, file.path)
     span = f"bytes={max(0, file.size - count)}-{file.size - 1}"
 
     def once() -> bytes:
@@ -113,12 +112,12 @@ def file_end(hub: Hub, asked: Asked, commit: str, file: HubFile, count: int) -> 
     try:
         return hub.client.retried(once)
     except HubRefusedError as failure:
-        raise hub.complaint(failure, asked) from None
+        raise hub.complaint(failure, ref) from None
 
 
-def _complete(hub: Hub, asked: Asked, commit: str, file: HubFile, target: Path, stop: Event | None) -> None:
+def _complete(hub: Hub, ref: RepoRef, commit: str, file: HubFile, target: Path, stop: Event | None) -> None:
     """All bytes of a file, unchecked."""
-    url = hub.address(asked.repo, commit, file.path)
+    url = hub.address(ref.repo, commit, file.path)
     patience = hub.client.patience()
     for _ in range(MOST_RESUMES):
         have = target.stat().st_size if target.exists() else 0

@@ -8,8 +8,7 @@ from urllib.parse import quote, urlsplit
 
 from benchwright.core import DatasetError, JsonObject, JsonValue, load_json
 from benchwright.datasets._hf.client import Answer, Client
-from benchwright.datasets._hf.complaints import Asked, HubError, complaint
-from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
+from benchwright.datasets._hf.errors import HubError, HubRefusedError, HubUnreachableError, RepoRef, complaint
 from benchwright.datasets._hf.settings import HubSettings
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -69,53 +68,53 @@ class Hub:
         """The settings of all requests."""
         return self.client.settings
 
-    def info(self, asked: Asked) -> RepoInfo:
+    def info(self, ref: RepoRef) -> RepoInfo:
         """The commit of a revision. HubUnreachableError when there is no answer at all."""
         limit = self.settings.timeout_s
         try:
             found = self.client.api(
-                lambda hub: hub.dataset_info(asked.repo, revision=asked.revision, timeout=limit)
+                lambda hub: hub.dataset_info(ref.repo, revision=ref.revision, timeout=limit)
             )
         except HubRefusedError as failure:
-            raise self.complaint(failure, asked) from None
+            raise self.complaint(failure, ref) from None
         except (ValueError, TypeError, KeyError, AttributeError) as exc:  # a name or an answer that is none
-            raise self._strange(self.settings.endpoint, asked, f"no dataset ({exc})") from exc
+            raise self._strange(self.settings.endpoint, ref, f"no dataset ({exc})") from exc
         if not isinstance(found.sha, str) or not COMMIT.fullmatch(found.sha):
-            raise self._strange(self.settings.endpoint, asked, "no commit id")
-        return RepoInfo(found.id or asked.repo, found.sha)
+            raise self._strange(self.settings.endpoint, ref, "no commit id")
+        return RepoInfo(found.id or ref.repo, found.sha)
 
-    def files(self, asked: Asked, commit: str) -> list[HubFile]:
+    def files(self, ref: RepoRef, commit: str) -> list[HubFile]:
         """All files of a commit, by path."""
         # Not `HfApi.list_repo_tree`: it follows the address of the next page to any host, with the token, and from the
         # second page on it waits as long as the hub demands.
-        base = f"{self.settings.endpoint}/api/datasets/{quote(asked.repo)}/tree"
+        base = f"{self.settings.endpoint}/api/datasets/{quote(ref.repo)}/tree"
         url: str | None = f"{base}/{quote(commit, safe='')}?recursive=true&expand=false"
         found: list[HubFile] = []
         seen: set[str] = set()
         while url is not None:
             if url in seen or len(seen) >= MOST_PAGES:
-                raise self._strange(url, asked, "a listing that never ends")
+                raise self._strange(url, ref, "a listing that never ends")
             seen.add(url)
             try:
                 answer = self.client.whole(url)
                 page = load_json(answer.body)
             except HubRefusedError as failure:
-                raise self.complaint(failure, asked) from None
+                raise self.complaint(failure, ref) from None
             except ValueError:
-                raise self._strange(url, asked, "no JSON") from None
+                raise self._strange(url, ref, "no JSON") from None
             if not isinstance(page, list):
-                raise self._strange(url, asked, "no list of files")
+                raise self._strange(url, ref, "no list of files")
             found += [file for entry in page if (file := _file(entry)) is not None]
             url = self._next_page(answer)
         return sorted(found, key=lambda file: file.path)
 
-    def refs(self, asked: Asked) -> list[str]:
+    def refs(self, ref: RepoRef) -> list[str]:
         """Names of branches and tags; empty when the hub does not name them."""
         try:
-            found = self.client.api(lambda hub: hub.list_repo_refs(asked.repo, repo_type="dataset"))
+            found = self.client.api(lambda hub: hub.list_repo_refs(ref.repo, repo_type="dataset"))
         except (HubRefusedError, HubUnreachableError, ValueError, TypeError, KeyError, AttributeError):
             return []
-        return [ref.name for ref in (*found.branches, *found.tags)]
+        return [branch.name for branch in (*found.branches, *found.tags)]
 
     def address(self, repo: str, commit: str, path: str) -> str:
         """Where a file's bytes are."""
@@ -123,12 +122,12 @@ class Hub:
             f"{self.settings.endpoint}/datasets/{quote(repo)}/resolve/{quote(commit, safe='')}/{quote(path)}"
         )
 
-    def complaint(self, failure: HubRefusedError | HubUnreachableError, asked: Asked) -> HubError:
+    def complaint(self, failure: HubRefusedError | HubUnreachableError, ref: RepoRef) -> HubError:
         """A failure in words."""
         known: tuple[str, ...] = ()
         if isinstance(failure, HubRefusedError) and failure.code == "RevisionNotFound":
-            known = tuple(self.refs(asked))
-        return complaint(failure, asked, self.settings, known)
+            known = tuple(self.refs(ref))
+        return complaint(failure, ref, self.settings, known)
 
     def _next_page(self, answer: Answer) -> str | None:
         match = _NEXT.search(answer.headers.get("link", ""))
@@ -139,9 +138,9 @@ class Hub:
         prefix = "" if link.netloc == base.netloc else base.path
         return f"{base.scheme}://{base.netloc}{prefix}{link.path}?{link.query}"
 
-    def _strange(self, url: str, asked: Asked, what: str) -> DatasetError:
+    def _strange(self, url: str, ref: RepoRef, what: str) -> DatasetError:
         return DatasetError(
-            f"{asked.uri}: {url} gave {what}. Is HF_ENDPOINT ({self.settings.endpoint}) the address of a hub?"
+            f"{ref.uri}: {url} gave {what}. Is HF_ENDPOINT ({self.settings.endpoint}) the address of a hub?"
         )
 
 

@@ -10,17 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from benchwright.core import PACKED_ENDINGS, DatasetError, data_format, suggest
+from benchwright.core import DATA_FORMATS, DataFormat, DatasetError, hub_format, suggest
 from benchwright.datasets._hf.card import CardConfig
-from benchwright.datasets._hf.patterns import clean, is_wild, matching_any
 
-FORMATS = ("parquet", "arrow", "jsonl", "json", "csv", "tsv", "txt")
-"""Endings that are read, those that win a tie first."""
-
-_KINDS = {"json": "jsonl", "tsv": "csv"}
-"""Formats that hold the same kind of rows and may stand side by side."""
-_PACKED = re.compile(rf"\.(?:{'|'.join(PACKED_ENDINGS)})$", re.IGNORECASE)
+_READ = tuple(format.name for format in DATA_FORMATS if format.hub)
+"""Formats that are read here, those that win a tie first."""
 _IGNORED = {
     "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "dummy_data.zip",
     "requirements.txt", "license.txt",
@@ -55,23 +51,12 @@ class Config:
     """Whether the card marks it."""
 
 
-def format_of(path: str) -> str | None:
-    """The format of a data file by its ending, `.gz` and `.zst` set aside; None for anything else.
-
-    >>> format_of("data/a.JSONL.gz"), format_of("readme.md")
-    ('jsonl', None)
-    """
-    known = data_format(path)
-    ending = _PACKED.sub("", path).rpartition(".")[2].lower() if known is None else known.name
-    return ending if ending in FORMATS and "." in path else None
-
-
 def data_paths(paths: Iterable[str]) -> list[str]:
     """The paths that may hold rows: known endings, not hidden, not the hub's own bookkeeping."""
     return [
         path
         for path in paths
-        if format_of(path) is not None
+        if hub_format(path) is not None
         and path.rpartition("/")[2].lower() not in _IGNORED
         and not any(part.startswith((".", "__")) for part in path.split("/"))
     ]
@@ -92,15 +77,15 @@ def named_files(uri: str, pattern: str, paths: Sequence[str]) -> tuple[str, ...]
         raise DatasetError(
             f"{uri}: no file matches data_files={pattern}.{hint} The repository holds: {listed}"
         )
-    unknown = [path for path in found if format_of(path) is None]
+    unknown = [path for path in found if hub_format(path) is None]
     if unknown and not is_wild(pattern):
         raise DatasetError(
-            f"{uri}: {unknown[0]} is of no format that is read here ({', '.join(FORMATS)}, also .gz and .zst)"
+            f"{uri}: {unknown[0]} is of no format that is read here ({', '.join(_READ)}, also .gz and .zst)"
         )
     kept, _ = one_format(_rows_in(found, [pattern]))
     if not kept:
         raise DatasetError(
-            f"{uri}: data_files={pattern} matches no file of a format that is read here ({', '.join(FORMATS)})"
+            f"{uri}: data_files={pattern} matches no file of a format that is read here ({', '.join(_READ)})"
         )
     return tuple(kept)
 
@@ -135,13 +120,16 @@ def one_format(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     counts = Counter(map(_kind, paths))
     if len(counts) < 2:
         return list(paths), []
-    best = min(counts, key=lambda kind: (kind == "txt", -counts[kind], FORMATS.index(kind)))
+    best = min(counts, key=lambda kind: (not kind.certain, -counts[kind], DATA_FORMATS.index(kind)))
     return [path for path in paths if _kind(path) == best], [path for path in paths if _kind(path) != best]
 
 
-def _kind(path: str) -> str:
-    format = format_of(path) or "txt"
-    return _KINDS.get(format, format)
+def _kind(path: str) -> DataFormat:
+    """The format of a file; formats that may stand side by side count as one."""
+    found = hub_format(path)
+    if found is None:
+        return DATA_FORMATS[-1]
+    return next((format for format in DATA_FORMATS if format.name == found.like), found)
 
 
 def _declared(config: CardConfig, paths: Sequence[str]) -> Config:
@@ -168,7 +156,7 @@ def _declared(config: CardConfig, paths: Sequence[str]) -> Config:
 
 def _rows_in(paths: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """The files among those that patterns took in which may hold rows, or are named outright."""
-    usable = {*data_paths(paths), *(path for path in map(clean, patterns) if format_of(path))}
+    usable = {*data_paths(paths), *(path for path in map(clean, patterns) if hub_format(path))}
     return [path for path in paths if path in usable]
 
 
@@ -207,3 +195,70 @@ def _in_order(splits: Iterable[str]) -> list[str]:
     """train, validation, test, then the others by name."""
     usual = list(_WORDS)
     return sorted(splits, key=lambda split: (usual.index(split) if split in usual else len(usual), split))
+
+
+_WILD = re.compile(r"[*?\[]")
+
+
+def matching(pattern: str, paths: Iterable[str]) -> list[str]:
+    """The paths a pattern names, in order. `*` stays within a folder, `**` does not; hidden files and those in
+    hidden folders or folders such as `__pycache__` must be asked for by name.
+
+    >>> matching("data/*.csv", ["data/a.csv", "data/old/b.csv", "c.csv"])
+    ['data/a.csv']
+    """
+    pattern = clean(pattern)
+    regex = _regex(pattern)
+    hidden = _hidden_parts(pattern)
+    return sorted(path for path in paths if regex.fullmatch(path) and _hidden_parts(path) <= hidden)
+
+
+def clean(pattern: str) -> str:
+    """A pattern without the `./` or `/` people put in front of it."""
+    while pattern.startswith(("./", "/")):
+        pattern = pattern.removeprefix(".").removeprefix("/")
+    return pattern
+
+
+def is_wild(pattern: str) -> bool:
+    """Whether a pattern may match more than the path it spells."""
+    return _WILD.search(pattern) is not None
+
+
+def matching_any(patterns: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """The paths that any of the patterns names: pattern by pattern, each path once."""
+    return list(dict.fromkeys(path for pattern in patterns for path in matching(pattern, paths)))
+
+
+def _hidden_parts(path: str) -> set[str]:
+    return {part for part in path.split("/") if part.startswith((".", "__"))}
+
+
+@lru_cache(maxsize=512)
+def _regex(pattern: str) -> re.Pattern[str]:
+    out, at = [], 0
+    while at < len(pattern):
+        rest = pattern[at:]
+        if rest.startswith("**/"):
+            out.append("(?:.*/)?")
+            at += 3
+        elif rest.startswith("**"):
+            out.append(".*")
+            at += 2
+        elif rest[0] == "*":
+            out.append("[^/]*")
+            at += 1
+        elif rest[0] == "?":
+            out.append("[^/]")
+            at += 1
+        elif rest[0] == "[" and (end := pattern.find("]", at + 2)) > 0:
+            inner = pattern[at + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
+            out.append(f"[^/{inner[1:]}]" if inner[0] in "!^" else f"(?!/)[{inner}]")
+            at = end + 1
+        else:
+            out.append(re.escape(rest[0]))
+            at += 1
+    try:
+        return re.compile("".join(out), re.DOTALL)
+    except re.error:
+        return re.compile(re.escape(pattern))

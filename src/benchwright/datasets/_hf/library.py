@@ -19,9 +19,9 @@ from typing import Any
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.layout import Config
+from benchwright.datasets._hf.loaders import PinnedDataset
 from benchwright.datasets._hf.row_cache import Filled, Part
-from benchwright.datasets._hf.ways import Place
-from benchwright.datasets._hf_uri import Loader
+from benchwright.datasets._hf_uri import LoaderName
 
 INSTALL = "pip install 'benchwright[hf]'"
 """How to get it."""
@@ -46,21 +46,21 @@ def what_library_does() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryWay:
+class LibraryLoader:
     """What the library offers of a commit."""
 
-    place: Place
+    dataset: PinnedDataset
     """The dataset."""
     installed: str
     """The library's version: others may give other values."""
     configs: Sequence[Config] = field(default=())
     """Configurations; splits only of the one that was asked about."""
-    loader: Loader = "datasets"
+    loader: LoaderName = "datasets"
     """This way."""
 
     def parts(self, config: Config, split: str) -> tuple[Part, ...]:
         """A whole split as one part."""
-        return (LibraryPart(self.place, self.installed, config.name, split),)
+        return (LibraryPart(self.dataset, self.installed, config.name, split),)
 
     def facts(self) -> JsonObject:
         """The library's version."""
@@ -71,7 +71,7 @@ class LibraryWay:
 class LibraryPart:
     """A split, loaded by the library."""
 
-    place: Place
+    dataset: PinnedDataset
     """The dataset."""
     installed: str
     """The library's version."""
@@ -82,12 +82,12 @@ class LibraryPart:
 
     def identity(self) -> JsonObject:
         """Dataset, commit, split, and who loads it."""
-        uri = self.place.uri
+        uri = self.dataset.uri
         return {
             "kind": "datasets",
             "version": self.installed,
-            "repo": self.place.listing.repo,
-            "commit": self.place.pinned.commit,
+            "repo": self.dataset.listing.repo,
+            "commit": self.dataset.pinned.commit,
             "config": self.config,
             "split": self.split,
             "data_files": uri.data_files,
@@ -105,42 +105,42 @@ class LibraryPart:
     def fill(self, rows: Path, partial: Path) -> Filled:
         """Has the library write the split."""
         told = _child(
-            self.place, {"do": "load", "config": self.config, "split": self.split, "target": str(rows)}
+            self.dataset, {"do": "load", "config": self.config, "split": self.split, "target": str(rows)}
         )
         return Filled(int(str(told["rows"])), "published")
 
 
-def library_way(place: Place) -> LibraryWay:
+def library_loader(dataset: PinnedDataset) -> LibraryLoader:
     """What the library finds. Raises DatasetError when it is not installed, or refuses the dataset."""
     installed = library_version()
-    uri, text = place.uri, place.pinned.asked.uri
+    uri, text = dataset.uri, dataset.pinned.ref.uri
     if installed is None:
         raise DatasetError(f"{text}: loader=datasets needs the `datasets` library. Install it: {INSTALL}")
     if uri.data_files is not None:
-        return LibraryWay(place, installed, [Config(uri.config or "default", {"": ("data_files",)})])
-    record = place.records.commit(place.pinned.commit, f"datasets-{uri.config or ''}".replace("/", "-"))
+        return LibraryLoader(dataset, installed, [Config(uri.config or "default", {"": ("data_files",)})])
+    record = dataset.records.commit(dataset.pinned.commit, f"datasets-{uri.config or ''}".replace("/", "-"))
     if record is None:
-        if place.hub.settings.offline:
+        if dataset.hub.settings.offline:
             raise DatasetError(f"{text}: what loader=datasets offers is not in the cache")
-        record = _child(place, {"do": "list", "config": uri.config})
-        place.records.keep_commit(
-            place.pinned.commit, f"datasets-{uri.config or ''}".replace("/", "-"), record
+        record = _child(dataset, {"do": "list", "config": uri.config})
+        dataset.records.keep_commit(
+            dataset.pinned.commit, f"datasets-{uri.config or ''}".replace("/", "-"), record
         )
     name, splits = record.get("config"), record.get("splits")
     if not isinstance(name, str) or not isinstance(splits, list):
         raise DatasetError(f"{text}: the `datasets` library gave no configuration")
-    return LibraryWay(place, installed, [Config(name, {str(split): ("",) for split in splits})])
+    return LibraryLoader(dataset, installed, [Config(name, {str(split): ("",) for split in splits})])
 
 
-def _child(place: Place, order: dict[str, Any]) -> JsonObject:
+def _child(dataset: PinnedDataset, order: dict[str, Any]) -> JsonObject:
     """Runs the library in a process of its own. What it wrote counts, not how it ended: it may abort at exit."""
-    settings, uri = place.hub.settings, place.uri
-    text = place.pinned.asked.uri
+    settings, uri = dataset.hub.settings, dataset.uri
+    text = dataset.pinned.ref.uri
     with tempfile.TemporaryDirectory(prefix="benchwright-datasets-") as folder:
         answer = Path(folder) / "answer.json"
         order |= {
-            "repo": place.listing.repo,
-            "commit": place.pinned.commit,
+            "repo": dataset.listing.repo,
+            "commit": dataset.pinned.commit,
             "data_files": uri.data_files,
             "field": uri.field,
             "trust_remote_code": uri.trust_remote_code,

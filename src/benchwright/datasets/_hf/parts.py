@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.core import DatasetError, JsonObject, content_hash
-from benchwright.datasets._hf.complaints import Asked
+from benchwright.core import DatasetError, JsonObject, content_hash, hub_format
 from benchwright.datasets._hf.download import download_all, file_end, holds
-from benchwright.datasets._hf.failures import HubUnreachableError
+from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile
-from benchwright.datasets._hf.layout import format_of
-from benchwright.datasets._hf.parsers import Reading, convert
 from benchwright.datasets._hf.row_cache import Filled
+from benchwright.datasets._hf.row_files import Reading, convert
 
 PART_BYTES = 16 * 1024 * 1024
 """Small files are put together up to this size: thousands of them would cost a lock and four flushes each."""
@@ -30,7 +28,7 @@ class Origin:
 
     hub: Hub
     """The hub."""
-    asked: Asked
+    ref: RepoRef
     """What the user asked for, with the repository's own name."""
     commit: str
     """The commit the files are read at."""
@@ -59,7 +57,7 @@ class FilePart:
         kept once."""
         return {
             "kind": "files",
-            "content": [[file.digest, file.size, format_of(file.path)] for file in self.files],
+            "content": [[file.digest, file.size, _format_name(file)] for file in self.files],
             "field": self.reading.field,
             "delimiter": self.reading.delimiter,
         }
@@ -67,7 +65,7 @@ class FilePart:
     def about(self) -> JsonObject:
         """Names, for people."""
         return {
-            "repo": self.origin.asked.repo,
+            "repo": self.origin.ref.repo,
             "commit": self.origin.commit,
             "files": [file.path for file in self.files],
         }
@@ -88,7 +86,7 @@ class FilePart:
                 folder.mkdir(parents=True, exist_ok=True)
                 wanted = [(file, place) for place, file in missing.items()]
                 # What has arrived stays when this fails: the next attempt goes on behind it.
-                download_all(self.origin.hub, self.origin.asked, self.origin.commit, wanted)
+                download_all(self.origin.hub, self.origin.ref, self.origin.commit, wanted)
             try:
                 if self.published_as_is:
                     return self._taken_over(places[0], rows, ours=bool(missing))
@@ -111,7 +109,7 @@ class FilePart:
 
         file = self.files[0]
         try:
-            end = file_end(self.origin.hub, self.origin.asked, self.origin.commit, file, FOOTER_BYTES)
+            end = file_end(self.origin.hub, self.origin.ref, self.origin.commit, file, FOOTER_BYTES)
         except (DatasetError, HubUnreachableError):
             return None
         length = int.from_bytes(end[-8:-4], "little") if end[-4:] == b"PAR1" else 0
@@ -152,8 +150,13 @@ class FilePart:
         return convert(list(zip(places, paths, strict=True)), self.reading, rows)
 
     def _named(self, exc: DatasetError) -> DatasetError:
-        uri = self.origin.asked.uri
+        uri = self.origin.ref.uri
         return exc if str(exc).startswith(uri) else DatasetError(f"{uri}: {exc}", exc.bad_rows)
+
+
+def _format_name(file: HubFile) -> str | None:
+    found = hub_format(file.path)
+    return None if found is None else found.name
 
 
 def file_parts(origin: Origin, files: Sequence[HubFile], reading: Reading) -> tuple[FilePart, ...]:

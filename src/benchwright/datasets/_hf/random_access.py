@@ -58,7 +58,7 @@ class HubDataset:
         self._filters = self._source.resolved.uri.filters
         self._kept: array[int] | None = None
         self._lock = Lock()
-        self._place: _Place | None = None
+        self._cursor: _Cursor | None = None
 
     def init(self) -> HubInfo:
         """What there is to read. Learns the number of rows from the files' own indexes where they have one."""
@@ -96,18 +96,18 @@ class HubDataset:
         return tuple(self._source.notes)
 
     def _rows(self, offset: int, limit: int) -> list[Row]:
-        """Rows by number, whatever the filters. Goes on where the last call ended, if that is the place."""
+        """Rows by number, whatever the filters. Goes on where the last call ended, if that is the cursor."""
         if limit == 0:
             return []
         with self._lock:
-            place, self._place = self._place, None
-        if place is None or place.number != offset:
-            place = _Place(offset, [], self._source.rows_from(offset))
-        rows = place.held
-        while len(rows) < limit and (more := next(place.coming, None)) is not None:
+            cursor, self._cursor = self._cursor, None
+        if cursor is None or cursor.number != offset:
+            cursor = _Cursor(offset, [], self._source.rows_from(offset))
+        rows = cursor.held
+        while len(rows) < limit and (more := next(cursor.coming, None)) is not None:
             rows += more
         with self._lock:
-            self._place = _Place(offset + min(limit, len(rows)), rows[limit:], place.coming)
+            self._cursor = _Cursor(offset + min(limit, len(rows)), rows[limit:], cursor.coming)
         return rows[:limit]
 
     def _matching(self) -> array[int]:
@@ -128,7 +128,7 @@ class HubDataset:
 
 
 @dataclass(slots=True)
-class _Place:
+class _Cursor:
     """Where a call ended."""
 
     number: int

@@ -7,19 +7,25 @@ from dataclasses import dataclass, replace
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.card import card_configs
-from benchwright.datasets._hf.choose import choose_config, choose_split, no_such_split
 from benchwright.datasets._hf.commits import listing, pin
-from benchwright.datasets._hf.complaints import Asked
+from benchwright.datasets._hf.errors import RepoRef
 from benchwright.datasets._hf.hub import Hub
 from benchwright.datasets._hf.layout import Config, data_paths
-from benchwright.datasets._hf.library import library_way, what_library_does
+from benchwright.datasets._hf.library import library_loader, what_library_does
+from benchwright.datasets._hf.loaders import Loader, PinnedDataset, export_loader, files_loader, viewer_loader
 from benchwright.datasets._hf.parts import FilePart
+from benchwright.datasets._hf.pins import recorded_split
 from benchwright.datasets._hf.records import Records
 from benchwright.datasets._hf.row_cache import Part
 from benchwright.datasets._hf.settings import HubSettings, hub_settings
-from benchwright.datasets._hf.shared import recorded_split
-from benchwright.datasets._hf.split_text import Term, parse_split, spelled_with_plus
-from benchwright.datasets._hf.ways import Place, Way, export_way, files_way, viewer_way
+from benchwright.datasets._hf.splits import (
+    Term,
+    choose_config,
+    choose_split,
+    no_such_split,
+    parse_split,
+    spelled_with_plus,
+)
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 
 LISTED_FILES = 50
@@ -94,10 +100,10 @@ def resolve(written: str) -> ResolvedHub:
     hub = Hub(settings)
     records = Records(settings.cache, uri.dataset)
     terms = None if uri.split is None else parse_split(written, spelled_with_plus(uri.split))
-    pinned = pin(hub, records, Asked(written, uri.dataset, uri.revision))
+    pinned = pin(hub, records, RepoRef(written, uri.dataset, uri.revision))
     known = listing(hub, records, pinned)
-    place = Place(uri, hub, records, pinned, known)
-    way, config = _way_and_config(place)
+    dataset = PinnedDataset(uri, hub, records, pinned, known)
+    loader, config = _loader_and_config(dataset)
     config = _labelled(written, config, terms)
     splits = tuple(config.splits)
     if terms is None:
@@ -107,10 +113,10 @@ def resolve(written: str) -> ResolvedHub:
     else:
         text, why = spelled_with_plus(uri.split or ""), "given in the URI"
     terms = tuple(term for given in terms for term in _spelled_out(written, given, config))
-    pieces = tuple(Piece(term, way.parts(config, term.split)) for term in terms)
+    pieces = tuple(Piece(term, loader.parts(config, term.split)) for term in terms)
     return ResolvedHub(
         written=written,
-        uri=replace(uri, revision=pinned.commit, config=config.name, split=text, loader=way.loader),
+        uri=replace(uri, revision=pinned.commit, config=config.name, split=text, loader=loader.loader),
         settings=settings,
         repo=known.repo,
         commit=pinned.commit,
@@ -119,24 +125,24 @@ def resolve(written: str) -> ResolvedHub:
         splits=splits,
         rule=why,
         pieces=pieces,
-        facts=way.facts(),
-        notes=tuple(_notes(place, way, config, text, why, splits)),
+        facts=loader.facts(),
+        notes=tuple(_notes(dataset, loader, config, text, why, splits)),
     )
 
 
-def _way_and_config(place: Place) -> tuple[Way, Config]:
-    text, uri = place.pinned.asked.uri, place.uri
-    asked_for: dict[str, Callable[[Place], Way]] = {
-        "export": export_way, "viewer": viewer_way, "datasets": library_way,
+def _loader_and_config(dataset: PinnedDataset) -> tuple[Loader, Config]:
+    text, uri = dataset.pinned.ref.uri, dataset.uri
+    asked_for: dict[str, Callable[[PinnedDataset], Loader]] = {
+        "export": export_loader, "viewer": viewer_loader, "datasets": library_loader,
     }  # fmt: skip
     if uri.loader in asked_for:
         if uri.loader != "datasets" and (uri.data_files or uri.field):
             raise DatasetError(
                 f"{text}: loader={uri.loader} knows no data_files and no field. Leave them out"
             )
-        way = asked_for[uri.loader](place)
-        return way, choose_config(text, uri.config, way.configs)
-    why_not, files = _why_not_files(place)
+        loader = asked_for[uri.loader](dataset)
+        return loader, choose_config(text, uri.config, loader.configs)
+    why_not, files = _why_not_files(dataset)
     if files is not None:
         config = choose_config(text, uri.config, files.configs)
         why_not = _unusable(config)
@@ -144,22 +150,22 @@ def _way_and_config(place: Place) -> tuple[Way, Config]:
             return files, config
     if uri.loader == "files" or uri.data_files is not None:
         raise DatasetError(f"{text}: {why_not}")
-    return _detour(place, why_not or "")
+    return _detour(dataset, why_not or "")
 
 
-def _why_not_files(place: Place) -> tuple[str | None, Way | None]:
+def _why_not_files(dataset: PinnedDataset) -> tuple[str | None, Loader | None]:
     """Why the repository's files are not the dataset; or the way that reads them."""
-    text, listed = place.pinned.asked.uri, place.listing
+    text, listed = dataset.pinned.ref.uri, dataset.listing
     paths = [file.path for file in listed.files]
     script = f"{listed.repo.rpartition('/')[2]}.py"
-    if place.uri.data_files is None and script in paths and not card_configs(text, listed.front):
+    if dataset.uri.data_files is None and script in paths and not card_configs(text, listed.front):
         return (
             f"the dataset is made by a script of its repository ({script}), and no such code is run here",
             None,
         )
-    way = files_way(place)
-    if way.configs:
-        return None, way
+    loader = files_loader(dataset)
+    if loader.configs:
+        return None, loader
     holds = f"it holds {', '.join(paths[:8])}{' …' if len(paths) > 8 else ''}" if paths else "it is empty"
     return f"the repository has no data files in a format that is read here ({holds})", None
 
@@ -173,18 +179,21 @@ def _unusable(config: Config) -> str | None:
     return None
 
 
-def _detour(place: Place, why: str) -> tuple[Way, Config]:
+def _detour(dataset: PinnedDataset, why: str) -> tuple[Loader, Config]:
     """Another way to the same commit's rows; all failed ones are told, and the alternatives."""
-    text, uri = place.pinned.asked.uri, place.uri
+    text, uri = dataset.pinned.ref.uri, dataset.uri
     failures = []
-    for name, open_way in (("the hub's Parquet export", export_way), ("the dataset viewer", viewer_way)):
+    for name, open_loader in (
+        ("the hub's Parquet export", export_loader),
+        ("the dataset viewer", viewer_loader),
+    ):
         try:
-            way: Way = open_way(place)
+            loader: Loader = open_loader(dataset)
         except DatasetError as exc:
             failures.append(f"{name}: {str(exc).removeprefix(f'{text}: ')}")
             continue
-        return way, choose_config(text, uri.config, way.configs)
-    files = data_paths(file.path for file in place.listing.files)
+        return loader, choose_config(text, uri.config, loader.configs)
+    files = data_paths(file.path for file in dataset.listing.files)
     ways = [f"name a file with ?split=test&data_files={files[0]}"] if files else []
     ways += [
         "read the export as it is with ?revision=refs/convert/parquet",
@@ -225,20 +234,20 @@ def _spelled_out(written: str, term: Term, config: Config) -> list[Term]:
 
 
 def _notes(
-    place: Place, way: Way, config: Config, split: str, why: str, splits: tuple[str, ...]
+    dataset: PinnedDataset, loader: Loader, config: Config, split: str, why: str, splits: tuple[str, ...]
 ) -> list[str]:
-    notes = [note for note in (place.pinned.note, place.listing.note) if note]
-    if place.uri.split is None and len(splits) > 1:
+    notes = [note for note in (dataset.pinned.note, dataset.listing.note) if note]
+    if dataset.uri.split is None and len(splits) > 1:
         notes.append(f"split {split!r} was chosen: {why}. Choose another with ?split=")
     if config.left_aside:
         some = ", ".join(config.left_aside[:3]) + (" …" if len(config.left_aside) > 3 else "")
         notes.append(f"files in another format were left aside: {some}. Choose files with ?data_files=")
-    if way.loader in ("export", "viewer") and place.uri.loader is None:
-        source = "the hub's Parquet export" if way.loader == "export" else "the dataset viewer"
+    if loader.loader in ("export", "viewer") and dataset.uri.loader is None:
+        source = "the hub's Parquet export" if loader.loader == "export" else "the dataset viewer"
         notes.append(
-            f"the rows come from {source} of commit {place.pinned.commit}, not from the repository's files"
+            f"the rows come from {source} of commit {dataset.pinned.commit}, not from the repository's files"
         )
-    if place.uri.trust_remote_code:
+    if dataset.uri.trust_remote_code:
         notes.append(
             f"trust_remote_code=true had no effect: no code of a repository is run here; {what_library_does()}"
         )

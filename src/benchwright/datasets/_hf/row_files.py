@@ -10,15 +10,22 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from benchwright.core import Row
-from benchwright.datasets._json_lines import parse_exact
-from benchwright.datasets._parquet import record_batches, rows_per_chunk
+from benchwright.core import DatasetError, Row, hub_format
+from benchwright.datasets._formats import reader_of
+from benchwright.datasets._hf.row_cache import Filled
+from benchwright.datasets._readers.delimited import read_separated
+from benchwright.datasets._readers.json_array import list_keys, read_json_field
+from benchwright.datasets._readers.json_lines import parse_exact
+from benchwright.datasets._readers.parquet import record_batches, rows_per_chunk
+from benchwright.datasets._stored import StoredFile
+from benchwright.datasets._values import Chunks, Trouble
 
 GROUP_ROWS = 4096
 """Most rows per row group: what a jump to one row has to unpack."""
@@ -104,3 +111,65 @@ def _has_odd_float(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_has_odd_float, value.values()))
     return isinstance(value, list) and any(map(_has_odd_float, value))
+
+
+MOST_BAD_ROWS = 1000
+"""In a part; beyond it the files are not what they are taken for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files are to be read, where their names do not tell."""
+
+    field: str | None = None
+    """Top-level key under which JSON files keep the rows."""
+    delimiter: str | None = None
+    """What separates cells in CSV files."""
+
+
+def rows_of(path: Path, published: str, reading: Reading) -> Chunks:
+    """The rows of a downloaded file. `published` is its path in the repository, which messages name."""
+    file = StoredFile(path, published)
+    format = hub_format(published)
+    name = "jsonl" if format is None else format.name
+    if reading.field is not None and name in ("json", "jsonl"):
+        return read_json_field(file, reading.field)
+    if name == "json":
+        return _json(file)
+    if name == "csv" and reading.delimiter not in (None, ","):
+        return read_separated(file, reading.delimiter or ",")
+    return reader_of(name)(file)
+
+
+def convert(files: list[tuple[Path, str]], reading: Reading, target: Path) -> Filled:
+    """All rows of some files in a new Parquet file. Raises DatasetError where one cannot be read to its end."""
+    out = RowWriter(target)
+    troubles: list[Trouble] = []
+    try:
+        for path, published in files:
+            with closing(rows_of(path, published, reading)) as chunks:
+                for chunk in chunks:
+                    for bad in chunk.troubles:
+                        reason = f"in {published}: {bad.reason}"
+                        troubles.append(Trouble(out.added + bad.after, bad.line, reason, bad.field))
+                    if len(troubles) > MOST_BAD_ROWS:
+                        first = troubles[0]
+                        raise DatasetError(
+                            f"{published}: more than {MOST_BAD_ROWS} bad rows. The first, line {first.line}: {first.reason}"
+                        )
+                    out.add(chunk.rows)
+        out.close()
+    except BaseException:
+        out.abandon()
+        raise
+    return Filled(out.rows, "exact" if out.exact else "json", tuple(troubles))
+
+
+def _json(file: StoredFile) -> Chunks:
+    """A `.json` file; where its rows are under a key, the error says which."""
+    try:
+        yield from reader_of("json")(file)
+    except DatasetError as exc:
+        if keys := list_keys(file):
+            raise file.error(f"keeps its rows under a key: add &field={keys[0]} to the URI") from exc
+        raise

@@ -11,7 +11,7 @@ from benchwright.datasets._hf.records import Records
 from benchwright.datasets._hf.resolve import Piece, ResolvedHub
 from benchwright.datasets._hf.row_cache import Entry, Part, RowCache
 from benchwright.datasets._hf.row_files import read_rows
-from benchwright.datasets._parquet import parquet_file, table_rows
+from benchwright.datasets._readers.parquet import parquet_file, table_rows
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Chunk, Chunks, Trouble
 

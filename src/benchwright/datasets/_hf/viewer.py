@@ -13,8 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from benchwright.core import DatasetError, JsonObject, load_exact_json
-from benchwright.datasets._hf.complaints import Asked, complaint
-from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
+from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError, RepoRef, complaint
 from benchwright.datasets._hf.hub import Hub
 from benchwright.datasets._hf.row_cache import Filled
 from benchwright.datasets._hf.row_files import RowWriter
@@ -33,14 +32,14 @@ class Viewer:
 
     hub: Hub
     """Settings and transport."""
-    asked: Asked
+    ref: RepoRef
     """What the user asked for."""
     commit: str
     """The pinned commit; answers for another are refused."""
 
     def ask(self, endpoint: str, **parameters: str | int) -> dict[str, Any]:
         """One answer. Raises DatasetError when it is refused, or is about another commit."""
-        query = urlencode({"dataset": self.asked.repo, **parameters})
+        query = urlencode({"dataset": self.ref.repo, **parameters})
         try:
             answer = self.hub.client.whole(f"{self.hub.settings.viewer}/{endpoint}?{query}")
         except HubRefusedError as failure:
@@ -48,7 +47,7 @@ class Viewer:
                 raise self.error("has not processed the dataset yet; try again in some minutes") from None
             if failure.code in ("ResponseNotFound", "InvalidParameter", "MissingRequiredParameter"):
                 raise self.error(f"refuses: {failure.message or failure.code}") from None
-            raise complaint(failure, self.asked, self.hub.settings) from None
+            raise complaint(failure, self.ref, self.hub.settings) from None
         except HubUnreachableError as failure:
             raise self.error(f"cannot be reached ({failure})") from None
         about = answer.headers.get("x-revision")
@@ -100,7 +99,7 @@ class Viewer:
 
     def error(self, what: str) -> DatasetError:
         """A complaint about the viewer."""
-        return DatasetError(f"{self.asked.uri}: the dataset viewer ({self.hub.settings.viewer}) {what}")
+        return DatasetError(f"{self.ref.uri}: the dataset viewer ({self.hub.settings.viewer}) {what}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ class ViewerPart:
         """Dataset, commit, split and rows."""
         return {
             "kind": "viewer",
-            "repo": self.viewer.asked.repo,
+            "repo": self.viewer.ref.repo,
             "commit": self.viewer.commit,
             "config": self.config,
             "split": self.split,

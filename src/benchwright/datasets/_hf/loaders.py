@@ -10,26 +10,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from benchwright.core import DatasetError, JsonObject
+from benchwright.core import DatasetError, JsonObject, hub_format
 from benchwright.datasets._hf.card import card_configs
 from benchwright.datasets._hf.commits import Listing, Pinned
-from benchwright.datasets._hf.export import Export, find_export
-from benchwright.datasets._hf.hub import Hub
-from benchwright.datasets._hf.layout import Config, format_of, named_files, repo_configs
-from benchwright.datasets._hf.parsers import Reading
+from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
+from benchwright.datasets._hf.hub import Hub, HubFile
+from benchwright.datasets._hf.layout import Config, exported_configs, named_files, repo_configs
 from benchwright.datasets._hf.parts import Origin, file_parts
-from benchwright.datasets._hf.records import Records
+from benchwright.datasets._hf.records import Records, snapshot
 from benchwright.datasets._hf.row_cache import Part
-from benchwright.datasets._hf.snapshots import snapshot
+from benchwright.datasets._hf.row_files import Reading
 from benchwright.datasets._hf.viewer import Viewer, viewer_parts
-from benchwright.datasets._hf_uri import HfUri, Loader
+from benchwright.datasets._hf_uri import HfUri, LoaderName
 
 
-class Way(Protocol):
+class Loader(Protocol):
     """One way to the rows of a commit."""
 
     @property
-    def loader(self) -> Loader:
+    def loader(self) -> LoaderName:
         """Its name in URIs."""
 
     @property
@@ -44,7 +43,7 @@ class Way(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FilesWay:
+class FilesLoader:
     """The repository's own files."""
 
     origin: Origin
@@ -55,16 +54,16 @@ class FilesWay:
     """What they make up."""
     field: str | None
     """The URI's own `field`."""
-    loader: Loader = "files"
+    loader: LoaderName = "files"
     """This way."""
 
     def parts(self, config: Config, split: str) -> tuple[Part, ...]:
         """The files of a split."""
         by_path = {file.path: file for file in self.listing.files}
         files = [by_path[path] for path in config.splits[split]]
-        if self.field is not None and not any(format_of(file.path) in ("json", "jsonl") for file in files):
+        if self.field is not None and not any(_is_json(file) for file in files):
             raise DatasetError(
-                f"{self.origin.asked.uri}: field={self.field} is for JSON files; split {split!r} is made of "
+                f"{self.origin.ref.uri}: field={self.field} is for JSON files; split {split!r} is made of "
                 f"{files[0].path}. Leave it out"
             )
         return file_parts(self.origin, files, Reading(self.field or config.field, config.delimiter))
@@ -74,15 +73,20 @@ class FilesWay:
         return {}
 
 
+def _is_json(file: HubFile) -> bool:
+    found = hub_format(file.path)
+    return found is not None and found.name in ("json", "jsonl")
+
+
 @dataclass(frozen=True, slots=True)
-class ExportWay:
+class ExportLoader:
     """The hub's Parquet export."""
 
     origin: Origin
     """Where it is."""
     export: Export
     """What it holds."""
-    loader: Loader = "export"
+    loader: LoaderName = "export"
     """This way."""
 
     @property
@@ -101,7 +105,7 @@ class ExportWay:
 
 
 @dataclass(frozen=True, slots=True)
-class ViewerWay:
+class ViewerLoader:
     """The dataset viewer."""
 
     viewer: Viewer
@@ -110,7 +114,7 @@ class ViewerWay:
     """Where numbers of rows are kept for offline use."""
     configs: tuple[Config, ...]
     """What it shows."""
-    loader: Loader = "viewer"
+    loader: LoaderName = "viewer"
     """This way."""
 
     def parts(self, config: Config, split: str) -> tuple[Part, ...]:
@@ -129,7 +133,7 @@ class ViewerWay:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PinnedDataset:
     """A pinned dataset and all that ways need."""
 
     uri: HfUri
@@ -145,48 +149,111 @@ class Place:
 
     def origin(self, commit: str | None = None) -> Origin:
         """Where files are read, at the pinned commit or at that of the export."""
-        asked = replace(self.pinned.asked, repo=self.listing.repo)
+        ref = replace(self.pinned.ref, repo=self.listing.repo)
         at = commit or self.pinned.commit
         theirs = snapshot(self.hub.settings.hub_cache, self.listing.repo, at)
-        return Origin(self.hub, asked, at, theirs)
+        return Origin(self.hub, ref, at, theirs)
 
 
-def files_way(place: Place) -> FilesWay:
+def files_loader(dataset: PinnedDataset) -> FilesLoader:
     """The repository's own files; `data_files` of the URI goes before all that card and paths say."""
-    uri, listing = place.uri, place.listing
+    uri, listing = dataset.uri, dataset.listing
     paths = [file.path for file in listing.files]
-    text = place.pinned.asked.uri
+    text = dataset.pinned.ref.uri
     if uri.data_files is not None:
         found = named_files(text, uri.data_files, paths)
         configs = [Config(uri.config or "default", {"": found})]
     else:
         configs = repo_configs(card_configs(text, listing.front), paths)
-    return FilesWay(place.origin(), listing, tuple(configs), uri.field)
+    return FilesLoader(dataset.origin(), listing, tuple(configs), uri.field)
 
 
-def export_way(place: Place) -> ExportWay:
+def export_loader(dataset: PinnedDataset) -> ExportLoader:
     """The export of the pinned commit. Raises DatasetError when there is none."""
-    origin = place.origin()
-    found = find_export(place.hub, place.records, origin.asked, place.pinned.commit)
+    origin = dataset.origin()
+    found = find_export(dataset.hub, dataset.records, origin.ref, dataset.pinned.commit)
     if not found.configs():
-        raise DatasetError(f"{origin.asked.uri}: the Parquet export of the hub is empty")
-    return ExportWay(place.origin(found.commit), found)
+        raise DatasetError(f"{origin.ref.uri}: the Parquet export of the hub is empty")
+    return ExportLoader(dataset.origin(found.commit), found)
 
 
-def viewer_way(place: Place) -> ViewerWay:
+def viewer_loader(dataset: PinnedDataset) -> ViewerLoader:
     """What the viewer shows of the pinned commit. Raises DatasetError when it shows nothing or another commit."""
-    commit = place.pinned.commit
-    viewer = Viewer(place.hub, place.origin().asked, commit)
-    record = place.records.commit(commit, "viewer")
+    commit = dataset.pinned.commit
+    viewer = Viewer(dataset.hub, dataset.origin().ref, commit)
+    record = dataset.records.commit(commit, "viewer")
     known = record.get("splits") if record else None
     if not isinstance(known, dict):
-        if place.hub.settings.offline:
-            raise DatasetError(f"{place.pinned.asked.uri}: what the viewer shows is not in the cache")
+        if dataset.hub.settings.offline:
+            raise DatasetError(f"{dataset.pinned.ref.uri}: what the viewer shows is not in the cache")
         known = {config: list(splits) for config, splits in viewer.splits().items()}
-        place.records.keep_commit(commit, "viewer", {"splits": known})
+        dataset.records.keep_commit(commit, "viewer", {"splits": known})
     configs = [
         Config(str(config), {str(split): () for split in splits})
         for config, splits in known.items()
         if isinstance(splits, list)
     ]
-    return ViewerWay(viewer, place.records, tuple(configs))
+    return ViewerLoader(viewer, dataset.records, tuple(configs))
+
+
+BRANCH = "refs/convert/parquet"
+"""Where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The export of one commit."""
+
+    commit: str
+    """The export branch's own commit, which the files are read at."""
+    files: tuple[HubFile, ...]
+    """Its files."""
+
+    def configs(self) -> list[Config]:
+        """Configurations and splits. A split that is exported in part is left out."""
+        found = exported_configs(file.path for file in self.files)
+        return [
+            replace(
+                config, splits={name: paths for name, paths in config.splits.items() if not _is_part(name)}
+            )
+            for config in found
+        ]
+
+    def in_part(self, config: str, split: str) -> bool:
+        """Whether only the first rows of a split were exported."""
+        return any(file.path.startswith(f"{config}/partial-{split}/") for file in self.files)
+
+
+def find_export(hub: Hub, records: Records, ref: RepoRef, commit: str) -> Export:
+    """The export that was made from a commit. Raises DatasetError when there is none, or it cannot be proven."""
+    record = records.commit(commit, "export")
+    if record is not None and (known := _from_record(record)):
+        return known
+    if hub.settings.offline:
+        raise DatasetError(f"{ref.uri}: the export of commit {commit} is not in the cache")
+    viewer = Viewer(hub, ref, commit)
+    viewer.ask("parquet")
+    branch = replace(ref, revision=BRANCH)
+    try:
+        info = hub.info(branch)
+        files = hub.files(branch, info.commit)
+    except HubUnreachableError as failure:
+        raise hub.complaint(failure, ref) from failure
+    viewer.ask("parquet")  # still of the same commit, so the files between the two questions are
+    body: JsonObject = {"commit": info.commit, "files": [file.to_json() for file in files]}
+    records.keep_commit(commit, "export", body)
+    return Export(info.commit, tuple(files))
+
+
+def _is_part(split: str) -> bool:
+    return split.startswith("partial-")
+
+
+def _from_record(record: JsonObject) -> Export | None:
+    commit, files = record.get("commit"), record.get("files")
+    if not isinstance(commit, str) or not isinstance(files, list):
+        return None
+    try:
+        return Export(commit, tuple(map(HubFile.from_json, files)))
+    except ValueError:
+        return None

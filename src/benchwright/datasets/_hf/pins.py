@@ -37,7 +37,7 @@ class Commits:
             self._outer.keep(key, commit)
 
 
-looked_up: ContextVar[Commits | None] = ContextVar("hub_commits", default=None)
+pinned_commits: ContextVar[Commits | None] = ContextVar("hub_commits", default=None)
 """The innermost one; None outside of `hub_commits()`."""
 
 
@@ -54,7 +54,7 @@ def recorded_pins(manifest: Mapping[str, object]) -> dict[str, str]:
 
 def recorded_split(uri: str) -> str | None:
     """The split that a recorded run read of a URI without one."""
-    pins = looked_up.get()
+    pins = pinned_commits.get()
     return None if pins is None else pins.get(_split_key(uri))
 
 
@@ -72,9 +72,9 @@ def hub_commits(recorded: object = None) -> Iterator[dict[str, str]]:
         recorded: what an earlier run found, as its record has it; those revisions are not looked up again.
     """
     known = recorded if isinstance(recorded, Mapping) else {}
-    commits = Commits({str(key): str(value) for key, value in known.items()}, looked_up.get())
-    token = looked_up.set(commits)
+    commits = Commits({str(key): str(value) for key, value in known.items()}, pinned_commits.get())
+    token = pinned_commits.set(commits)
     try:
         yield commits.used
     finally:
-        looked_up.reset(token)
+        pinned_commits.reset(token)

@@ -32,7 +32,7 @@ def read_parquet(file: StoredFile) -> Chunks:
     import pyarrow as pa
 
     try:
-        with closing(_opened(file)) as raw:
+        with closing(opened(file)) as raw:
             done = 0
             for found in table_rows(file, parquet_file(raw)):
                 yield Chunk(found, list(range(done + 1, done + 1 + len(found))))
@@ -88,7 +88,7 @@ def record_batches(table: Any, start: int, stop: int, size: int) -> Iterator[Any
             return
 
 
-def _opened(file: StoredFile) -> BinaryIO:
+def opened(file: StoredFile) -> BinaryIO:
     """The file, or, where it is compressed as a whole, a temporary copy: Parquet is read from its end."""
     raw = file.path.open("rb")
     packed = compression_of(raw.read(4))

@@ -1,13 +1,14 @@
-"""What the hub refused, in words: which dataset, why, which variable to set, which page to visit."""
+"""What can go wrong between here and the hub, and the words for it: which dataset, why, and the cure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from benchwright.core import DatasetError, suggest
-from benchwright.datasets._hf.failures import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import HubSettings
 
 TOKENS_PAGE = "https://huggingface.co/settings/tokens"
@@ -28,7 +29,7 @@ class HubError(DatasetError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RepoRef:
     """What is being asked for, so that messages can say it."""
 
     uri: str
@@ -41,7 +42,7 @@ class Asked:
 
 def complaint(
     failure: HubRefusedError | HubUnreachableError,
-    asked: Asked,
+    ref: RepoRef,
     settings: HubSettings,
     known_revisions: Sequence[str] = (),
 ) -> HubError:
@@ -52,8 +53,8 @@ def complaint(
             "with the data in the cache, revision=<commit> reads it without any network"
         )
     else:
-        text = _refusal(failure, asked, settings, known_revisions)
-    return HubError(settings.without_token(f"{asked.uri}: {text}"), _kind(failure))
+        text = _refusal(failure, ref, settings, known_revisions)
+    return HubError(settings.without_token(f"{ref.uri}: {text}"), _kind(failure))
 
 
 def _kind(failure: HubRefusedError | HubUnreachableError) -> HubTrouble:
@@ -68,8 +69,8 @@ def _kind(failure: HubRefusedError | HubUnreachableError) -> HubTrouble:
     return "unreachable" if failure.status >= 500 or failure.status == 429 else "refused"
 
 
-def _refusal(failure: HubRefusedError, asked: Asked, settings: HubSettings, known: Sequence[str]) -> str:
-    page = settings.page(asked.repo)
+def _refusal(failure: HubRefusedError, ref: RepoRef, settings: HubSettings, known: Sequence[str]) -> str:
+    page = settings.page(ref.repo)
     status, code, message = failure.status, failure.code, failure.message
     lowered = message.lower()
     # Without a token the same words only mean that the hub does not say whether the dataset exists.
@@ -84,12 +85,12 @@ def _refusal(failure: HubRefusedError, asked: Asked, settings: HubSettings, know
         return f"the hub has disabled this dataset ({message}). See {page}"
     if code == "RevisionNotFound":
         listed = f" It has: {', '.join(known[:20])}{' …' if len(known) > 20 else ''}." if known else ""
-        asked_for = asked.revision or "main"
-        return f"{asked.repo} has no revision {asked_for!r}.{listed}{suggest(asked_for, known)} See {page}"
+        asked_for = ref.revision or "main"
+        return f"{ref.repo} has no revision {asked_for!r}.{listed}{suggest(asked_for, known)} See {page}"
     if code == "EntryNotFound":
         return f"the file is not there: {failure.url}"
     if code == "RepoNotFound" or status in (401, 404):
-        return _not_found(asked, page, settings)
+        return _not_found(ref, page, settings)
     if status == 403:
         return f"the hub forbids it ({message or 'status 403'}). See {page}{_token_hint(settings)}"
     if status == 429:
@@ -112,17 +113,56 @@ def _gated(page: str, settings: HubSettings) -> str:
     return f"the dataset is gated and the account behind {settings.token_source} has no access yet. Ask for it on {page}"
 
 
-def _not_found(asked: Asked, page: str, settings: HubSettings) -> str:
+def _not_found(ref: RepoRef, page: str, settings: HubSettings) -> str:
     if settings.token is None:
         return (
-            f"there is no public dataset {asked.repo!r} on {settings.endpoint}: it does not exist or is private. Check "
+            f"there is no public dataset {ref.repo!r} on {settings.endpoint}: it does not exist or is private. Check "
             f"the name on {page}; for a private one set HF_TOKEN ({TOKENS_PAGE})"
         )
     return (
-        f"there is no dataset {asked.repo!r} on {settings.endpoint}, or the account behind {settings.token_source} may "
+        f"there is no dataset {ref.repo!r} on {settings.endpoint}, or the account behind {settings.token_source} may "
         f"not see it. Check the name on {page}, and whether the token may read it"
     )
 
 
 def _token_hint(settings: HubSettings) -> str:
     return "" if settings.token else f"; readers with a token (HF_TOKEN, from {TOKENS_PAGE}) are allowed more"
+
+
+_WINDOW = re.compile(
+    r";\s*r=0\b.*;\s*t=(\d{1,9})"
+)  # of a used-up `RateLimit`: seconds until it is filled again
+
+
+class HubRefusedError(Exception):
+    """The hub answered with an error status."""
+
+    def __init__(self, url: str, status: int, headers: Mapping[str, str], text: str) -> None:
+        super().__init__(f"{status} for {url}")
+        self.url = url
+        self.status = status
+        self.code = headers.get("x-error-code", "")
+        self.message = headers.get("x-error-message", "") or text
+        self.wait_s = _asked_to_wait(headers)
+
+
+class HubUnreachableError(Exception):
+    """No answer, or one that broke off."""
+
+
+def _asked_to_wait(headers: Mapping[str, str]) -> float:
+    """Seconds the hub asks for, as a number or as a date; 0 when it does not."""
+    text = headers.get("retry-after", "").strip()
+    if not text:
+        reset = _WINDOW.search(headers.get("ratelimit", ""))
+        return float(reset[1]) if reset else 0.0
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return 0.0
