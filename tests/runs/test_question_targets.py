@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchwright.config import RunOptions
-from benchwright.core import DatasetError, UsageError
+from benchwright.benchmarks import QuestionOptions
+from benchwright.config import JUDGE_SETTINGS, OPTIONS, RunOptions, find_config
+from benchwright.core import ConfigError, DatasetError, UsageError
 from benchwright.endpoints import ScriptedEndpoint
+from benchwright.engine import judge_settings
 from benchwright.runs._questions import changed_questions, question_options
+from benchwright.scorers import JudgeConfig
 from benchwright.sdk import check, list_evaluations, run, validate
 from benchwright.store import find_workspace, open_store
 
@@ -78,6 +82,42 @@ def test_a_described_judge() -> None:
     assert question_options(options, None).judge == {
         "url": "http://127.0.0.1:9/v1", "model_id": "j", "api_key": "JUDGE_KEY",
     }  # fmt: skip
+
+
+def test_options_of_files_of_questions_are_declared_once() -> None:
+    declared = {setting.name: setting for setting in OPTIONS if setting.group == "questions"}
+    fields_of = {each.name: each for each in fields(QuestionOptions)}
+    further = {"name", "human_prompt", "bot_prompt", "judge"}
+    assert set(fields_of) - further == {name for name in declared if not name.startswith("judge_")}
+    for name, setting in declared.items():
+        if setting.default is not None and not setting.judge:
+            assert fields_of[name].default == setting.default, name
+    assert {*JUDGE_SETTINGS.values()} <= {each.name for each in fields(JudgeConfig)}
+
+
+def test_a_judge_has_certificates_of_its_own(folder: Path) -> None:
+    described = RunOptions(judge_url="https://h/v1", judge_id="j", judge_ca_file="own.pem")
+    judge = question_options(described, None).judge
+    assert judge["ca_file"] == str(folder / "own.pem")
+    assert judge_settings(JudgeConfig.of(judge), 1).verify == str(folder / "own.pem")
+    unchecked = question_options(RunOptions(judge_url="https://h", judge_id="j", judge_verify=False), None)
+    assert judge_settings(JudgeConfig.of(unchecked.judge), 1).verify is False
+    assert judge_settings(JudgeConfig.of({"url": "https://h", "model_id": "j"}), 1).verify is True
+    with pytest.raises(ConfigError, match=r'"ca_file" is .*no verify = false'):
+        JudgeConfig.of({**judge, "verify": False})
+    (folder / "benchwright.toml").write_text(
+        '[models.strict]\nbase_url = "https://h"\nmodel = "m"\nca_file = "own.pem"\n', encoding="utf-8"
+    )
+    named = question_options(RunOptions(judge_model="strict"), find_config(folder)).judge
+    assert named["ca_file"] == str(folder / "own.pem")
+
+
+def test_check_tells_several_right_options_from_one(folder: Path) -> None:
+    (folder / "multi.csv").write_text(
+        'question,A,B,C,answer\n"Which are even?",1,2,4,BC\n"Which are odd?",1,3,4,AB\n', encoding="utf-8"
+    )
+    (report,) = check("multi.csv")
+    assert report.data_type == "mcq_multi"
 
 
 def test_recorded_settings_change_only_where_something_is_said() -> None:

@@ -88,3 +88,37 @@ def test_other_threads_may_run_while_a_file_is_loaded(
     finally:
         Gates.done.set()
         loader.join()
+
+
+@pytest.mark.parametrize("when", ["while it is loaded", "after it was loaded"])
+def test_a_thread_that_a_file_starts_sends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with demo_server(DemoSettings()) as server:
+        code = f"""
+import threading
+go, refused = threading.Event(), []
+
+def send():
+    {"go.wait(120)" if when.startswith("after") else "pass"}
+    try:
+        benchwright.run(sums, model_url={server.url!r}, model_id="demo")
+    except benchwright.UsageError as error:
+        refused.append(str(error))
+
+thread = threading.Thread(target=send)
+thread.start()
+{"" if when.startswith("after") else "thread.join()"}
+benchwright.refused_in_thread = (go, thread, refused)
+"""
+        (tmp_path / "bench.py").write_text(DEFINED + code, encoding="utf-8")
+        (report,) = benchwright.check("bench.py")
+        assert report.ok
+        go, thread, refused = benchwright.refused_in_thread  # type: ignore[attr-defined]
+        go.set()
+        thread.join()
+        assert "while the file is loaded" in refused[0]
+        assert server.stats()["requests"] == 0
+    del benchwright.refused_in_thread  # type: ignore[attr-defined]
+    assert benchwright.run("bench.py:sums", demo_skill=1.0)["correct"] == 1.0, "this thread may run"

@@ -554,13 +554,11 @@ def test_unknown_words_are_refused(folder: Path) -> None:
 def test_rows_are_looked_at_once_for_all_models(
     folder: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from benchwright.engine import _prepare
+    from benchwright.benchmarks import _rows
 
     passes = []
-    whole = _prepare.scan_rows
-    monkeypatch.setattr(
-        _prepare, "scan_rows", lambda *words, **more: passes.append(1) or whole(*words, **more)
-    )
+    whole = _rows.scan_rows
+    monkeypatch.setattr(_rows, "scan_rows", lambda *words, **more: passes.append(1) or whole(*words, **more))
     models = ", ".join(http(server, name) for name in ("one", "two", "three"))
     result = run_suite(
         suite_file(folder, f"models: [{models}]\ndatasets: [a.jsonl, {{path: a.jsonl, limit: 1, name: b}}]"),

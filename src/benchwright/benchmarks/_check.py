@@ -128,7 +128,10 @@ def check_benchmark(
     warnings: list[str] = []
     requested = requested_spec(spec, settings)
     report = CheckReport(
-        name=spec.name, key=spec.key, dataset=_dataset_name(requested), data_type=spec.family
+        name=spec.name,
+        key=spec.key,
+        dataset=_dataset_name(requested),
+        data_type=spec.data_type or spec.family,
     )
     try:
         strategy = strategy_of(requested, settings.model_type).name

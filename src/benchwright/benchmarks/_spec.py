@@ -170,6 +170,8 @@ class BenchmarkSpec:
     family: Literal["", "mcq", "qa", "nocode"] = ""
     """What a bare file of questions holds, or `nocode` for a table of the configuration; empty for a benchmark in
     Python."""
+    data_type: str = ""
+    """The type of its questions: `mcq`, `mcq_multi` or `qa`; empty for a benchmark in Python."""
     doubts: tuple[str, ...] = ()
     """What its maker found doubtful: warnings of a check, notes of a run."""
     system: Template | None = None

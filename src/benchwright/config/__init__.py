@@ -26,6 +26,7 @@ from benchwright.config._providers import PROVIDERS, Provider, is_provider_value
 from benchwright.config._run_settings import (
     BODY_SETTINGS,
     BY_NAME,
+    JUDGE_SETTINGS,
     OPTIONS,
     RECORDED,
     RESCORE_OPTIONS,
@@ -37,7 +38,7 @@ from benchwright.config._run_settings import (
     settings_deciding,
     settings_of,
 )
-from benchwright.config._servers import host_url
+from benchwright.config._servers import host_url, trusted_certificates
 from benchwright.config._setting import HARMLESS, Decides, Setting
 from benchwright.config._suite_settings import (
     MODES,
@@ -57,6 +58,7 @@ __all__ = [
     "DEFAULT_PROFILE_URL",
     "GRADERS",
     "HARMLESS",
+    "JUDGE_SETTINGS",
     "MODES",
     "NORMALIZE",
     "OPTIONS",
@@ -108,4 +110,5 @@ __all__ = [
     "settings_deciding",
     "settings_of",
     "split_keywords",
+    "trusted_certificates",
 ]

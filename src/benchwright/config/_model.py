@@ -12,7 +12,7 @@ from benchwright.config._headers import check_headers
 from benchwright.config._profiles import DEFAULT_PROFILE_URL, Profile
 from benchwright.config._providers import PROVIDERS, RANDOM, RANDOM_NOTE, provider_values
 from benchwright.config._run_settings import BODY_SETTINGS, settings_of
-from benchwright.config._servers import apply_profile, set_address
+from benchwright.config._servers import apply_profile, set_address, trusted_certificates
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_values
 from benchwright.config._upstream import FOREIGN_KEYS, translate
@@ -200,11 +200,11 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
             character |= {"by_chance": True, "model_id": "random"}
         checked["demo"] = character
     if "ca_file" in checked:
-        if checked.get("verify") is False:
-            raise ConfigError(
-                f"{where}: verify = false checks no certificate, so ca_file has no effect; keep one"
-            )
         checked["ca_file"] = str((folder or Path()) / Path(checked["ca_file"]).expanduser())
+        try:
+            trusted_certificates(checked.get("verify"), checked["ca_file"])
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from None
     checked["generation"] = {name: checked.pop(name) for name in _SENT if name in checked}
     if "headers" in checked:
         checked["headers"] = check_headers(f"{where} headers", checked["headers"])

@@ -20,6 +20,7 @@ from benchwright.config._profiles import PROFILES
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
 from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
 
+_VERIFY, _CA_FILE = "check the {}'s TLS certificate", "PEM file of a certificate to trust as well"
 _ONLY_MODELS: tuple[Table, ...] = ("model",)
 _MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model")
 _ALL_MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model", "demo")
@@ -29,6 +30,7 @@ _NO_TABLE: tuple[Table, ...] = ()
 _server = partial(row, decides="replies", group="model", tables=_ONLY_MODELS)
 _data = partial(row, group="data")
 _questions = partial(row, group="questions")
+_judge = partial(_questions, decides="scores", only="qa")
 _sent = partial(
     row, decides="replies", group="generation", body=True, can_be_left_out=True, tables=_ALL_MODELS_TOO
 )
@@ -60,9 +62,9 @@ class RunOptions:
     headers: Mapping[str, str] | None = _server(
         "further request header: NAME=VALUE, secrets as ${VARIABLE}; may be given again", kind="texts", aliases=("header",),
         metavar="NAME=VALUE", more="In Python and in files: a table")
-    verify: bool | None = _server("check the server's TLS certificate", decides="effort", default=True,
+    verify: bool | None = _server(_VERIFY.format("server"), decides="effort", default=True,
         see="endpoints.md#certificates-and-proxies")
-    ca_file: str | None = _server("PEM file of a certificate to trust as well", decides="effort", metavar="FILE")
+    ca_file: str | None = _server(_CA_FILE, decides="effort", metavar="FILE")
     demo_skill: float | None = row("how good the demo model is", "replies", group="model", least=0, most=1, default=0.7,
         metavar="SHARE", tables=("run", "benchmark", "suite"))
 
@@ -122,11 +124,12 @@ class RunOptions:
     evaluator: str | None = _questions("scorer by name instead of the type's own", "scores", metavar="NAME")
     evaluator_kwargs: Mapping[str, JsonValue] | None = _questions("settings of that scorer, as JSON", "scores",
         metavar="JSON")
-    judge_url: str | None = _questions("URL of the judge, for the metric judge", "scores", metavar="URL", only="qa")
-    judge_id: str | None = _questions("the judge's name, as its server knows it", "scores", metavar="ID", only="qa")
-    judge_key_name: str | None = _questions("environment variable that holds the judge's key", "scores",
-        metavar="VARIABLE", only="qa")
-    judge_model: str | None = _questions("judge from the models of benchwright.toml", "scores", metavar="NAME", only="qa")
+    judge_url: str | None = _judge("URL of the judge, for the metric judge", metavar="URL", judge="url")
+    judge_id: str | None = _judge("the judge's name, as its server knows it", metavar="ID", judge="model_id")
+    judge_key_name: str | None = _judge("environment variable that holds the judge's key", metavar="VARIABLE", judge="api_key")
+    judge_verify: bool | None = _judge(_VERIFY.format("judge"), judge="verify", default=True)
+    judge_ca_file: str | None = _judge(_CA_FILE + ", for the judge", metavar="FILE", judge="ca_file")
+    judge_model: str | None = _judge("judge from the models of benchwright.toml", metavar="NAME")
     media: str | None = _questions("how files of rows reach the server", "prompt", choices=("base64", "path", "url"),
         metavar="FORM", default="base64", see="data.md#images-video-and-audio")
     audio_style: str | None = _questions("which content part carries audio", "prompt",
@@ -280,6 +283,8 @@ class RunKeywords(TypedDict, total=False):
     judge_url: str | None
     judge_id: str | None
     judge_key_name: str | None
+    judge_verify: bool | None
+    judge_ca_file: str | None
     judge_model: str | None
     media: str | None
     audio_style: str | None
@@ -348,6 +353,9 @@ def settings_of(*tables: Table) -> tuple[Setting, ...]:
     """The settings that may stand in one of these tables of a file."""
     return tuple(setting for setting in RUN_SETTINGS if not set(setting.tables).isdisjoint(tables))
 
+
+JUDGE_SETTINGS = {setting.name: setting.judge for setting in OPTIONS if setting.judge}
+"""Options that describe a judge, with the keys of its settings."""
 
 RESCORE_OPTIONS = settings_deciding("data", "rows", "scores", "summary", "source", "budget", "place")
 """What may differ when replies are scored again: the rows, the rules, what judges may cost, where files go."""

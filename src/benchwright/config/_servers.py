@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from benchwright.config._profiles import PROFILES, find_profile
@@ -20,6 +21,21 @@ def host_url(host: str | None, port: int | None, *, ssl: bool = False) -> str:
     if host.count(":") > 1 and not host.startswith("["):
         host = f"[{host}]"
     return f"{'https' if ssl else 'http'}://{host}:{port or 8080}"
+
+
+def trusted_certificates(verify: bool | None, ca_file: str | None) -> bool | str | None:
+    """Which certificates are trusted: any (False), those of the system (True), or these and one file's; None: not given.
+
+    >>> trusted_certificates(None, "/certs/own.pem"), trusted_certificates(False, None)
+    ('/certs/own.pem', False)
+    """
+    if ca_file is None:
+        return verify
+    if verify is False:
+        raise ConfigError(
+            "verify = false checks no certificate, so ca_file has no effect; leave one of them out"
+        )
+    return str(Path(ca_file).expanduser().absolute())
 
 
 def apply_profile(where: str, checked: dict[str, Any]) -> None:

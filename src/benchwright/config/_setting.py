@@ -117,6 +117,8 @@ class Setting:
     """The type of question files (`mcq`, `qa`) that it is for; empty: all."""
     recorded: str = ""
     """Its name in the settings of an endpoint, where that is another."""
+    judge: str = ""
+    """The key of a judge's settings that it gives, where it is about a judge."""
     flag: bool = True
     """Whether the command line has a flag for it."""
     frequent: bool = False

@@ -102,6 +102,7 @@ def judge_settings(config: JudgeConfig, parallelism: int) -> EndpointSettings:
         request_timeout_s=config.request_timeout,
         max_retries=config.max_retries,
         parallelism=config.parallelism or parallelism,
+        verify=config.verify if config.ca_file is None else config.ca_file,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import Generation
@@ -23,6 +22,7 @@ from benchwright.config import (
     provider_model,
     resolve_headers,
     resolve_provider,
+    trusted_certificates,
 )
 from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_name, suggest
 from benchwright.demo import DemoSettings
@@ -203,14 +203,15 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
 def _trusted(options: RunOptions, model: ModelConfig) -> bool | str | None:
     """Which certificates are trusted: those of the system, one file's as well, or any. The run's own word wins."""
     if options.ca_file is not None:
-        if options.verify is False:
+        try:
+            return trusted_certificates(options.verify, options.ca_file)
+        except ConfigError:
             raise UsageError(
                 "--no-verify checks no certificate, so --ca-file has no effect; leave one of them out"
-            )
-        return str(Path(options.ca_file).expanduser().absolute())
+            ) from None
     if options.verify is not None:
         return options.verify if not options.verify or model.ca_file is None else model.ca_file
-    return model.verify if model.ca_file is None else model.ca_file
+    return trusted_certificates(model.verify, model.ca_file)
 
 
 def _headers(model: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:

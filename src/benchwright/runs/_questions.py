@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
-from benchwright.config import RUN_SETTINGS, ConfigFile, RunOptions, resolve_provider
+from benchwright.config import JUDGE_SETTINGS, RUN_SETTINGS, ConfigFile, RunOptions, resolve_provider
 from benchwright.core import LEFT_OUT, JsonObject, UsageError, suggest
 
 QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group == "questions")
 """Names of the options that only files of questions understand."""
 
-_JUDGES = {"judge_url": "url", "judge_id": "model_id", "judge_key_name": "api_key"}
 ONLY_MCQ = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "mcq")
 """Settings that are about options."""
 
@@ -89,7 +89,9 @@ def flag(name: str) -> str:
 
 
 def _judge(given: Mapping[str, Any], config: ConfigFile | None) -> JsonObject:
-    judge: JsonObject = {key: given[name] for name, key in _JUDGES.items() if name in given}
+    judge: JsonObject = {key: given[name] for name, key in JUDGE_SETTINGS.items() if name in given}
+    if "ca_file" in judge:  # a resume may start in another folder
+        judge["ca_file"] = str(Path(str(judge["ca_file"])).expanduser().absolute())
     named = given.get("judge_model")
     if named is None:
         return judge
@@ -122,6 +124,8 @@ def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
     for key, value in (
         ("api_key", model.api_key_name),
         ("max_new_tokens", model.generation.get("max_tokens")),
+        ("verify", model.verify),
+        ("ca_file", model.ca_file),
     ):
         if value is not None and value != LEFT_OUT:
             found[key] = value

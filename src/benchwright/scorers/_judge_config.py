@@ -39,6 +39,10 @@ class JudgeConfig:
     """Further attempts after a retryable failure."""
     request_timeout: float = 600
     """Seconds for one attempt."""
+    verify: bool = True
+    """Whether the server's TLS certificate is checked."""
+    ca_file: str | None = None
+    """PEM file of a certificate to trust as well."""
 
     def __post_init__(self) -> None:
         for name in ("url", "model_id"):
@@ -58,6 +62,12 @@ class JudgeConfig:
         self._check_number("parallelism", at_least=1, whole=True, optional=True)
         self._check_number("max_retries", at_least=0, whole=True)
         self._check_number("request_timeout", above=0)
+        if not isinstance(self.verify, bool):
+            raise ConfigError(f'judge: "verify" is {self.verify!r}; expected true or false')
+        if self.ca_file is not None and (not isinstance(self.ca_file, str) or not self.verify):
+            raise ConfigError(
+                f'judge: "ca_file" is {self.ca_file!r}; expected the path of a PEM file, and no verify = false'
+            )
 
     @property
     def api_key_name(self) -> str | None:

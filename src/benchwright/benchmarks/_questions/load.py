@@ -103,6 +103,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         sampling=_sampling(options, reader.path, cwd),
         unscored=NO_GOLD if not found.gold and options.evaluator is None else "",
         family="qa" if data_type == "qa" else "mcq",
+        data_type=data_type,
         doubts=(
             *layout.said,
             *_about_type(data_type),

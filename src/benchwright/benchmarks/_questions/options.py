@@ -1,5 +1,6 @@
 """What can be said about a bare file of questions; everything has a default."""
 
+# ruff: noqa: RUF009  # defaults are declared with the settings
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -27,14 +28,20 @@ MediaForm: TypeAlias = Literal["base64", "path", "url"]
 AudioStyle: TypeAlias = Literal["audio_url", "input_audio"]
 """Which content part carries audio: vLLM's `audio_url` or OpenAI's `input_audio`."""
 
+_SETTINGS = {setting.name: setting for setting in OPTIONS if setting.group == "questions"}
+"""The declarations of the fields below: choices, ranges and defaults come from there."""
 _CHOICES = {
-    setting.name: setting.choices
-    for setting in OPTIONS
-    if setting.group == "questions" and setting.choices and setting.name != "compat"
+    name: setting.choices for name, setting in _SETTINGS.items() if setting.choices and name != "compat"
 }
-_LISTS = ("qa_metrics", "options", "input_columns")
+_LISTS = tuple(name for name, setting in _SETTINGS.items() if setting.kind == "texts")
+_NUMBERS = tuple(name for name, setting in _SETTINGS.items() if setting.kind == "number")
 _ALIASES = {"abbr": "name", "qa_metric": "qa_metrics", "few_shot": "fewshot_dataset"}
 _ROLES = {"HUMAN": "human_prompt", "BOT": "bot_prompt", "SYSTEM": "system"}
+
+
+def _declared(name: str) -> Any:
+    """The declared default of a setting."""
+    return _SETTINGS[name].default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +52,9 @@ class QuestionOptions:
     """Name of the benchmark; None: the file's, without its known suffixes. Also `abbr`."""
     data_type: DataType | None = None
     """None: found out from the rows."""
-    infer_method: InferMethod = "gen"
+    infer_method: InferMethod = _declared("infer_method")
     """How rows are asked."""
-    prompt_style: PromptStyle = "benchwright"
+    prompt_style: PromptStyle = _declared("prompt_style")
     """Which of the built-in prompts asks."""
     template: str | None = None
     """Template text or file instead of a built-in prompt; columns in braces, `{options}` for the lettered list."""
@@ -69,13 +76,13 @@ class QuestionOptions:
     """File of solved examples; the number is a setting of the run."""
     meta_path: str | None = None
     """Sampling and lengths; None: `<file>.meta.json`, if it is there."""
-    mcq_fallback: McqFallback = "none"
+    mcq_fallback: McqFallback = _declared("mcq_fallback")
     """What decides in `accuracy` where no answer can be read; `accuracy_strict` never guesses."""
     qa_metrics: tuple[str, ...] = ()
     """Metrics wanted, the headline first; empty: normalised exact match, with the other standard ones next to it."""
     qa_pattern: str | None = None
     """Regular expression of the metric `regex`; None: the answer column holds one per row."""
-    numeric_tolerance: float = 0.0
+    numeric_tolerance: float = _declared("numeric_tolerance")
     """How far numbers may be apart and still be equal, as a share of the expected one."""
     evaluator: str | None = None
     """A scorer by name instead of the type's own: a built-in one, `mcq`, or a metric of qa."""
@@ -83,11 +90,11 @@ class QuestionOptions:
     """Settings of that scorer."""
     judge: JsonObject = field(default_factory=dict)
     """Settings of the judge, as `JudgeConfig` takes them; needed by the metric `judge`."""
-    media: MediaForm = "base64"
+    media: MediaForm = _declared("media")
     """How files of multimodal rows reach the server."""
-    audio_style: AudioStyle = "audio_url"
+    audio_style: AudioStyle = _declared("audio_style")
     """Which content part carries audio."""
-    max_media_mb: float = 20.0
+    max_media_mb: float = _declared("max_media_mb")
     """Larger files are refused before the run."""
     compat: bool = False
     """Sample and round as AISBench does."""
@@ -109,10 +116,12 @@ class QuestionOptions:
         if self.answer_index not in (None, 0, 1) or isinstance(self.answer_index, bool):
             raise UsageError(f"answer_index is {self.answer_index!r}; expected 0 or 1, where counting begins")
         self._check_ranking()
-        for name, least in (("numeric_tolerance", 0.0), ("max_media_mb", 0.0)):
+        for name in _NUMBERS:
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
-                raise UsageError(f"{name} is {value!r}; expected a number of {least:g} or more")
+            try:
+                _SETTINGS[name].check(value)
+            except ValueError:
+                raise UsageError(f"{name} is {value!r}; expected {_SETTINGS[name].expected}") from None
         for name in _LISTS:
             value = getattr(self, name)
             if not isinstance(value, tuple) or not all(isinstance(text, str) and text for text in value):
@@ -124,8 +133,9 @@ class QuestionOptions:
         """Nothing is replied where options are ranked: what is about replies would do nothing."""
         if self.infer_method == "gen":
             return
-        idle = {"prompt_style": "benchwright", "mcq_fallback": "none", "bot_prompt": None}
-        given = [name for name, default in idle.items() if getattr(self, name) != default]
+        given = [
+            name for name in ("prompt_style", "mcq_fallback") if getattr(self, name) != _declared(name)
+        ] + ["bot_prompt"] * (self.bot_prompt is not None)
         if given:
             raise UsageError(
                 f"infer_method {self.infer_method} ranks options, and {', '.join(given)} is about replies; leave it out"

@@ -88,11 +88,11 @@ def validate_questions(spec: BenchmarkSpec, *, limit: int | None = None) -> File
         scan = scan_rows(counting, reader, build_prompts(spec), LISTED_BAD_ROWS)
     except DatasetError as error:
         return FileReport(
-            file=file, data_type=spec.family, options={}, errors=(str(error),), bad_rows=error.bad_rows
+            file=file, data_type=spec.data_type, options={}, errors=(str(error),), bad_rows=error.bad_rows
         )
     return FileReport(
         file=file,
-        data_type=spec.family,
+        data_type=spec.data_type,
         rows=scan.rows,
         answers=scan.rows - scan.missing_targets,
         options={count: options[count] for count in sorted(options) if count},

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from benchwright.config import BODY_SETTINGS, BY_NAME, RESCORE_OPTIONS, RUN_SETTINGS, Setting
+from benchwright.config import BODY_SETTINGS, BY_NAME, JUDGE_SETTINGS, RESCORE_OPTIONS, RUN_SETTINGS, Setting
 from benchwright.core import LEFT_OUT, STRATEGIES, JsonObject, canonical_json, is_secret_name, public_url
 from benchwright.store import STATE_FOLDER, RunRecord
 
@@ -185,9 +185,11 @@ def _by_kind(setting: Setting) -> tuple[bool, ...]:
 
 def _words(setting: Setting, value: Any) -> list[str]:
     """A recorded value as it is typed."""
+    flag = setting.flags[0]
+    if value is False and setting.default is True:
+        return [f"--no-{flag.removeprefix('--')}"]
     if not is_set(value):
         return []
-    flag = setting.flags[0]
     if setting.kind == "bool":
         return [flag]
     if setting.kind == "texts":
@@ -218,8 +220,7 @@ def _question_flags(questions: JsonObject) -> JsonObject:
     for name, value in questions.items():
         if name == "judge":
             judge = _table(value)
-            flags["judge_url"], flags["judge_id"] = judge.get("url"), judge.get("model_id")
-            flags["judge_key_name"] = judge.get("api_key")
+            flags.update({flag: judge.get(key) for flag, key in JUDGE_SETTINGS.items()})
         elif name == "compat":
             flags["compat"] = "aisbench"
         elif name == "human_prompt":
