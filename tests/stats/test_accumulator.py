@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwright.stats import ScoreAccumulator, ScoreSummary, wilson_interval
-from benchwright.stats._intervals import PRIOR
+from benchwright.stats._intervals import UNSEEN, Z_95, t_quantile
 
 FINITE = st.floats(-1e9, 1e9, allow_nan=False)
 
@@ -74,9 +74,15 @@ def test_few_graded_values_get_the_widest_interval_that_0_to_1_allows() -> None:
 def test_many_graded_values_are_as_good_as_their_spread() -> None:
     values = [0.4, 0.6] * 20
     found = summary_of(values)
-    part = (40 * statistics.variance(values) + PRIOR) / (40 * 0.25 + PRIOR)
     assert found.interval == "bounded"
-    assert (found.ci_low, found.ci_high) == pytest.approx(wilson_interval(0.5 * 40 / part, 40 / part))
+    # By the definition: at the lower end the mean is as far away as q standard errors, with a part of a row at 0.
+    variance = statistics.variance(values)
+    spread = variance + UNSEEN * 0.25 / 40
+    slope = -UNSEEN * 0.125 / 40 / spread
+    quantile = Z_95 + (t_quantile(39) - Z_95) * (1 - variance / 0.25)
+    away = found.ci_low - 0.5
+    assert away**2 == pytest.approx(quantile**2 * (spread + slope * away - away**2) / 40, rel=1e-6)
+    assert found.ci_high == pytest.approx(1 - found.ci_low)
     assert found.ci_low > 0.45
 
 
@@ -125,9 +131,9 @@ def test_repeats_are_not_taken_for_independent() -> None:
     assert found.mean == 0.625
     assert found.stderr == pytest.approx(math.sqrt(0.625 * 0.375 / 48))
     assert found.sample_stderr == pytest.approx(statistics.stdev(shares) / math.sqrt(24), rel=1e-14)
-    part = (24 * statistics.variance(shares) + PRIOR) / (24 * 0.625 * 0.375 + PRIOR)
-    assert 0.5 < part < 1
-    assert (found.ci_low, found.ci_high) == pytest.approx(wilson_interval(0.625 * 24 / part, 24 / part))
+    independent, single = wilson_interval(30, 48), wilson_interval(15, 24)
+    assert single[0] < found.ci_low < independent[0]
+    assert independent[1] < found.ci_high < single[1]
 
 
 def test_rows_asked_unequally_often_count_for_less() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from itertools import islice
-from math import inf, sqrt
+from math import fsum, inf, sqrt
 from operator import eq
 from typing import NoReturn
 
@@ -38,7 +38,7 @@ class ScoreAccumulator:
     """
 
     __slots__ = (
-        "_clusters", "_compensation", "_m2", "_max", "_mean", "_min", "_moments", "_n", "_ones", "_open", "_open_m2",
+        "_clusters", "_compensation", "_cubes", "_m2", "_max", "_mean", "_min", "_moments", "_n", "_ones", "_open", "_open_m2",
         "_open_mean", "_open_size", "_open_sum", "_pending", "_pending_clusters", "_share", "_total", "_zeros",
     )  # fmt: skip
 
@@ -56,6 +56,7 @@ class ScoreAccumulator:
         # Closed clusters: values, their mean and squares about it, and how many clusters.
         self._n = 0
         self._mean = self._m2 = 0.0
+        self._cubes = 0.0  # sum of the cubes of closed clusters, while each has one value
         self._clusters = 0
         # Moments of cluster sums and sizes; None while every cluster has one value, which needs no others.
         self._moments: ClusterMoments | None = None
@@ -126,15 +127,19 @@ class ScoreAccumulator:
         rows = float(clusters)
         if clusters == n:
             stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
+            opened = self._open_sum
+            third = (self._cubes + opened * opened * opened) / n - 3 * mean * squares / n - mean * mean * mean
         else:
             moments = self._all_moments()
             stderr = 0.0 if self._min == self._max else moments.stderr(mean, n)
             rows = moments.effective
+            third = moments.third(mean)
         low, high, interval = mean_interval(
             mean,
             stderr,
             rows,
-            values=n if binary else None,
+            third=third,
+            answers=n if binary else None,
             repeated=clusters != n,
             ends=(float(self._min), float(self._max)),
             share=self._share,
@@ -154,7 +159,9 @@ class ScoreAccumulator:
         )
 
     def _all_moments(self) -> ClusterMoments:
-        moments = self._moments or ClusterMoments.of_singles(self._clusters, self._mean, self._m2)
+        moments = self._moments or ClusterMoments.of_singles(
+            self._clusters, self._mean, self._m2, self._cubes
+        )
         return moments.with_one_more(self._open_sum, self._open_size)
 
     def _fold(self) -> None:
@@ -176,10 +183,10 @@ class ScoreAccumulator:
         if repeated or self._open_size > 1 or self._moments is not None:
             self._fold_clusters(values, clusters)
         else:
-            self._fold_singles(values, clusters[-1])
+            self._fold_singles(values, clusters[-1], graded=other > 0 or self._ones + self._zeros < self.count)
         self._pending, self._pending_clusters = [], []
 
-    def _fold_singles(self, values: list[float], last: int) -> None:
+    def _fold_singles(self, values: list[float], last: int, *, graded: bool) -> None:
         """What `_fold_clusters` does, to the bit, where every cluster so far has one value."""
         if self._open_size:
             values.insert(0, self._open_sum)
@@ -191,13 +198,20 @@ class ScoreAccumulator:
             mean += from_mean / n
             m2 += from_mean * (value - mean)
         self._n, self._mean, self._m2, self._clusters = n, mean, m2, n
+        if graded:
+            cubes = self._cubes
+            for value in values:
+                cubes += value * value * value
+            self._cubes = cubes
+        else:
+            self._cubes += values.count(1)
         self._open, self._open_size = last, 1
         self._open_sum = self._open_mean = opened
         self._open_m2 = 0.0
 
     def _fold_clusters(self, values: list[float], among: list[int]) -> None:
         n, mean, m2, clusters, moments = self._n, self._mean, self._m2, self._clusters, self._moments
-        opened, size, total = self._open, self._open_size, self._open_sum
+        opened, size, total, cubes = self._open, self._open_size, self._open_sum, self._cubes
         open_mean, open_m2 = self._open_mean, self._open_m2
         for value, cluster in zip(values, among, strict=True):
             if cluster == opened and size:
@@ -212,9 +226,10 @@ class ScoreAccumulator:
                 from_mean = total - mean
                 mean += from_mean / n
                 m2 += from_mean * (total - mean)
+                cubes += total * total * total
             elif size:
                 if moments is None:
-                    moments = ClusterMoments.of_singles(clusters, mean, m2)
+                    moments = ClusterMoments.of_singles(clusters, mean, m2, cubes)
                 n, mean, m2 = _merged((n, mean, m2), (size, open_mean, open_m2))
             if size:
                 clusters += 1
@@ -222,20 +237,15 @@ class ScoreAccumulator:
                     moments.add(total, size)
             opened, size, total, open_mean, open_m2 = cluster, 1, value, value, 0.0
         self._n, self._mean, self._m2, self._clusters, self._moments = n, mean, m2, clusters, moments
-        self._open, self._open_size, self._open_sum = opened, size, total
+        self._open, self._open_size, self._open_sum, self._cubes = opened, size, total, cubes
         self._open_mean, self._open_m2 = open_mean, open_m2
 
     def _sum_up(self, values: list[float]) -> None:
-        """Neumaier's sum: what rounding takes from the running total is carried along."""
-        total, compensation = self._total, self._compensation
-        for value in values:
-            rounded = total + value
-            if abs(total) >= abs(value):
-                compensation += (total - rounded) + value
-            else:
-                compensation += (value - rounded) + total
-            total = rounded
-        self._total, self._compensation = total, compensation
+        """The exact sum, as a float and what rounding takes from it."""
+        terms = [self._total, self._compensation, *values]
+        self._total = fsum(terms)
+        terms.append(-self._total)
+        self._compensation = fsum(terms)
 
 
 def _refuse(value: float) -> NoReturn:

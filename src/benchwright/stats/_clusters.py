@@ -1,4 +1,4 @@
-"""The spread between samples that were asked several times."""
+"""The spread between rows that have several values."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ class ClusterMoments:
     them.
     """
 
-    __slots__ = ("_covariance", "_size_m2", "_size_mean", "_sum_m2", "_sum_mean", "count")
+    __slots__ = ("_covariance", "_cubes", "_size_m2", "_size_mean", "_squares", "_sum_m2", "_sum_mean", "count")
 
     def __init__(self) -> None:
         self.count = 0
         self._sum_mean = self._sum_m2 = 0.0
         self._size_mean = self._size_m2 = 0.0
         self._covariance = 0.0
+        # Sums of size·mean² and size·mean³ over the clusters: how lopsided their means lie.
+        self._squares = self._cubes = 0.0
 
     @classmethod
-    def of_singles(cls, count: int, mean: float, squares: float) -> ClusterMoments:
-        """Of clusters that have one value each: the moments of those values."""
+    def of_singles(cls, count: int, mean: float, squares: float, cubes: float) -> ClusterMoments:
+        """Of clusters that have one value each: the moments of those values, and the sum of their cubes."""
         moments = cls()
         moments.count, moments._sum_mean, moments._sum_m2 = count, mean, squares
         moments._size_mean = 1.0 if count else 0.0
+        moments._squares, moments._cubes = squares + count * mean * mean, cubes
         return moments
 
     def add(self, total: float, size: int) -> None:
@@ -38,6 +41,9 @@ class ClusterMoments:
         from_sum_mean = total - self._sum_mean
         self._sum_mean += from_sum_mean / count
         self._sum_m2 += from_sum_mean * (total - self._sum_mean)
+        square = total * total / size
+        self._squares += square
+        self._cubes += square * total / size
         from_size_mean = size - self._size_mean
         if from_size_mean:
             self._size_mean += from_size_mean / count
@@ -56,6 +62,12 @@ class ClusterMoments:
         if not self._size_m2:  # exact: equal sizes never move the mean
             return float(self.count)
         return self.count / (1 + self._size_m2 / self.count / self._size_mean**2)
+
+    def third(self, mean: float) -> float:
+        """Third central moment of the clusters' means, each weighted by its size. `mean` is that of all values. Meant for
+        values from 0 to 1: raw sums lose digits of others."""
+        values = self.count * self._size_mean
+        return (self._cubes - 3 * mean * self._squares) / values + 2 * mean * mean * mean
 
     def stderr(self, mean: float, values: int) -> float:
         """Standard error of `mean` over `values` values; 0.0 for a single cluster."""

@@ -10,16 +10,13 @@ Z_95 = 1.959963984540054
 """97.5 % quantile of the normal distribution."""
 
 FEWEST = 20
-"""Rows from which on their spread is estimated. Fewer say too little about it to hold 95 %."""
+"""Rows from which on an interval is relied on. Fewer show too little of their spread: views then say "too few"."""
 
-PRIOR = 0.15
-"""Squared deviation that is added before a spread is estimated, towards the widest that values from 0 to 1 can have.
-Near 0 and 1, and where all rows are equal, the data hardly show their spread. Chosen by simulation
-(tests/stats/test_coverage.py): less falls below 93 % near the ceiling, more exceeds 97 % elsewhere."""
-
-LEAST = 0.45
-"""Squared deviation that graded values are taken to have at least. Values that hardly differ hide the rare row that
-differs wholly: of fifty values of 0.9, one may be missing that is 0."""
+UNSEEN = 0.15
+"""How much of a row is added at the end of the range before each end of an interval is computed. Values that hardly
+differ hide the rare row that differs wholly: fifty values of 0.9 may lack one that is 0. Chosen by simulation
+(tests/stats/interval_grid.py): with less, rare failures among graded values are missed; with more, intervals of values
+that differ little are too wide."""
 
 Interval: TypeAlias = Literal["wilson", "bounded", "clustered", "normal", "none"]
 """How the interval of a mean was made; docs/results.md has the formulas."""
@@ -32,7 +29,8 @@ def mean_interval(
     stderr: float,
     rows: float,
     *,
-    values: int | None,
+    third: float,
+    answers: int | None,
     repeated: bool,
     ends: tuple[float, float],
     share: bool = True,
@@ -43,35 +41,59 @@ def mean_interval(
         mean: The mean.
         stderr: Its standard error with n - 1, by rows where rows have several values.
         rows: Independent rows; fewer than there are where they have unequal numbers of values.
-        values: Zeros and ones behind the mean; None: the values are others.
+        third: Third central moment of the rows; only used for values from 0 to 1.
+        answers: Zeros and ones that the mean is of; None: the values are others.
         repeated: Whether rows have several values.
         ends: Smallest and largest value.
         share: Whether values from 0 to 1 can be no others.
     """
     low, high = ends
-    if not (share or values is not None) or low < 0 or high > 1:
+    binary = answers is not None
+    if not (share or binary) or low < 0 or high > 1:
         if rows < FEWEST or low == high:
             return None, None, "none"
         # Skewed values: the largest deviation counts once more, since the sample tends to miss the tail.
         reach = max(high - mean, mean - low)
         half = Z_95 * sqrt((stderr * stderr * (rows - 1) + reach * reach / rows) / (rows + 1))
         return mean - half, mean + half, "clustered" if repeated else "normal"
-    if values is not None and not repeated:
-        return (*wilson_interval(round(mean * values), values), "wilson")
-    effective = rows
-    if rows >= FEWEST:
-        widest = mean * (1 - mean)
-        # The variance as a part of the widest that 0..1 allows.
-        shown = rows * rows * stderr * stderr
-        added = PRIOR if values is not None else max(PRIOR, LEAST - shown)
-        part = min(1.0, (shown + added) / (rows * widest + added))
-        effective = rows / part
-        if values is not None:
-            effective = max(rows, min(effective, values))
-    bounds = wilson_interval(mean * effective, effective)
-    if values is not None and effective == rows:
-        return (*bounds, "wilson")
-    return (*bounds, "clustered" if repeated else "bounded")
+    if rows < FEWEST or (binary and not repeated):
+        # So few rows do not show their spread: it is taken to be the widest, that of zeros and ones.
+        bounds = wilson_interval(round(mean * rows) if binary and not repeated else mean * rows, rows)
+        return (*bounds, "wilson" if binary else "clustered" if repeated else "bounded")
+    low, high = _bounded_interval(mean, stderr, third, rows)
+    if answers is not None:  # no more can be known than from as many rows with one answer each
+        least = wilson_interval(mean * answers, answers)
+        low, high = min(low, least[0]), max(high, least[1])
+    return low, high, "clustered" if repeated else "bounded"
+
+
+def _bounded_interval(mean: float, stderr: float, third: float, rows: float) -> tuple[float, float]:
+    """Score interval of a mean of values from 0 to 1: all means μ with (mean - μ)² ≤ q² v(μ) / rows.
+
+    v(μ) = v + s (μ - mean) - (μ - mean)², where v is the variance of the rows and s their third moment by it, is how
+    the variance would change with the mean. For zeros and ones it is μ (1 - μ), and the interval Wilson's. Either end
+    is the further of two: by the rows as they are, and with a part of a row added at that end of the range.
+    """
+    widest = mean * (1 - mean)
+    variance = min(stderr * stderr * rows, widest)
+    # The spread of zeros and ones follows from their mean; that of others is estimated, hence Student's t.
+    known = variance / widest if widest else 1.0
+    quantile = Z_95 + (_expanded_t(Z_95, rows - 1) - Z_95) * (1 - known)
+
+    def end(side: int, added: float) -> float:
+        away = (1 - mean) if side > 0 else -mean
+        spread = min(variance + added * away * away / rows, widest)
+        slope = (third + added * away**3 / rows) / spread if spread else 0.0
+        # What values between 0 and 1 with this mean and variance can have; reached where only two values occur.
+        slope = max(slope, (spread / mean if mean > 0 else 1.0) - mean)
+        slope = min(slope, (1 - mean) - (spread / (1 - mean) if mean < 1 else 1.0))
+        part = quantile * quantile / rows
+        root = sqrt((part * slope) ** 2 + 4 * (1 + part) * part * spread)
+        return mean + (part * slope + side * root) / (2 * (1 + part))
+
+    low = min(end(-1, 0.0), end(-1, UNSEEN))
+    high = max(end(1, 0.0), end(1, UNSEEN))
+    return max(0.0, low), min(1.0, high)
 
 
 def wilson_interval(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -139,7 +161,7 @@ def _central_probability(theta: float, degrees: int) -> float:
     return 2 / pi * (theta + sin(theta) * total) if odd else sin(theta) * total
 
 
-def _expanded_t(z: float, degrees: int) -> float:
+def _expanded_t(z: float, degrees: float) -> float:
     z2 = z * z
     g1 = z * (z2 + 1) / 4
     g2 = z * ((5 * z2 + 16) * z2 + 3) / 96

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import comb, erfc, fsum, sqrt
 from typing import Literal, TypeAlias
 
-from benchwright.stats._intervals import FEWEST, PRIOR, Z_95
+from benchwright.stats._intervals import FEWEST, UNSEEN, Z_95
 
 PairedInterval: TypeAlias = Literal["score", "normal", "none"]
 """How the interval of a difference was made; docs/running.md has the formulas."""
@@ -51,6 +51,11 @@ class PairedResult:
     """Samples where both are equal."""
 
     @property
+    def too_few(self) -> bool:
+        """Whether the pairs are too few to rely on the interval."""
+        return self.pairs < FEWEST
+
+    @property
     def significant(self) -> bool:
         """Whether the test tells the sides apart at 5 %."""
         return self.p_value < 0.05
@@ -77,7 +82,7 @@ def compare_pairs(a: Sequence[float], b: Sequence[float], *, share: bool = True)
     binary = {*a, *b} <= {0, 1}
     p_value = mcnemar_exact(wins, losses) if binary else wilcoxon_signed_rank(differences)
     bounded = binary or (share and min(min(a), min(b)) >= 0 and max(max(a), max(b)) <= 1)
-    low, high, how = _interval(differences, binary, bounded)
+    low, high, how = difference_interval(differences, binary=binary, bounded=bounded)
     mean_a, mean_b = fsum(a) / n, fsum(b) / n
     return PairedResult(
         pairs=n,
@@ -153,9 +158,16 @@ def _patterns_up_to(limit: int, n: int) -> int:
     return sum(counts)
 
 
-def _interval(
-    differences: Sequence[float], binary: bool, bounded: bool
+def difference_interval(
+    differences: Sequence[float], *, binary: bool, bounded: bool
 ) -> tuple[float | None, float | None, PairedInterval]:
+    """The 95 % interval of the mean of paired differences, and how it was made.
+
+    Args:
+        differences: Of the pairs.
+        binary: Whether the paired values are all zeros and ones.
+        bounded: Whether they lie between 0 and 1 and can be no others.
+    """
     n = len(differences)
     if binary or n < FEWEST or sum(map(bool, differences)) < _ENOUGH_DIFFER:
         return (*_score_interval(differences), "score") if bounded else (None, None, "none")
@@ -175,7 +187,7 @@ def _score_interval(differences: Sequence[float]) -> tuple[float, float]:
     gained = fsum(d for d in differences if d > 0)
     lost = -fsum(d for d in differences if d < 0)
     # Differences of at most 1 have squares of at most themselves; this is how much of that they reach.
-    part = min(1.0, (fsum(d * d for d in differences) + PRIOR) / (gained + lost + PRIOR))
+    part = min(1.0, (fsum(d * d for d in differences) + UNSEEN) / (gained + lost + UNSEEN))
     gained, lost, n = gained / part, lost / part, len(differences) / part
     found = (gained - lost) / n
 

@@ -217,8 +217,8 @@ class RepeatTally:
 
 
 def _summary(values: Counter[float], replies: int | None = None) -> ScoreSummary | None:
-    """The statistics of values from 0 to 1 that occur so many times each; one value a row. `replies`: how many zeros
-    and ones the values are shares of."""
+    """The statistics of values from 0 to 1 that occur so many times each; one value per row. `replies`: how many zeros
+    and ones the values are means of."""
     n = values.total()
     if n == 0:
         return None
@@ -226,12 +226,14 @@ def _summary(values: Counter[float], replies: int | None = None) -> ScoreSummary
     squares = fsum((value - mean) ** 2 * count for value, count in values.items())
     stddev = sqrt(squares / n)
     stderr = sqrt(squares / (n - 1) / n) if n > 1 else 0.0
+    binary = values.keys() <= {0.0, 1.0}
     low, high, interval = mean_interval(
         mean,
         stderr,
         n,
-        values=n if values.keys() <= {0.0, 1.0} else replies,
-        repeated=not values.keys() <= {0.0, 1.0},
+        third=fsum((value - mean) ** 3 * count for value, count in values.items()) / n,
+        answers=n if binary else replies,
+        repeated=not binary,
         ends=(min(values), max(values)),
     )
     return ScoreSummary(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchwright.stats._intervals import Interval
+from benchwright.stats._intervals import FEWEST, Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,11 @@ class ScoreSummary:
     clusters: int
     """Distinct samples."""
     interval: Interval
-    """How the interval was made. `wilson`: Wilson's score interval, for zeros and ones. `bounded`: Wilson's with an
-    effective n, for other values from 0 to 1. `clustered`: the same for rows with several values. `normal`: for
-    values beyond 0..1. `none`: there is no basis for one."""
+    """How the interval was made. `wilson`: Wilson's score interval, for zeros and ones. `bounded`: a score interval for
+    other values from 0 to 1. `clustered`: the same for rows with several values. `normal`: for values beyond 0..1.
+    `none`: there is no basis for one."""
+
+    @property
+    def too_few(self) -> bool:
+        """Whether the rows are too few to rely on the interval."""
+        return self.clusters < FEWEST
