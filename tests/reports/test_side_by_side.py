@@ -148,7 +148,21 @@ def test_the_shape_for_programs() -> None:
         "cells": (
             {
                 "model": "one", "run_id": 1, "value": 0.75, "ci_low": 0.65, "ci_high": 0.85, "n": 40,
-                "evaluated": 40, "failed": 0, "outcomes": GOOD.outcomes, "marks": (),
+                "evaluated": 40, "failed": 0, "outcomes": GOOD.outcomes, "marks": (), "too_few": False,
             },
         ),
     }  # fmt: skip
+
+
+def test_intervals_of_too_few_rows_are_marked() -> None:
+    few = replace(GOOD, metrics={name: replace(m, too_few=True) for name, m in GOOD.metrics.items()})
+    some = replace(GOOD, metrics={**GOOD.metrics, "accuracy": replace(metric(0.75, 8), too_few=True)})
+    comparison = side_by_side(
+        [SideRun("one", "data", record(1, few)), SideRun("two", "data", record(2, few))]
+    )
+    assert all(cell.too_few for row in comparison.rows for cell in row.cells)
+    assert comparison.notes == ("fewer than 20 rows: too few to rely on the 95 % intervals",)
+    assert "too few" in drawn(comparison, 80)
+    named = side_by_side([SideRun("one", "data", record(1, some))]).notes
+    assert named == ("data on one: fewer than 20 rows: too few to rely on the 95 % intervals of accuracy",)
+    assert compared("one").notes == ()

@@ -77,6 +77,14 @@ def test_both_conventions_are_shown_exactly_when_samples_failed() -> None:
     assert "failures as wrong" not in text_of(result_table(clean()))
 
 
+def test_too_few_rows_for_an_interval_are_noted() -> None:
+    shown = clean()
+    few = {name: replace(metric, too_few=True) for name, metric in shown.summary.metrics.items()}
+    note = "fewer than 20 rows: too few to rely on the 95 % intervals"
+    assert note not in text_of(result_table(shown))
+    assert note in text_of(result_table(replace(shown, summary=replace(shown.summary, metrics=few))))
+
+
 def test_repeats_are_part_of_the_title() -> None:
     assert "7 rows × 3 repeats" in text_of(result_table(view(summary=replace(SUMMARY, repeats=3))))
 

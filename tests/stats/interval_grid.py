@@ -81,7 +81,9 @@ def fixed(values: Callable[[Random, tuple[int, int]], Array], mean: float) -> Dr
     )
 
 
-def rarely(usual: Callable[[Random, tuple[int, int]], Array | float], mean: float, other: float, at: float) -> Drawn:
+def rarely(
+    usual: Callable[[Random, tuple[int, int]], Array | float], mean: float, other: float, at: float
+) -> Drawn:
     """Rows that have a usual value of this mean, and rarely another one."""
 
     def draw(random: Random, runs: int, rows: int) -> tuple[Array, Array]:
@@ -114,7 +116,9 @@ def both_repeated(at: float, alike: float, loss: float) -> DrawnPairs:
     return draw
 
 
-def two(a: Callable[[Random, tuple[int, int]], Array], b: Callable[[Random, tuple[int, int]], Array], mean: float) -> DrawnPairs:
+def two(
+    a: Callable[[Random, tuple[int, int]], Array], b: Callable[[Random, tuple[int, int]], Array], mean: float
+) -> DrawnPairs:
     return lambda random, runs, rows: (a(random, (runs, rows)), b(random, (runs, rows)), np.full(runs, mean))
 
 
@@ -161,7 +165,9 @@ def settings() -> Iterator[Setting]:
             rarely(lambda random, shape: random.uniform(0.85, 0.95, shape), 0.9, 0.0, at),
         )
     yield Setting("hardly differ", "near 0.5", 0.93, 1, fixed(lambda random, s: random.beta(50, 50, s), 0.5))
-    yield Setting("hardly differ", "near 0.91", 0.93, 1, fixed(lambda random, s: random.beta(50, 5, s), 50 / 55))
+    yield Setting(
+        "hardly differ", "near 0.91", 0.93, 1, fixed(lambda random, s: random.beta(50, 5, s), 50 / 55)
+    )
     yield Setting("hardly differ", "five steps, mean 0.95", 0.93, 1, replies(0.95, 0.0, 4))
     unbounded: dict[str, Drawn] = {
         "normal": fixed(lambda random, shape: random.normal(50, 20, shape), 50),
@@ -173,7 +179,9 @@ def settings() -> Iterator[Setting]:
     for won, lost in ((0.1, 0.1), (0.05, 0.15), (0.3, 0.1), (0.25, 0.25), (0.6, 0.1), (0.9, 0.02)):
         yield Setting("pairs", f"{won:.0%} won, {lost:.0%} lost", 0.93, 0.98, draw_pairs=decided(won, lost))
     for won, lost in ((0.01, 0.01), (0.02, 0.06), (0.05, 0.05), (0.05, 0.001)):
-        yield Setting("pairs, few differ", f"{won:.1%} won, {lost:.1%} lost", 0.93, 1, draw_pairs=decided(won, lost))
+        yield Setting(
+            "pairs, few differ", f"{won:.1%} won, {lost:.1%} lost", 0.93, 1, draw_pairs=decided(won, lost)
+        )
     yield Setting("pairs of repeats", "mean 0.8", 0.93, 0.972, draw_pairs=both_repeated(0.8, 0.3, 0.05))
     yield Setting("pairs of repeats", "mean 0.97", 0.93, 1, draw_pairs=both_repeated(0.97, 0.5, 0.02))
     yield Setting(
@@ -276,7 +284,9 @@ def main() -> None:
         bad = sum(not setting.low <= one.held <= setting.high for one in found)
         outside += bad
         cells = "".join(f"{one.held:>7.1%} ±{one.width / 2:.4f}" for one in found)
-        print(f"{setting.group:26} {setting.name:40}{cells}   held: {setting.low:.0%} to {setting.high:.1%}{' !' * bad}")
+        print(
+            f"{setting.group:26} {setting.name:40}{cells}   held: {setting.low:.0%} to {setting.high:.1%}{' !' * bad}"
+        )
     print(f"{outside} outside")
 
 

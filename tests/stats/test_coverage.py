@@ -29,7 +29,9 @@ def test_most_settings_are_held_between_93_and_97() -> None:
     assert {s.group for s in declared if s.low < 0.92} == {"rare zeros, others spread"}
 
 
-@pytest.mark.parametrize(("rows", "mean_low", "worst"), [(20, 0.945, 0.835), (50, 0.945, 0.835), (200, 0.945, 0.835)])
+@pytest.mark.parametrize(
+    ("rows", "mean_low", "worst"), [(20, 0.945, 0.835), (50, 0.945, 0.835), (200, 0.945, 0.835)]
+)
 def test_exact_coverage_of_zeros_and_ones(rows: int, mean_low: float, worst: float) -> None:
     """Wilson's interval at every share, by the binomial distribution: 95 % on average, less at a few shares near 1."""
     bounds = [wilson_interval(right, rows) for right in range(rows + 1)]

@@ -46,9 +46,7 @@ def scores_of(result: object) -> Scores | InvalidScores:
     >>> scores_of(0.5).message
     'the scorer returned float 0.5; return a dict such as {"correct": True}: text keys, bool or number values (None: no score)'
     """
-    if type(result) is not dict and not isinstance(
-        result, Mapping
-    ):  # the latter alone costs ten times as much
+    if not isinstance(result, dict) and not isinstance(result, Mapping):  # the latter costs ten times as much
         if inspect.isawaitable(result):
             return InvalidScores("the scorer returned an awaitable that nobody awaited")
         return InvalidScores(f"the scorer returned {_shown(result)}; {_CONTRACT}")
@@ -68,6 +66,11 @@ def scores_of(result: object) -> Scores | InvalidScores:
                 f"score {key!r} is {plain}, which cannot be averaged; return None for no score"
             )
         scores[key] = plain
+    if type(result) is not dict:
+        from benchwright.scorers import AnswerScores
+
+        if isinstance(result, AnswerScores):
+            scores["extracted"] = result.extracted
     return scores
 
 

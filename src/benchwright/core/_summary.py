@@ -36,6 +36,9 @@ class MetricSummary:
     """Mean with every failed sample counted as 0; null for keys that only some rows emit, and where less is better."""
     with_failures_count: int | None
     """Values in that mean."""
+    too_few: bool = False
+    """Whether the rows are too few to rely on the interval, by the rule of `benchwright.stats`. False in records of earlier
+    versions, which did not note it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,4 +229,5 @@ def _metric(summary: ScoreSummary, wrong: ScoreSummary | None) -> MetricSummary:
         max=summary.max,
         with_failures=None if wrong is None else wrong.mean,
         with_failures_count=None if wrong is None else wrong.count,
+        too_few=summary.too_few,
     )

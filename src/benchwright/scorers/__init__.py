@@ -17,12 +17,11 @@ from benchwright.scorers._choices import (
 )
 from benchwright.scorers._chrf import chrf, chrf_sacre
 from benchwright.scorers._combine import all_of, any_of
-from benchwright.scorers._input import Scorer, ScorerInput, Scores
+from benchwright.scorers._input import AnswerScores, Scorer, ScorerInput, Scores
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import Ask, JudgeCall, JudgeConfig, JudgeFailedError
 from benchwright.scorers._judge_templates import TEMPLATE_PLUGINS, JudgeTemplate, JudgeTemplateError
-from benchwright.scorers._letters import mcq_letter_extract
-from benchwright.scorers._letters_strict import mcq_letter_strict
+from benchwright.scorers._letters import mcq_letter_extract, mcq_letter_strict
 from benchwright.scorers._mcq.cascade import extract_choice
 from benchwright.scorers._mcq.compat import aisbench_choice
 from benchwright.scorers._mcq.extraction import Extraction
@@ -34,16 +33,14 @@ from benchwright.scorers._mcq.rules import CHOICE_RULES, NO_ANSWER_REASONS
 from benchwright.scorers._mcq.scorer import mcq_answers
 from benchwright.scorers._mcq.several import extract_choices, mcq_sets, set_remarks
 from benchwright.scorers._named import BUILTIN_SCORERS, SCORER_PLUGINS, find_scorer
-from benchwright.scorers._numbers import gsm8k_answer
-from benchwright.scorers._numbers_strict import gsm8k_answer_strict
+from benchwright.scorers._numbers import gsm8k_answer, gsm8k_answer_strict
 from benchwright.scorers._qa.compare import holds_answer
 from benchwright.scorers._qa.names import QA_METRICS, qa_metric_names
 from benchwright.scorers._qa.scorer import qa_answers
 from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
 from benchwright.scorers._similarity import levenshtein_similarity
 from benchwright.scorers._text import contains, exact_match, f1_token, regex_match
-from benchwright.scorers._yesno import boolean_yesno
-from benchwright.scorers._yesno_strict import boolean_yesno_strict
+from benchwright.scorers._yesno import boolean_yesno, boolean_yesno_strict
 
 __all__ = [
     "BUILTIN_SCORERS",
@@ -52,6 +49,7 @@ __all__ = [
     "QA_METRICS",
     "SCORER_PLUGINS",
     "TEMPLATE_PLUGINS",
+    "AnswerScores",
     "Ask",
     "ChoiceRule",
     "Extraction",

@@ -13,6 +13,27 @@ Scores: TypeAlias = dict[str, bool | int | float | str | None]
 """What a scorer returns: metric name → value. Bools and numbers are aggregated, the rest is only kept."""
 
 
+class AnswerScores(dict[str, bool | int | float | str | None]):
+    """Scores with the answer that the scorer read out of the response.
+
+    It equals the plain dict, so documented scorers keep what they return. A run records the answer as `extracted`, by
+    which repeated replies are compared.
+    """
+
+    __slots__ = ("extracted",)
+
+    def __init__(self, scores: Scores, extracted: str | None) -> None:
+        super().__init__(scores)
+        self.extracted = extracted
+
+
+def answer_scores(found: str | None, expected: object) -> AnswerScores:
+    """`correct` and `parsed` of an answer that was read, or was not."""
+    return AnswerScores(
+        {"correct": found is not None and found == expected, "parsed": found is not None}, found
+    )
+
+
 @dataclass(slots=True)
 class ScorerInput:
     """The one thing every scorer takes."""

@@ -10,15 +10,12 @@ from benchwright.scorers._bleu_rouge import bleu, rouge
 from benchwright.scorers._choices import multiple_choice_acc, multiple_choice_acc_verbatim
 from benchwright.scorers._chrf import chrf, chrf_sacre
 from benchwright.scorers._input import Scorer
-from benchwright.scorers._letters import mcq_letter_extract
-from benchwright.scorers._letters_strict import mcq_letter_strict
-from benchwright.scorers._numbers import gsm8k_answer
-from benchwright.scorers._numbers_strict import gsm8k_answer_strict
+from benchwright.scorers._letters import mcq_letter_extract, mcq_letter_strict
+from benchwright.scorers._numbers import gsm8k_answer, gsm8k_answer_strict
 from benchwright.scorers._qa.names import QA_METRICS
 from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
 from benchwright.scorers._text import contains, exact_match, f1_token, regex_match
-from benchwright.scorers._yesno import boolean_yesno
-from benchwright.scorers._yesno_strict import boolean_yesno_strict
+from benchwright.scorers._yesno import boolean_yesno, boolean_yesno_strict
 
 BUILTIN_SCORERS: Mapping[str, Scorer] = {
     scorer.__name__: scorer

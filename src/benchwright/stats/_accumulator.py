@@ -183,7 +183,9 @@ class ScoreAccumulator:
         if repeated or self._open_size > 1 or self._moments is not None:
             self._fold_clusters(values, clusters)
         else:
-            self._fold_singles(values, clusters[-1], graded=other > 0 or self._ones + self._zeros < self.count)
+            self._fold_singles(
+                values, clusters[-1], graded=other > 0 or self._ones + self._zeros < self.count
+            )
         self._pending, self._pending_clusters = [], []
 
     def _fold_singles(self, values: list[float], last: int, *, graded: bool) -> None:

@@ -16,7 +16,16 @@ class ClusterMoments:
     them.
     """
 
-    __slots__ = ("_covariance", "_cubes", "_size_m2", "_size_mean", "_squares", "_sum_m2", "_sum_mean", "count")
+    __slots__ = (
+        "_covariance",
+        "_cubes",
+        "_size_m2",
+        "_size_mean",
+        "_squares",
+        "_sum_m2",
+        "_sum_mean",
+        "count",
+    )
 
     def __init__(self) -> None:
         self.count = 0

@@ -56,8 +56,9 @@ def _check(n: int, right: int, k: int) -> None:
         )
 
 
-ANSWER = "extracted"
-"""The score under which a scorer gives the answer that it read; replies are of one mind where these are equal."""
+_ANSWER = ("extracted", "parsed_response")
+"""The scores under which scorers give the answer that they read; the first one that is there counts. Replies agree where these
+are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +120,11 @@ class RepeatTally:
         """The scores of one more reply to `row`."""
         self._turn_to(row)
         self._scored += 1
-        if ANSWER in scores:
+        key = next((name for name in _ANSWER if name in scores), None)
+        if key is not None:
             if self._answers is None:
                 self._answers = {}
-            if (answer := scores[ANSWER]) is not None:
+            if (answer := scores[key]) is not None:
                 self._answers.setdefault(str(answer), []).append(scores)
         for name, value in scores.items():
             if not isinstance(value, bool | int | float):

@@ -99,6 +99,7 @@ def _score(metric: MetricSummary) -> JsonObject:
             "ci95_low": metric.ci_low,
             "ci95_high": metric.ci_high,
             "interval": metric.interval,
+            **({"too_few": True} if metric.too_few else {}),
             "min": metric.min,
             "max": metric.max,
             "mean_failures_as_wrong": metric.with_failures,

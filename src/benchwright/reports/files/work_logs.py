@@ -50,6 +50,7 @@ def eval_log(run: RunRecord, tally: Tally) -> str:
         for name, metric in metrics.items():
             known = metric.ci_low is not None and metric.ci_high is not None
             interval = f"{metric.ci_low:.6g} to {metric.ci_high:.6g}" if known else "too few"
+            interval += ", too few" * (known and metric.too_few)
             lines.append(f"{name}{figure}: {metric.value:.6g} (n {metric.count:,}, 95 % {interval})")
     lines.append("outcomes: " + ", ".join(f"{name} {count:,}" for name, count in summary.outcomes.items()))
     if tally.methods:

@@ -104,6 +104,8 @@ def _headline(summary: RunSummary) -> tuple[JsonObject, JsonObject]:
         found["n_correct"] = round(metric.value * metric.count)
     known = metric.ci_low is not None and metric.ci_high is not None
     found["interval_95"] = [figure(metric.ci_low or 0.0), figure(metric.ci_high or 0.0)] if known else None
+    if metric.too_few:
+        found["too_few"] = True
     if metric.with_failures is not None:
         found["failures_as_wrong"] = figure(metric.with_failures)
     return named, found
@@ -122,6 +124,7 @@ def _metric(metric: MetricSummary) -> JsonObject:
         "ci95_low": metric.ci_low,
         "ci95_high": metric.ci_high,
         "interval": metric.interval,
+        **({"too_few": True} if metric.too_few else {}),
         "failures_as_wrong": metric.with_failures,
     }
 

@@ -108,7 +108,7 @@ def interval(cell: Cell) -> str:
     """`61.20 – 74.05`; a width of zero comes of too few values, not of certainty, and is not shown."""
     if cell.low is None or cell.high is None or cell.low == cell.high:
         return "–" if cell.value is None else "too few"
-    return f"{cell.low:.2f} – {cell.high:.2f}"
+    return f"{cell.low:.2f} – {cell.high:.2f}{' (too few)' * cell.too_few}"
 
 
 def _main(table: SummaryTable) -> Iterator[list[str]]:

@@ -122,6 +122,8 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
         )
     p_value = paired.p_value if metric.p_adjusted is None else metric.p_adjusted
     how = "too few pairs for an interval" if paired.ci_low is None else f"{paired.interval} interval"
+    if paired.ci_low is not None and paired.too_few:
+        how += ", too few pairs to rely on it"
     return (
         f"{metric.name}: {paired.difference:+.4f} on {paired.pairs:,} paired {noun}s, {verdict} "
         f"({test}, p = {p_value:.3g}; {how})"

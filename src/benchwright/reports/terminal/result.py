@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchwright.core import OUTCOMES, MetricSummary, RunSummary, known_outcome, printable
 from benchwright.reports.files.run_files import RUN_FILES
 from benchwright.reports.terminal.workflows import summary_of
-from benchwright.reports.views.figures import headline_of
+from benchwright.reports.views.figures import headline_of, too_few_notes
 from benchwright.reports.views.settings import is_demo
 from benchwright.reports.views.text import duration, number, plural, tokens
 from benchwright.store import RunRecord
@@ -162,7 +162,7 @@ def _warnings(view: ResultView) -> list[str]:
         notes.append(view.stopped_because)
     if not summary.comparable and not notes:
         notes.append("not comparable with other runs")
-    return notes
+    return [*notes, *too_few_notes(summary)]
 
 
 def _speed(view: ResultView) -> str:

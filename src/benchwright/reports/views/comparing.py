@@ -291,7 +291,9 @@ def _headline(a: RunSummary, b: RunSummary, asked: str | None) -> str | None:
 def _metric_side(metric: MetricSummary | None) -> MetricSide | None:
     if metric is None:
         return None
-    return MetricSide(metric.value, metric.count, metric.ci_low, metric.ci_high, metric.with_failures)
+    return MetricSide(
+        metric.value, metric.count, metric.ci_low, metric.ci_high, metric.with_failures, metric.too_few
+    )
 
 
 def _summary(run: RunRecord) -> RunSummary:

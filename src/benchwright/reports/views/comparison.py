@@ -63,6 +63,8 @@ class MetricSide:
     """Upper end."""
     failures_as_wrong: float | None = None
     """Mean with every failed sample counted as 0; None where that says nothing."""
+    too_few: bool = False
+    """Whether the rows are too few to rely on the interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,7 @@ class Comparison:
                     "noise": metric.noise,
                     "interval_a": None if a is None else [a.ci_low, a.ci_high],
                     "interval_b": None if b is None else [b.ci_low, b.ci_high],
+                    "too_few": any(side is not None and side.too_few for side in (a, b, metric.paired)),
                     "count_a": None if a is None else a.count,
                     "count_b": None if b is None else b.count,
                     "paired": None if metric.paired is None else asdict(metric.paired),

@@ -138,6 +138,7 @@ def _summary(task: Mapping[str, Any]) -> RunSummary:
             max=stats["max"],
             with_failures=stats.get("mean_failures_as_wrong"),
             with_failures_count=stats.get("count_failures_as_wrong"),
+            too_few=stats.get("too_few", False),
         )
     return RunSummary(
         rows=samples["rows"],

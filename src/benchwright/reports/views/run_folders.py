@@ -160,7 +160,7 @@ def _metric(score: dict[str, Any]) -> MetricSummary:
     known: dict[str, Any] = {
         field.name: stats.get(field.name) for field in fields(MetricSummary) if field.default is MISSING
     }
-    return MetricSummary(**known)
+    return MetricSummary(**known, too_few=stats.get("too_few", False))
 
 
 def _json(path: Path) -> dict[str, Any]:

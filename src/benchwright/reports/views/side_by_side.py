@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from benchwright.core import JsonObject, MetricSummary, RunSummary
 from benchwright.reports.terminal.workflows import summary_of
-from benchwright.reports.views.figures import headline_of
+from benchwright.reports.views.figures import headline_of, too_few_notes
 from benchwright.store import RunRecord
 
 Mark: TypeAlias = Literal["failed", "not begun", "partial", "not comparable"]
@@ -53,6 +53,8 @@ class SideCell:
     """Samples per outcome, all eight named; empty where the run has no result."""
     marks: tuple[Mark, ...]
     """What must be known before two cells are compared."""
+    too_few: bool = False
+    """Whether the rows are too few to rely on the interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class SideBySide:
 
     def to_json(self) -> list[JsonObject]:
         """`[{dataset, metric, headline, cells: [{model, run_id, value, ci_low, ci_high, n, evaluated, failed,
-        outcomes, marks}]}]`."""
+        outcomes, marks, too_few}]}]`."""
         return [asdict(row) for row in self.rows]
 
 
@@ -143,6 +145,7 @@ def _cell(run: SideRun, summary: RunSummary | None, metric: str | None) -> SideC
         failed=0 if summary is None else summary.failed,
         outcomes={} if summary is None else dict(summary.outcomes),
         marks=_marks(run, summary),
+        too_few=found is not None and found.too_few,
     )
 
 
@@ -168,6 +171,8 @@ def _notes(runs: Sequence[SideRun]) -> list[str]:
         reason = run.problem or (run.run.error or "" if run.run.status in ("failed", "interrupted") else "")
         if reason and reason not in notes:
             notes.append(reason)
+        if summary is not None:
+            notes += too_few_notes(summary)
         for note in dict.fromkeys(notes):
             about.setdefault(note, []).append(f"{run.dataset} on {run.model}")
     return [

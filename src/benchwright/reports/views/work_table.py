@@ -42,6 +42,8 @@ class Cell:
     """Samples per outcome, all eight named; empty where the run has no result."""
     remark: str = ""
     """Why the figure is missing, or must not be compared."""
+    too_few: bool = False
+    """Whether the rows are too few to rely on the interval."""
 
 
 @dataclass(slots=True)
@@ -166,4 +168,5 @@ def _cell(run: RunRecord, summary: RunSummary, metric: MetricSummary, share: boo
         summary.failed,
         dict(summary.outcomes),
         remark,
+        metric.too_few,
     )

@@ -10,9 +10,10 @@ from decimal import Decimal
 
 from benchwright.core import JsonObject, UsageError
 from benchwright.scorers._bleu_rouge import bleu, rouge
-from benchwright.scorers._input import Scorer, ScorerInput, Scores
+from benchwright.scorers._input import AnswerScores, Scorer, ScorerInput, Scores
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
+from benchwright.scorers._numbers import plain_number
 from benchwright.scorers._qa.compare import accepted_answers, holds, is_near, normalised, number_in
 from benchwright.scorers._qa.names import qa_metric_names
 from benchwright.scorers._text import contains, f1_token, regex_match
@@ -65,15 +66,19 @@ def qa_answers(
             return {}
         response = sample.response or ""
         scores: Scores = {}
+        read: str | None = None
         for name in names:
             if name == "numeric":
-                scores.update(_numeric(response, answers, near))
+                numeric = _numeric(response, answers, near)
+                read = numeric.extracted
+                scores.update(numeric)
             elif name == "judge":
                 scores.update(_judged(sample, answers, settings))
             else:
                 measure = measures[name]
                 scores[name] = max(measure(response, answer) for answer in answers)
-        return scores
+        # Replies agree by their numbers only where the number is what counts most.
+        return AnswerScores(scores, read) if names[0] == "numeric" and "numeric" in scores else scores
 
     score.__name__ = score.__qualname__ = "qa_answers"
     score.__doc__ = f"Free answers: {', '.join(names)}."
@@ -121,15 +126,16 @@ _MEASURES: dict[str, Callable[[str, str], bool | float]] = {
 }
 
 
-def _numeric(response: str, answers: list[str], near: Decimal) -> Scores:
+def _numeric(response: str, answers: list[str], near: Decimal) -> AnswerScores:
     wanted = [number.value for answer in answers if (number := number_in(answer))]
     if not wanted:
-        return {}
+        return AnswerScores({}, None)
     found = number_in(response)
     if found is None:
-        return {"numeric": False, "matched": None, "rule": None}
+        return AnswerScores({"numeric": False, "matched": None, "rule": None}, None)
     right = any(is_near(found.value, value, near) for value in wanted)
-    return {"numeric": right, "matched": _shown(found.value), "rule": found.rule}
+    scores: Scores = {"numeric": right, "matched": _shown(found.value), "rule": found.rule}
+    return AnswerScores(scores, plain_number(found.value))
 
 
 def _shown(value: Decimal) -> str:
