@@ -4,7 +4,7 @@ Scores that are zeros and ones have coarse means, so the coverage at one exact p
 parameter changes. What can be held is the coverage over a neighbourhood: every simulated run draws its own parameter,
 up to 0.35 (pairs: 0.25) away on the logit scale, and its interval must contain the mean that belongs to it.
 
-`python tests/stats/interval_grid.py` prints the table that the tests check; `--full` simulates more sizes and more runs.
+`python tests/stats/interval_grid.py` prints the table that the tests check; with `full` as argument, it simulates more sizes and more runs.
 The seed is fixed, and the frozen generator of numpy gives the same numbers in every version.
 """
 
@@ -274,8 +274,8 @@ def _of_pairs(a: Array, b: Array) -> list[tuple[float, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Coverage of the 95 % intervals, by simulation.")
-    parser.add_argument("--full", action="store_true", help="more sizes and more runs: some minutes")
-    full = parser.parse_args().full
+    parser.add_argument("full", nargs="?", choices=["full"], help="more sizes and more runs: some minutes")
+    full = parser.parse_args().full == "full"
     sizes, runs = ((20, 30, 50, 100, 300, 1000), 8000) if full else (SIZES, RUNS)
     print(f"{'group':26} {'setting':40}" + "".join(f"{rows:>16,}" for rows in sizes))
     outside = 0
