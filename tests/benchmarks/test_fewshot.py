@@ -26,7 +26,7 @@ from benchwright.benchmarks import (
 )
 from benchwright.benchmarks._examples import Example
 from benchwright.benchmarks._fewshot import fewshot_problem, strict_problem
-from benchwright.benchmarks._likeness import Likeness, normalised
+from benchwright.benchmarks._leak_guard import SelfExampleGuard, normalised
 from benchwright.core import BenchmarkError, UsageError
 from benchwright.datasets import Filter, open_dataset, register_fetcher
 from benchwright.scorers import ScorerInput
@@ -290,7 +290,7 @@ def test_filters_hold_for_the_dataset_and_its_splits_but_not_for_another_dataset
 def test_shortages_are_told() -> None:
     fewshot = resolved(spec_of(HUNDRED[:3], num_fewshot=5))
     assert row_numbers(fewshot) == [0, 1, 2]
-    assert "5 examples were asked for, 3 could be found" in fewshot.warnings
+    assert "5 examples were requested, 3 could be found" in fewshot.warnings
 
 
 def test_rows_that_lack_a_field_are_replaced_and_told() -> None:
@@ -539,7 +539,7 @@ def test_no_near_copy_is_passed_over_by_the_quick_look(text: str, mark: str) -> 
     """What the close look takes for the same row, the quick one before it must not rule out."""
     copy = f"{mark}{text.swapcase()}{mark}".replace(" ", "  ")
     example = Example("x", text)
-    likeness = Likeness(compile_template("{q}"), [example], [], lambda row: "")
+    likeness = SelfExampleGuard(compile_template("{q}"), [example], [], lambda row: "")
     if likeness.test_for(copy, {"q": copy})(example):
         assert likeness.among_examples(copy, {"q": copy})
 

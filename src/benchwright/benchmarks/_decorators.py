@@ -1,4 +1,4 @@
-"""`@benchmark` and `@scorer`: what users write above a function. Everything wrong is said while it is defined."""
+"""`@benchmark` and `@scorer`: what users write above a function. Everything wrong is reported while it is defined."""
 
 from __future__ import annotations
 
@@ -93,6 +93,7 @@ def benchmark(
     Raises BenchmarkError (a ValueError) for a definition that cannot be used, TypeError for a scorer that
     cannot be called.
     """
+    given = dict(locals())
     # Where `@benchmark` is written, not where the function comes from: a built-in scorer may be decorated too.
     frame = sys._getframe(2)  # past the look at the keywords
     module = str(frame.f_globals.get("__name__", "__main__"))
@@ -102,49 +103,7 @@ def benchmark(
     line = frame.f_lineno
     del frame
 
-    key = _key(name)
-    _check_texts(
-        name,
-        prompt=prompt,
-        target_field=target_field,
-        fewshot_prefix=fewshot_prefix,
-        fewshot_separator=fewshot_separator,
-    )
-    _check_endpoint(name, endpoint_type, choices, choices_field)
-    _check_turns(name, endpoint_type, prompt, turns_field, next_turn, max_turns)
-    if not isinstance(num_fewshot, int) or isinstance(num_fewshot, bool) or num_fewshot < 0:
-        raise BenchmarkError(f"benchmark {name!r}: num_fewshot is {num_fewshot!r}; give a number from 0 up")
-    if not prompt and turns_field is None and response_field is None:
-        raise BenchmarkError(f"benchmark {name!r}: the prompt is empty")
-    settings: dict[str, Any] = {
-        "name": name,
-        "key": key,
-        "dataset": dataset,
-        "prompt": prompt,
-        "target_field": target_field,
-        "endpoint_type": endpoint_type,
-        "requirements": _requirements(name, requirements, base_dir),
-        "field_mapping": _mapping(name, "field_mapping", field_mapping),
-        "config": {**config, **(_mapping(name, "extra", extra) or {})},
-        "response_field": response_field,
-        "system_prompt": system_prompt,
-        "choices": _choices(name, choices),
-        "choices_field": choices_field,
-        "num_fewshot": num_fewshot,
-        "fewshot_dataset": fewshot_dataset,
-        "fewshot_prefix": fewshot_prefix,
-        "fewshot_split": fewshot_split,
-        "fewshot_template": fewshot_template,
-        "fewshot_separator": fewshot_separator,
-        "turns_field": turns_field,
-        "next_turn": next_turn,
-        "max_turns": max_turns,
-        "filters": filters_of(name, filters),
-        "lower_is_better": _names(name, "lower_is_better", lower_is_better),
-        "base_dir": base_dir,
-        "source": source,
-        "line": line,
-    }
+    settings = _settings(name, given, base_dir) | {"base_dir": base_dir, "source": source, "line": line}
 
     def define(function: F) -> F:
         spec = BenchmarkSpec(**settings, scorer=function, passes_config=check_scorer(function))
@@ -153,6 +112,38 @@ def benchmark(
         return function
 
     return define
+
+
+def _settings(name: str, given: dict[str, Any], base_dir: Path) -> dict[str, Any]:
+    """The fields of the definition that the arguments of `@benchmark` fill, checked. An argument that is not named
+    here becomes the field of its name."""
+    key = _key(name)
+    texts = ("prompt", "target_field", "fewshot_prefix", "fewshot_separator")
+    _check_texts(name, **{parameter: given[parameter] for parameter in texts})
+    _check_endpoint(name, given["endpoint_type"], given["choices"], given["choices_field"])
+    _check_turns(
+        name,
+        given["endpoint_type"],
+        given["prompt"],
+        given["turns_field"],
+        given["next_turn"],
+        given["max_turns"],
+    )
+    examples = given["num_fewshot"]
+    if not isinstance(examples, int) or isinstance(examples, bool) or examples < 0:
+        raise BenchmarkError(f"benchmark {name!r}: num_fewshot is {examples!r}; give a number from 0 up")
+    if not given["prompt"] and given["turns_field"] is None and given["response_field"] is None:
+        raise BenchmarkError(f"benchmark {name!r}: the prompt is empty")
+    extra = _mapping(name, "extra", given.pop("extra")) or {}
+    return given | {
+        "key": key,
+        "requirements": _requirements(name, given["requirements"], base_dir),
+        "field_mapping": _mapping(name, "field_mapping", given["field_mapping"]),
+        "config": {**given["config"], **extra},
+        "choices": _choices(name, given["choices"]),
+        "filters": filters_of(name, given["filters"]),
+        "lower_is_better": _names(name, "lower_is_better", given["lower_is_better"]),
+    }
 
 
 def _key(name: object) -> str:

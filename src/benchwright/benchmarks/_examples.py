@@ -43,8 +43,8 @@ class FewShot:
     """Whether examples are, or may be, rows that are evaluated too."""
     warnings: tuple[str, ...] = ()
     """What the user should know, loudest first."""
-    asked: int = 0
-    """How many examples were asked for."""
+    requested: int = 0
+    """How many examples were requested."""
     failed_sources: tuple[str, ...] = ()
     """Sources that the benchmark names and that could not be used."""
     ignored: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ def ignorable_ids(main: Template, rows: Iterable[Row], target: Callable[[Row], o
     )
     if not ids or len(ids) == len(main.fields):
         return ()
-    asked: dict[str, set[str]] = {}
+    prompts: dict[str, set[str]] = {}
     answers: dict[str, set[str]] = {}
     blanked = question_of(main, ids)
     for row in rows:
@@ -120,10 +120,10 @@ def ignorable_ids(main: Template, rows: Iterable[Row], target: Callable[[Row], o
             bare, whole, answer = blanked(row), main.render(row), str(target(row))
         except (BenchwrightError, LookupError, TypeError, ValueError):
             continue
-        asked.setdefault(bare, set()).add(whole)
+        prompts.setdefault(bare, set()).add(whole)
         answers.setdefault(bare, set()).add(answer)
-    merged = [bare for bare, prompts in asked.items() if len(prompts) > 1]
-    if len(asked) == 1 and len(next(iter(asked.values()))) > 2:
+    merged = [bare for bare, whole in prompts.items() if len(whole) > 1]
+    if len(prompts) == 1 and len(next(iter(prompts.values()))) > 2:
         return ()
     return () if 2 * sum(len(answers[bare]) > 1 for bare in merged) > len(merged) else ids
 
@@ -158,18 +158,19 @@ def example_renderer(
     def render(row: Row) -> Example | None:
         try:
             prompt: str | None = main.render(row)
-            asked: str | None = question(row)
+            own_question: str | None = question(row)
         except MissingFieldError:
-            prompt = asked = None
+            prompt = own_question = None
         if own is not None:
             try:
-                return Example(own.render(row), asked, () if asked is not None else tuple(texts_in(row)))
+                values = () if own_question is not None else tuple(texts_in(row))
+                return Example(own.render(row), own_question, values)
             except MissingFieldError:
                 return None
         target = at_path(row, target_field)
         if prompt is None or target is None:  # "None" would be shown as the answer
             return None
-        return Example(f"{prompt} {target}".rstrip(), asked)
+        return Example(f"{prompt} {target}".rstrip(), own_question)
 
     return render
 

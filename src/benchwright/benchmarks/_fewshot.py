@@ -51,7 +51,7 @@ def resolve_fewshot(
     main = prompt_template(spec)
     ignored = ignorable_ids(main, chain(pool.rows, pool.evaluated), partial(target_of, spec))
     chosen = choose_examples(pool.rows, count, seed, example_renderer(spec, main, ignored), pool.first)
-    # Of rows that are examples too nothing is to be said where there are no examples.
+    # Without examples, no row is one.
     about_pool = pool.warnings if chosen.examples or not pool.overlapping else pool.warnings[1:]
     if pool.rows and not chosen.examples:
         why = why_no_examples(spec, main, example_template(spec, main), pool)
@@ -64,7 +64,7 @@ def resolve_fewshot(
         source=pool.source,
         overlapping=pool.overlapping,
         warnings=(*about_pool, *_shortages(chosen, count)),
-        asked=count,
+        requested=count,
         failed_sources=pool.failed_sources,
         ignored=ignored,
     )
@@ -74,30 +74,30 @@ def fewshot_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
     """What is wrong with the examples as the rows see them: examples of a source of their own that turn out to be
     evaluated rows, rows that are shown fewer than the run's examples, and examples that are copies of one another.
 
-    That a pool is known to overlap, `FewShot.warnings` has told already.
+    Where a pool is known to overlap, `FewShot.warnings` says so.
     """
     if fewshot is None or not fewshot.examples or not scan.rows:
         return None
-    told = []
+    problems = []
     if scan.own_examples and not fewshot.overlapping:
         some = "1 evaluated row is" if scan.own_examples == 1 else f"{scan.own_examples} evaluated rows are"
-        told.append(
+        problems.append(
             f"{some} also among the few-shot examples. No row sees itself, but each example gives away another row's "
             "answer: give the examples a source with other rows"
         )
     if scan.fewest_examples < len(fewshot.examples):
         mean = scan.examples_shown / scan.rows
-        told.append(
+        problems.append(
             f"not every row is shown {len(fewshot.examples)} examples: {mean:.2f} on average, at least "
             f"{scan.fewest_examples}, since rows that are examples are left out and there are too few others"
         )
     distinct = len({example.text for example in fewshot.examples})
     if distinct < len(fewshot.examples):
-        told.append(
+        problems.append(
             f"{distinct} of the {len(fewshot.examples)} few-shot examples are different, the others copies of these: "
             "remove repeated rows from their source"
         )
-    return "; ".join(told) or None
+    return "; ".join(problems) or None
 
 
 def strict_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
@@ -107,8 +107,8 @@ def strict_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
         return None
     if problem := fewshot_problem(fewshot, scan):
         return problem
-    if scan.fewest_examples < fewshot.asked:
-        return f"{fewshot.asked} examples were requested, and rows are shown {scan.fewest_examples}"
+    if scan.fewest_examples < fewshot.requested:
+        return f"{fewshot.requested} examples were requested, and rows are shown {scan.fewest_examples}"
     return None
 
 
@@ -118,5 +118,5 @@ def _shortages(chosen: Chosen, count: int) -> list[str]:
         rows = "row lacks" if chosen.unusable == 1 else "rows lack"
         warnings.append(f"{chosen.unusable} {rows} a field that examples need and cannot be one")
     if len(chosen.examples) < count:
-        warnings.append(f"{count} examples were asked for, {len(chosen.examples)} could be found")
+        warnings.append(f"{count} examples were requested, {len(chosen.examples)} could be found")
     return warnings

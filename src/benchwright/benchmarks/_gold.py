@@ -65,62 +65,93 @@ def check_gold(
     row is right if one of them is. Where candidates are ranked, it is right if some candidate, being the most
     likely, wins. Scorers that ask a judge are skipped: a judge costs a request.
     """
-    from benchwright.scorers import JudgeFailedError
-
     if spec.unscored:
         return GoldCheck(skipped=spec.unscored)
-    if judge_problems(spec):  # told by themselves; the scorer would only repeat them row by row
-        return GoldCheck(skipped=JUDGED, judged=True)
-    asked = False
-
-    def ask(call: JudgeCall) -> str:
-        nonlocal asked
-        asked = True
-        raise JudgeFailedError("a check asks no judge")
-
-    checked = right = failed = 0
-    key: str | None = None
-    wrong: list[str] = []
-    failures: dict[str, str] = {}
-    failing: Counter[str] = Counter()
-    skipped: str | None = None
+    if judge_problems(spec):  # reported by themselves; the scorer would only repeat them row by row
+        return _JUDGED
+    trial = _Trial(spec, strategy, source)
     deadline = clock() + BUDGET_S
+    skipped: str | None = None
     for scanned in rows:
         target = target_of(spec, scanned.row)
         if target is None or target == "":
             continue
         if clock() > deadline:
-            skipped = f"stopped after {checked} rows: the scorer takes long"
+            skipped = f"stopped after {trial.checked} rows: the scorer takes long"
             break
-        try:
-            found_key, is_right = _verdict(spec, scanned, target, strategy, ask)
-        except Exception as error:
-            if asked or isinstance(error, JudgeFailedError):
-                return GoldCheck(skipped=JUDGED, judged=True)
-            failed += 1
-            text = f"{type(error).__name__}: {error}"
-            failures.setdefault(text, f"{source}:{scanned.line}: {text}")
-            failing[text] += 1
-            continue
-        if asked:  # and caught what came of it: the scores say nothing
-            return GoldCheck(skipped=JUDGED, judged=True)
-        if found_key is None:
-            continue
-        key = key or found_key
-        checked += 1
-        right += is_right
-        if not is_right:
-            wrong.append(f"{source}:{scanned.line}: target {_short(target)} gives {found_key} = false")
-    if not checked and not failed and skipped is None:
+        if trial.add(scanned, target):
+            return _JUDGED
+    if not trial.checked and not trial.failed and skipped is None:
         if judge_count(spec):
-            return GoldCheck(skipped=JUDGED, judged=True)
+            return _JUDGED
         skipped = "no row has a target, or the scorer gives no right-or-wrong score"
-    told = [
-        first if failing[text] == 1 else f"{first} (and {failing[text] - 1} more)"
-        for text, first in failures.items()
-    ]
-    more = [f"and {len(told) - LISTED} other texts"] if len(told) > LISTED else []
-    return GoldCheck(checked, right, key, tuple(wrong[:LISTED]), failed, (*told[:LISTED], *more), skipped)
+    return trial.found(skipped)
+
+
+_JUDGED = GoldCheck(skipped=JUDGED, judged=True)
+
+
+class _Trial:
+    """Right answers, scored one row at a time."""
+
+    def __init__(self, spec: BenchmarkSpec, strategy: Strategy, source: str) -> None:
+        self._spec = spec
+        self._strategy = strategy
+        self._source = source
+        self._judge_called = False
+        self._key: str | None = None
+        self._wrong: list[str] = []
+        self._first_rows: dict[str, str] = {}
+        self._failing: Counter[str] = Counter()
+        self.checked = self.right = self.failed = 0
+
+    def add(self, scanned: ScannedRow, target: Any) -> bool:
+        """Try one row. True where the scorer calls a judge: then its scores say nothing, and nothing was counted."""
+        from benchwright.scorers import JudgeFailedError
+
+        try:
+            key, is_right = _verdict(self._spec, scanned, target, self._strategy, self._refuse)
+        except Exception as error:
+            if self._judge_called or isinstance(error, JudgeFailedError):
+                return True
+            self.failed += 1
+            text = f"{type(error).__name__}: {error}"
+            self._first_rows.setdefault(text, f"{self._source}:{scanned.line}: {text}")
+            self._failing[text] += 1
+            return False
+        if self._judge_called:  # and the scorer caught what came of it
+            return True
+        if key is not None:
+            self._key = self._key or key
+            self.checked += 1
+            self.right += is_right
+            if not is_right:
+                place = f"{self._source}:{scanned.line}"
+                self._wrong.append(f"{place}: target {_short(target)} gives {key} = false")
+        return False
+
+    def found(self, skipped: str | None) -> GoldCheck:
+        """What came of all rows."""
+        failures = [
+            first if self._failing[text] == 1 else f"{first} (and {self._failing[text] - 1} more)"
+            for text, first in self._first_rows.items()
+        ]
+        more = [f"and {len(failures) - LISTED} other texts"] if len(failures) > LISTED else []
+        return GoldCheck(
+            self.checked,
+            self.right,
+            self._key,
+            tuple(self._wrong[:LISTED]),
+            self.failed,
+            (*failures[:LISTED], *more),
+            skipped,
+        )
+
+    def _refuse(self, call: JudgeCall) -> str:
+        from benchwright.scorers import JudgeFailedError
+
+        self._judge_called = True
+        raise JudgeFailedError("a check asks no judge")
 
 
 def _verdict(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from benchwright.benchmarks._examples import Example, FewShot, question_of
 from benchwright.benchmarks._fields import target_of
-from benchwright.benchmarks._likeness import Likeness
+from benchwright.benchmarks._leak_guard import SelfExampleGuard
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, load_template
 from benchwright.benchmarks._turns import OpeningTurn
@@ -34,7 +34,7 @@ class Prompt(NamedTuple):
 class PromptBuilder:
     """Renders rows of one benchmark. Immutable once built; may be shared between threads."""
 
-    __slots__ = ("_block", "_examples", "_likeness", "_prefix", "_question", "_render", "_render_system",
+    __slots__ = ("_block", "_examples", "_guard", "_prefix", "_question", "_render", "_render_system",
                  "_separator", "_spares", "system_template", "template")  # fmt: skip
 
     def __init__(
@@ -60,18 +60,17 @@ class PromptBuilder:
         self._examples: Sequence[Example] = fewshot.examples if fewshot is not None else ()
         self._spares: Sequence[Example] = fewshot.spares if fewshot is not None else ()
         self._block = self._joined(self._examples)
-        # Tells the rows that would find themselves, question and answer, among their examples.
-        self._likeness = Likeness(template, self._examples, self._spares, target)
+        self._guard = SelfExampleGuard(template, self._examples, self._spares, target)
 
     def build(self, row: Row) -> Prompt:
         """The prompt of one row. Raises MissingFieldError, also when it is the system prompt that lacks a field."""
         text = self._render(row)
         shown = 0
         if self._block:
-            asked = text if self._question is self._render else self._question(row)
+            question = text if self._question is self._render else self._question(row)
             shown, block = len(self._examples), self._block
-            if self._likeness.among_examples(asked, row):
-                kept = self._without(asked, row)
+            if self._guard.among_examples(question, row):
+                kept = self._without(question, row)
                 shown, block = len(kept), self._joined(kept)
             text = block + text
         system = self._render_system
@@ -88,7 +87,7 @@ class PromptBuilder:
 
     def _without(self, prompt: str, row: Row) -> list[Example]:
         """The examples, with every one that is this row, or a copy of it, replaced by a spare where there is one."""
-        is_row = self._likeness.test_for(prompt, row)
+        is_row = self._guard.test_for(prompt, row)
         spares = (spare for spare in self._spares if not is_row(spare))
         kept = [example if not is_row(example) else next(spares, None) for example in self._examples]
         return [example for example in kept if example is not None]

@@ -45,94 +45,110 @@ def summarise(
 ) -> RunSummary:
     """The summary of what is recorded now.
 
-    `origins` has the row of the data behind each sample, where a plan asks rows more than once: the copies are
+    `origins` has the row of the data of each sample, where a plan asks rows more than once: the copies are
     then one cluster of the interval, as repeats are. `pass_k` is the k of `pass@k`; None: the repeats.
     `manifest` is the run's own, which says whether the benchmark was changed on the way.
     """
-    aggregator = Aggregator()
-    tally = RepeatTally() if repeats > 1 else None
-    derived = None if spec.derive is None else spec.derive()
-    counts: Counter[str] = Counter()
-    prompt_tokens = completion_tokens = counted = redacted = cut = 0
-    reasons: Counter[str] = Counter()
+    sums = _Sums(spec, repeats)
     recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
-        counts.update(records.column("outcome"))
-        scores: list[dict[str, Any] | None] = records.column("scores")
-        aggregator.add_all(indices, scores)
-        if derived is not None:
-            for given in scores:
-                if given is not None:
-                    derived.add(given)
-        if tally is not None:
-            for index, given in zip(indices, scores, strict=True):
-                if given is None:
-                    tally.add_failure(index)
-                else:
-                    tally.add(index, given)
-        redacted += len(records.given("redacted"))
-        reasons.update(records.given("failure"))
-        cut += len(records.given("cut"))
-        usages = [usage for usage in records.given("usage") if usage is not None]
-        if usages:
-            counted += len(usages)
-            prompt_tokens += sum(map(itemgetter(0), usages))
-            completion_tokens += sum(map(itemgetter(1), usages))
-    evaluated, failed = counts.total(), aggregator.failed
-    metrics = _metrics(aggregator, spec.lower_is_better)
-    replied = evaluated - sum(counts[outcome] for outcome in WITHOUT_REPLY)
-    all_counted = counted >= replied > 0
-    notes = list(notes)
-    if spec.unscored:
-        notes.append(f"no scores: {spec.unscored}")
-    elif evaluated > failed and not metrics:
-        notes.append("the scorer gave no number for any sample; return a bool or a number under some key")
-    if redacted:
-        notes.append(_redacted_note(redacted))
-    if spec.remarks is not None and metrics:
-        notes += spec.remarks(metrics)
-    if derived is not None:
-        notes += derived.remarks()
-    notes += _reply_notes(cut, evaluated, reasons)
+        sums.add(indices, records)
+    evaluated, failed = sums.counts.total(), sums.aggregator.failed
+    metrics = _metrics(sums.aggregator, spec.lower_is_better)
     changes = change_notes(manifest or {}, evaluated)
-    notes += changes
     partial = evaluated < rows * repeats
     share = failed / evaluated if evaluated else 0.0
     too_many = share > failure_threshold
+    notes = [*notes, *_score_notes(spec, sums, metrics), *_reply_notes(sums), *changes]
     if too_many:
         notes.append(
             f"{share:.1%} of the samples failed (limit {failure_threshold:.1%}): not comparable with other runs"
         )
     if partial:
         notes.append(f"partial: {evaluated} of {rows * repeats} samples evaluated")
+    tally, derived = sums.tally, sums.derived
     return RunSummary(
         rows=rows,
         repeats=repeats,
         evaluated=evaluated,
-        outcomes={outcome.value: counts.get(outcome.value, 0) for outcome in OUTCOMES},
+        outcomes={outcome.value: sums.counts.get(outcome.value, 0) for outcome in OUTCOMES},
         metrics=metrics,
         failed=failed,
         comparable=not (too_many or partial or changes),
         partial=partial,
         notes=notes,
-        prompt_tokens=prompt_tokens if all_counted else None,
-        completion_tokens=completion_tokens if all_counted else None,
-        partly_counted=None
-        if all_counted or not counted
-        else {
-            "samples": counted,
-            "of": replied,
-            "prompt_tokens": prompt_tokens,
-            "completion_tokens": completion_tokens,
-        },
+        **sums.tokens(),
         headline=spec.headline,
         over_repeats={} if tally is None else _over_repeats(tally, spec.headline, repeats, pass_k or repeats),
         unscored=spec.unscored,
-        reasons=dict(reasons.most_common()),
-        cut=cut,
+        reasons=dict(sums.reasons.most_common()),
+        cut=sums.cut,
         derived={} if derived is None else derived.figures(),
         lower_is_better=[name for name in metrics if lower_is_better(name, spec.lower_is_better)],
     )
+
+
+class _Sums:
+    """What is added up over all records of a run."""
+
+    def __init__(self, spec: BenchmarkSpec, repeats: int) -> None:
+        self.aggregator = Aggregator()
+        self.tally = RepeatTally() if repeats > 1 else None
+        self.derived = None if spec.derive is None else spec.derive()
+        self.counts: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.redacted = self.cut = 0
+        self._counted = self._prompt_tokens = self._completion_tokens = 0
+
+    def add(self, indices: Sequence[int], records: RecordColumns) -> None:
+        """Add many records, given with their row numbers."""
+        self.counts.update(records.column("outcome"))
+        scores: list[dict[str, Any] | None] = records.column("scores")
+        self.aggregator.add_all(indices, scores)
+        if self.derived is not None:
+            for given in scores:
+                if given is not None:
+                    self.derived.add(given)
+        if self.tally is not None:
+            for index, given in zip(indices, scores, strict=True):
+                if given is None:
+                    self.tally.add_failure(index)
+                else:
+                    self.tally.add(index, given)
+        self.redacted += len(records.given("redacted"))
+        self.reasons.update(records.given("failure"))
+        self.cut += len(records.given("cut"))
+        usages = [usage for usage in records.given("usage") if usage is not None]
+        if usages:
+            self._counted += len(usages)
+            self._prompt_tokens += sum(map(itemgetter(0), usages))
+            self._completion_tokens += sum(map(itemgetter(1), usages))
+
+    def tokens(self) -> dict[str, Any]:
+        """The token fields of a summary: sums of all replies, or what was counted where some were not."""
+        counted, found = (
+            self._counted,
+            {"prompt_tokens": self._prompt_tokens, "completion_tokens": self._completion_tokens},
+        )
+        replied = self.counts.total() - sum(self.counts[outcome] for outcome in WITHOUT_REPLY)
+        if counted >= replied > 0:
+            return {**found, "partly_counted": None}
+        partly = {"samples": counted, "of": replied, **found} if counted else None
+        return {"prompt_tokens": None, "completion_tokens": None, "partly_counted": partly}
+
+
+def _score_notes(spec: BenchmarkSpec, sums: _Sums, metrics: dict[str, MetricSummary]) -> Iterator[str]:
+    """What a reader of the scores must know."""
+    if spec.unscored:
+        yield f"no scores: {spec.unscored}"
+    elif sums.counts.total() > sums.aggregator.failed and not metrics:
+        yield "the scorer gave no number for any sample; return a bool or a number under some key"
+    if sums.redacted:
+        yield _redacted_note(sums.redacted)
+    if spec.remarks is not None and metrics:
+        yield from spec.remarks(metrics)
+    if sums.derived is not None:
+        yield from sums.derived.remarks()
 
 
 def _redacted_note(samples: int) -> str:
@@ -143,19 +159,16 @@ def _redacted_note(samples: int) -> str:
     )
 
 
-def _reply_notes(cut: int, evaluated: int, reasons: Counter[str]) -> list[str]:
-    """What happened to replies that a reader of the numbers must know."""
-    notes = []
-    if cut:
-        notes.append(
-            f"{cut:,} of {evaluated:,} replies reached max_tokens, so that their ends may be missing; "
+def _reply_notes(sums: _Sums) -> Iterator[str]:
+    """What a reader of the numbers must know about the replies."""
+    evaluated = sums.counts.total()
+    if sums.cut:
+        yield (
+            f"{sums.cut:,} of {evaluated:,} replies reached max_tokens, so that their ends may be missing; "
             "raise --max-tokens"
         )
-    if too_long := reasons["prompt_too_long"]:
-        notes.append(
-            f"{too_long:,} of {evaluated:,} prompts were longer than the model's context and got no reply"
-        )
-    return notes
+    if too_long := sums.reasons["prompt_too_long"]:
+        yield f"{too_long:,} of {evaluated:,} prompts were longer than the model's context and got no reply"
 
 
 def _in_blocks(
@@ -181,7 +194,7 @@ def _by_origin(
 ) -> list[tuple[int, int, bytes]]:
     """The records with their row of the data as index, those of one row together. Holds them all: some 200 bytes
     a sample."""
-    # Rows that could not be read stand behind the others and are each their own.
+    # Rows that could not be read come after the others and are each their own.
     found = [
         (origins[index] if index < len(origins) else -1 - index, repeat, output)
         for index, repeat, output in recorded

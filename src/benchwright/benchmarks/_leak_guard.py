@@ -1,8 +1,9 @@
-"""When an example is the row under test: the one place that decides what a row must not see.
+"""Keeps a row from seeing itself, question and answer, among its few-shot examples.
 
 Two prompts that differ only in white space, case, Unicode composition, quotes, sentence marks or the order of their
-options ask the same. An example whose row the main prompt (other column names, its own template) is told by the words of the row under test: they stand in the
-example if they are many, and are whole values of its row if they are few.
+options ask the same. Where the main prompt cannot be rendered from an example's row (other column names, its own
+template), the words of the row under test decide: many words must occur in the example, and a few words must be whole
+values of its row.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ _LABEL = re.compile(r"^[\s*_\-•]*(?:\(?[A-Za-z0-9]{1,2}[).:]|\[[A-Za-z0-9]{1,2
 """What stands before an option on a line of its own."""
 
 
-class Likeness:
-    """Tells which of a run's examples are the row under test. Built once; may be shared between threads."""
+class SelfExampleGuard:
+    """Finds out which of a run's examples are the row under test. Built once; may be shared between threads."""
 
     __slots__ = (
         "_fields",
@@ -68,7 +69,7 @@ class Likeness:
         self._target = target
         self._fields = tuple(template.fields)
         every = [*examples, *spares]
-        # Normalised once: prompts by the prompt as rendered, texts of those that have no prompt by the text.
+        # Normalised once: prompts by the rendered prompt, texts of those that have no prompt by the text.
         self._prompts = {
             e.prompt: (normalised(e.prompt), _lines(e.prompt)) for e in every if e.prompt is not None
         }
@@ -76,7 +77,7 @@ class Likeness:
         self._unprompted = "".join([_condensed(e.text) for e in examples if e.prompt is None])
         self._values: dict[str, Counter[str]] = {text: Counter() for text in self._texts}
         for example in every:
-            if example.prompt is None:  # examples that read the same are told by the values of either
+            if example.prompt is None:  # examples that read the same have the values of either
                 self._values[example.text] |= Counter(map(normalised, example.values))
         self._value_heads = frozenset(
             _head(value) for e in examples if e.prompt is None for value in (e.text, *e.values)
@@ -88,7 +89,9 @@ class Likeness:
         # Copies of a question, however they are set, have as many letters and digits; most other rows have not.
         if self._lengths and _letters(prompt) in self._lengths:
             return True
-        return bool(self._unprompted) and (self._may_be_told(prompt, row) or self._may_be_value(prompt, row))
+        return bool(self._unprompted) and (
+            self._may_hold_words(prompt, row) or self._may_be_value(prompt, row)
+        )
 
     def test_for(self, prompt: str, row: Row) -> Callable[[Example], bool]:
         """The test whether an example is this row."""
@@ -112,7 +115,7 @@ class Likeness:
 
         return is_row
 
-    def _may_be_told(self, prompt: str, row: Row) -> bool:
+    def _may_hold_words(self, prompt: str, row: Row) -> bool:
         unprompted = self._unprompted
         for field in self._fields:
             value = row.get(field)
@@ -130,7 +133,7 @@ class Likeness:
         return any(_head(text) in heads or _head(f"{text} {answer}") in heads for text in (prompt, *texts))
 
     def _answer(self, row: Row) -> str:
-        """The expected answer; empty where the row's cannot be read, which is for others to tell."""
+        """The expected answer; empty where the row's cannot be read, which others report."""
         try:
             return str(self._target(row))
         except (BenchwrightError, LookupError, TypeError, ValueError):
