@@ -21,7 +21,7 @@ from benchwright.benchmarks import (
     scan_rows,
     target_problem,
 )
-from benchwright.benchmarks._definition import definition_doubts
+from benchwright.benchmarks._doubts import definition_doubts
 from benchwright.datasets import open_dataset
 from benchwright.scorers import (
     JudgeConfig,

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from benchwright.benchmarks import MissingFieldError
-from benchwright.benchmarks._nocode import figures, graders, labels, shuffle, siphash, values
-from benchwright.benchmarks._nocode.choices import ChoiceReader
+from benchwright.benchmarks._nocode import choices, figures, graders, templates
+from benchwright.benchmarks._nocode.choices import ChoiceReader, label_of, shuffled, siphash13
 from benchwright.benchmarks._nocode.figures import LabelFigures, Likenesses
-from benchwright.benchmarks._nocode.labels import label_of
-from benchwright.benchmarks._nocode.shuffle import shuffled
-from benchwright.benchmarks._nocode.siphash import siphash13
 from benchwright.config import ChoiceStyle
 
 
@@ -31,7 +28,7 @@ def refused(read: ChoiceReader, row: dict[str, Any]) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("module", [figures, graders, labels, shuffle, siphash, values])
+@pytest.mark.parametrize("module", [choices, figures, graders, templates])
 def test_examples_in_docstrings(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 

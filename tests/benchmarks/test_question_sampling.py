@@ -11,7 +11,7 @@ from tiny_media import recording
 
 import benchwright
 from benchwright.benchmarks import QuestionOptions
-from benchwright.benchmarks._questions.sampling import sampling_for
+from benchwright.benchmarks._questions.options import sampling_for
 from benchwright.core import DatasetError, UsageError
 
 CSV = "question,answer,max_tokens\nq0,yes,7\nq1,yes,\nq2,yes,9\n"

@@ -9,7 +9,7 @@ import pytest
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.benchmarks import _requirements as requirements
-from benchwright.benchmarks._definition import definition_doubts
+from benchwright.benchmarks._doubts import definition_doubts
 
 
 def told(*required: str) -> list[str]:

@@ -10,16 +10,13 @@ from benchwright.benchmarks._fewshot import resolve_fewshot
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._importing import import_file
-from benchwright.benchmarks._installed import BENCHMARK_PLUGINS
-from benchwright.benchmarks._judges import judge_configs, judge_key_names, judge_problems
-from benchwright.benchmarks._loading import load_benchmarks, missing_target
+from benchwright.benchmarks._loading import BENCHMARK_PLUGINS, load_benchmarks, missing_target
 from benchwright.benchmarks._missing_fields import MissingFieldError, target_problem
 from benchwright.benchmarks._neighbours import imported_modules
 from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS, BuiltinEvaluation, builtin_definition
 from benchwright.benchmarks._nocode.load import freeze_nocode, load_nocode
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
-from benchwright.benchmarks._questions.files import is_question_file
-from benchwright.benchmarks._questions.load import load_questions
+from benchwright.benchmarks._questions.load import is_question_file, load_questions
 from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.benchmarks._questions.validate import FileReport, validate_questions
 from benchwright.benchmarks._registered import defined_without_file
@@ -42,7 +39,14 @@ from benchwright.benchmarks._rows import (
     requested_spec,
 )
 from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
-from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
+from benchwright.benchmarks._scoring import (
+    InvalidScores,
+    call_scorer,
+    judge_configs,
+    judge_key_names,
+    judge_problems,
+    scores_of,
+)
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Answer, Asking, Strategy
 from benchwright.benchmarks._strategies.table import strategy_of

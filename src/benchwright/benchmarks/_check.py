@@ -6,21 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from benchwright.benchmarks._definition import definition_doubts
+from benchwright.benchmarks._doubts import about_gold, about_rows, about_target, definition_doubts
 from benchwright.benchmarks._examples import FewShot, example_template
 from benchwright.benchmarks._fewshot import fewshot_problem, strict_problem
 from benchwright.benchmarks._fields import target_of
-from benchwright.benchmarks._findings import about_gold, about_rows, about_target
 from benchwright.benchmarks._gold import GoldCheck, check_gold
-from benchwright.benchmarks._judges import judge_count, judge_problems
 from benchwright.benchmarks._media import media_notes
 from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._prompts import PromptBuilder
-from benchwright.benchmarks._questions.columns import LETTERS
+from benchwright.benchmarks._questions.names import LETTERS
 from benchwright.benchmarks._questions.validate import tallied
 from benchwright.benchmarks._requests import open_conversation
 from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows, requested_spec
 from benchwright.benchmarks._scan import RowScan, ScannedRow
+from benchwright.benchmarks._scoring import judge_count, judge_problems
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.table import strategy_of
 from benchwright.core import BadRow, BenchwrightError, JsonObject, ModelRequest

@@ -10,10 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchwright.benchmarks._filters import filters_of
-from benchwright.benchmarks._keywords import refuses_slips
+from benchwright.benchmarks._fields import filters_of
 from benchwright.benchmarks._registered import attach, register
-from benchwright.benchmarks._signature import check_scorer, positional_count
+from benchwright.benchmarks._signature import check_scorer, positional_count, refuses_slips
 from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
 from benchwright.core import MODEL_TYPES, BenchmarkError, ModelType, normalise_name, suggest
 from benchwright.datasets import DatasetRef

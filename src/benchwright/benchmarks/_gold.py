@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._fields import target_of
-from benchwright.benchmarks._judges import judge_count, judge_problems
 from benchwright.benchmarks._scan import ScannedRow
-from benchwright.benchmarks._scoring import InvalidScores, call_scorer, scores_of
+from benchwright.benchmarks._scoring import InvalidScores, call_scorer, judge_count, judge_problems, scores_of
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Strategy
 

@@ -1,4 +1,8 @@
-"""From what the user typed to benchmarks: a file, a module, or an installed package, and a name in it."""
+"""From what the user typed to benchmarks: a file, a module, or an installed package, and a name in it.
+
+An entry point of an installed package names a module that defines benchmarks (`pkg.bench`) or one decorated function
+(`pkg.bench:check`).
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,14 @@ from pathlib import Path
 from types import ModuleType
 
 from benchwright.benchmarks._importing import import_dotted, import_file
-from benchwright.benchmarks._installed import BENCHMARK_PLUGINS
 from benchwright.benchmarks._missing_fields import nearest
-from benchwright.benchmarks._questions.files import is_question_file
+from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS
+from benchwright.benchmarks._questions.load import is_question_file
 from benchwright.benchmarks._registered import attached_to, defined_in
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.config import SUITE_SUFFIXES
 from benchwright.core import BenchmarkError, NotFoundError, data_endings, normalise_name, suggest
+from benchwright.plugins import Registry
 
 _LISTING = "What can be run from here: benchwright ls"
 _SPREADSHEETS = (".numbers", ".xlsb")
@@ -166,3 +171,20 @@ def _runnable_files(folder: Path) -> list[str]:
     except OSError:
         return []
     return [name for name in files if name.endswith(SUITE_SUFFIXES) or is_question_file(name)]
+
+
+def _check(value: object) -> tuple[BenchmarkSpec, ...]:
+    if isinstance(value, ModuleType):
+        specs = tuple(defined_in(value))
+    else:
+        spec = attached_to(value)
+        specs = () if spec is None else (spec,)
+    if not specs:
+        raise ValueError("defines no benchmark")
+    return specs
+
+
+BENCHMARK_PLUGINS: Registry[tuple[BenchmarkSpec, ...]] = Registry(
+    "benchmarks", _check, built_in=lambda: BUILTIN_EVALUATIONS, error=BenchmarkError
+)
+"""Installed benchmarks by name."""

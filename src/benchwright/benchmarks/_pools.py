@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchwright.benchmarks._examples import FewShotSource
-from benchwright.benchmarks._filters import check_filters
+from benchwright.benchmarks._fields import check_filters
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.core import BenchmarkError, BenchwrightError, Row, is_hub_uri
 from benchwright.datasets import DatasetReader, DatasetRef, Filter, open_dataset, parse_hf_uri

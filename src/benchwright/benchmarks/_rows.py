@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from benchwright.benchmarks._definition import definition_doubts
+from benchwright.benchmarks._doubts import cut_conversations, definition_doubts, missing_answers
 from benchwright.benchmarks._examples import FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
-from benchwright.benchmarks._findings import cut_conversations, missing_answers
 from benchwright.benchmarks._media import media_notes, media_problem
 from benchwright.benchmarks._missing_fields import target_error, target_problem
 from benchwright.benchmarks._prompts import PromptBuilder, build_prompts

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
-from benchwright.benchmarks._fields import at_path
-from benchwright.benchmarks._filters import check_filters
+from benchwright.benchmarks._fields import at_path, check_filters
 from benchwright.benchmarks._missing_fields import MissingFieldError, is_blank
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
 from benchwright.benchmarks._requests import Generation

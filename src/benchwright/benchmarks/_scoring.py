@@ -1,17 +1,20 @@
-"""Calling a scorer, and telling scores from what is not a score. Called once per sample and repeat."""
+"""Scorers: called once per sample and repeat, their scores checked, and the judges that their settings name."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Mapping
+import re
+from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.core import ConfigError
 
 if TYPE_CHECKING:
-    from benchwright.scorers import ScorerInput, Scores
+    from benchwright.scorers import JudgeConfig, ScorerInput, Scores
+
 
 _CONTRACT = 'return a dict such as {"correct": True}: text keys, bool or number values (None: no score)'
 
@@ -101,3 +104,41 @@ def _plain(value: Any) -> Any:
 def _shown(value: object) -> str:
     text = repr(value)
     return f"{type(value).__name__} {text[:60]}{'…' if len(text) > 60 else ''}"
+
+
+_NUMBERED = re.compile(r"judge(_?\d+)?")
+
+
+def judge_problems(spec: BenchmarkSpec) -> list[str]:
+    """What is wrong with the judges' settings, one text for each judge; the environment is not looked at."""
+    return [str(judge) for _, judge in _judges(spec) if isinstance(judge, ConfigError)]
+
+
+def judge_configs(spec: BenchmarkSpec) -> list[JudgeConfig]:
+    """The judges whose settings can be used."""
+    return [judge for _, judge in _judges(spec) if not isinstance(judge, ConfigError)]
+
+
+def judge_key_names(spec: BenchmarkSpec) -> list[str]:
+    """Environment variables that must hold the judges' keys, each once."""
+    names = [judge.api_key for _, judge in _judges(spec) if not isinstance(judge, ConfigError)]
+    return list(dict.fromkeys(name for name in names if name is not None))
+
+
+def judge_count(spec: BenchmarkSpec) -> int:
+    """How many judges the definition names."""
+    return sum(1 for _ in _judges(spec))
+
+
+def _judges(spec: BenchmarkSpec) -> Iterator[tuple[str, JudgeConfig | ConfigError]]:
+    from benchwright.scorers import JudgeConfig
+
+    for key, value in spec.config.items():
+        if value is None or not isinstance(key, str) or not key.startswith("judge"):
+            continue
+        if not _NUMBERED.fullmatch(key) and not isinstance(value, Mapping | JudgeConfig):
+            continue
+        try:
+            yield key, JudgeConfig.of(value, key)
+        except ConfigError as error:
+            yield key, error

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from benchwright.benchmarks import estimate_tokens
 from benchwright.core import (
     CallRecord,
+    JsonObject,
+    JsonValue,
     ModelReply,
     ModelRequest,
     RequestFailure,
@@ -24,7 +27,6 @@ from benchwright.core import (
     reply_to_json,
 )
 from benchwright.endpoints import setting_advice
-from benchwright.engine._token_estimate import estimated_tokens
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
@@ -170,3 +172,24 @@ def advised(reply: ModelReply, failure: RequestFailure, request: ModelRequest) -
 def is_first_of_judge(key: str, number: int | str) -> bool:
     """Whether a call asks a judge what no call of its sample, or of a copy of its row, asked before."""
     return key.startswith("judge/") and str(number).startswith("0/0/")
+
+
+def estimated_tokens(body: JsonObject, reply: ModelReply) -> int:
+    """About how many tokens a call took: of the request the texts, of the reply the thinking too.
+
+    >>> estimated_tokens({"messages": [{"role": "user", "content": "12345678"}]}, ModelReply("answered", "abc"))
+    3
+    """
+    sent = _text_chars(body.get("messages")) + _text_chars(body.get("prompt"))
+    return estimate_tokens(sent + len(reply.text) + len(reply.reasoning))
+
+
+def _text_chars(value: JsonValue) -> int:
+    """Characters of a text, of messages, or of the text parts of one; images and sounds have none."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, list):
+        return sum(map(_text_chars, value))
+    if isinstance(value, dict):
+        return _text_chars(value.get("content")) + _text_chars(value.get("text"))
+    return 0

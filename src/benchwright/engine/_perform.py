@@ -28,7 +28,7 @@ from benchwright.endpoints import (
     open_endpoint,
 )
 from benchwright.engine._calls import Calls, Ledger
-from benchwright.engine._execute import RunParts, execute
+from benchwright.engine._execute import RunParts, UnrecordedCalls, execute, warm_up
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import InterruptedRunError, RunGroup
@@ -40,7 +40,6 @@ from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, r
 from benchwright.engine._settings import ModelSettings
 from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
-from benchwright.engine._warmup import UnrecordedCalls, warm_up
 from benchwright.engine._worker import RunContext, SampleWorker
 from benchwright.store import RunRecord, StepWriter, Store
 

@@ -1,14 +1,128 @@
-"""The choices of a row under their labels, in the order in which they are shown, and which of them is right."""
+"""Choices of a row: read, labelled, and put into a reproducible order."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from benchwright.benchmarks._missing_fields import MissingFieldError
-from benchwright.benchmarks._nocode.shuffle import shuffled
-from benchwright.benchmarks._nocode.values import scalar_text, text_of
+from benchwright.benchmarks._nocode.templates import scalar_text, text_of
 from benchwright.config import ChoiceStyle
 from benchwright.core import Row, load_json
+
+_MASK = (1 << 64) - 1
+
+
+def siphash13(text: str) -> int:
+    """64 bits that stand for a text: its UTF-8 bytes and one byte 0xFF behind them.
+
+    >>> f"{siphash13('hello'):016x}", f"{siphash13(''):016x}"
+    ('e037876b880b8ed9', '30406ea523c53def')
+    """
+    data = text.encode() + b"\xff"
+    a, b, c, d = 0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573
+    whole = len(data) - len(data) % 8
+    last = int.from_bytes(data[whole:], "little") | (len(data) & 0xFF) << 56
+    for word in [*(int.from_bytes(data[at : at + 8], "little") for at in range(0, whole, 8)), last]:
+        d ^= word
+        a, b, c, d = _round(a, b, c, d)
+        a ^= word
+    c ^= 0xFF
+    for _ in range(3):
+        a, b, c, d = _round(a, b, c, d)
+    return a ^ b ^ c ^ d
+
+
+def _round(a: int, b: int, c: int, d: int) -> tuple[int, int, int, int]:
+    a = (a + b) & _MASK
+    b = _rotated(b, 13) ^ a
+    a = _rotated(a, 32)
+    c = (c + d) & _MASK
+    d = _rotated(d, 16) ^ c
+    a = (a + d) & _MASK
+    d = _rotated(d, 21) ^ a
+    c = (c + b) & _MASK
+    b = _rotated(b, 17) ^ c
+    return a, b, _rotated(c, 32), d
+
+
+def _rotated(value: int, bits: int) -> int:
+    return ((value << bits) | (value >> (64 - bits))) & _MASK
+
+
+_PREFIX = "custom-nocode-choice-shuffle-v1"
+
+
+def shuffled(count: int, seed: str, algorithm: str = "sha256") -> list[int]:
+    """The positions 0 to count - 1 in the order that a seed gives: Fisher-Yates from the end.
+
+    >>> [["a", "b", "c", "d"][at] for at in shuffled(4, "rec1", "siphash13")]
+    ['a', 'c', 'b', 'd']
+    """
+    number = _HASHES[algorithm]
+    order = list(range(count))
+    for last in range(count - 1, 0, -1):
+        chosen = number(f"{_PREFIX}:{seed}:{last}") % (last + 1)
+        order[last], order[chosen] = order[chosen], order[last]
+    return order
+
+
+def _sha256(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+_HASHES: dict[str, Callable[[str], int]] = {"sha256": _sha256, "siphash13": siphash13}
+
+
+LAST_TOKENS = 8
+"""How many of a reply's last words are looked at."""
+
+
+def label_of(reply: str, labels: Sequence[str]) -> str | None:
+    """The label that a reply gives: the whole reply, else the last of its last eight words that is one.
+
+    Case makes no difference, nor does what stands around a word without being letter or digit. None: unparsed.
+
+    >>> label_of("The answer is (b).", ["A", "B"]), label_of("neither", ["A", "B"])
+    ('B', None)
+    """
+    said = reply.strip()
+    known = {label.strip().casefold(): label for label in reversed(labels)}
+    whole = known.get(said.casefold())
+    if whole is not None:
+        return whole
+    bare = {stripped(label): label for label in reversed(labels)}
+    for token in reversed(said.split()[-LAST_TOKENS:]):
+        word = stripped(token)
+        found = known.get(word) or (bare.get(word) if word else None)
+        if found is not None:
+            return found
+    return None
+
+
+def leading_label(reply: str, labels: Sequence[str], tokens: int) -> str | None:
+    """The first of a reply's first words that is a label.
+
+    >>> leading_label("Well, yes: it does.", ["yes", "no"], 5)
+    'yes'
+    """
+    known = {stripped(label): label for label in reversed(labels)}
+    return next((known[word] for token in reply.split()[:tokens] if (word := stripped(token)) in known), None)
+
+
+def stripped(token: str) -> str:
+    """A word without case and without what stands around it.
+
+    >>> stripped("**(B)**,")
+    'b'
+    """
+    start, end = 0, len(token)
+    while start < end and not token[start].isalnum():
+        start += 1
+    while end > start and not token[end - 1].isalnum():
+        end -= 1
+    return token[start:end].casefold()
 
 
 class Shown(NamedTuple):

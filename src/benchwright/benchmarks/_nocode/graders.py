@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._importing import import_dotted, import_file
-from benchwright.benchmarks._nocode.choices import ChoiceReader
-from benchwright.benchmarks._nocode.labels import label_of, leading_label
-from benchwright.benchmarks._nocode.values import text_of
+from benchwright.benchmarks._nocode.choices import ChoiceReader, label_of, leading_label
+from benchwright.benchmarks._nocode.templates import text_of
 from benchwright.benchmarks._spec import ScorerFunction
 from benchwright.config import GraderStyle
 from benchwright.core import ConfigError, JsonObject, Row

@@ -18,8 +18,7 @@ from benchwright.benchmarks._nocode.graders import (
     headline_of,
     judge_config,
 )
-from benchwright.benchmarks._nocode.templates import RowTemplate
-from benchwright.benchmarks._nocode.values import scalar_text
+from benchwright.benchmarks._nocode.templates import RowTemplate, scalar_text
 from benchwright.benchmarks._spec import BenchmarkSpec, Derived, History, RowCheck
 from benchwright.benchmarks._template import Engine, Template
 from benchwright.config import GraderStyle, NoCodeBenchmark

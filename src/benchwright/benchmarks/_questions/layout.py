@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns
 from benchwright.benchmarks._questions.lists import Listed, listed_options, whole_number
 from benchwright.benchmarks._questions.names import (
+    BEYOND,
+    LETTERS,
+    Columns,
     NamedOptions,
     answer_columns,
     distractors,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.benchmarks._questions.columns import LETTERS
+from benchwright.benchmarks._questions.names import LETTERS
 from benchwright.core import TooDeepError, load_json
 
 _LONGEST_TEXT = 100_000

@@ -1,17 +1,17 @@
-"""A bare file of questions becomes a benchmark like any other: prompt, row checks, scorer, headline."""
+"""A bare file of questions becomes a benchmark like any other: prompt, media, row checks, scorer, headline."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from benchwright.benchmarks._media import RowMedia
 from benchwright.benchmarks._missing_fields import listed
-from benchwright.benchmarks._questions.columns import Columns
-from benchwright.benchmarks._questions.files import has_fixed_columns, question_name
 from benchwright.benchmarks._questions.layout import find_layout
-from benchwright.benchmarks._questions.media import media_for
-from benchwright.benchmarks._questions.options import DataType, QuestionOptions
+from benchwright.benchmarks._questions.names import Columns
+from benchwright.benchmarks._questions.options import DataType, QuestionOptions, sampling_for
 from benchwright.benchmarks._questions.prompts import (
     CodePrompt,
     built_in,
@@ -20,11 +20,10 @@ from benchwright.benchmarks._questions.prompts import (
     ranked,
 )
 from benchwright.benchmarks._questions.rows import LENGTH, RowRules
-from benchwright.benchmarks._questions.sampling import sampling_for
 from benchwright.benchmarks._questions.scoring import scoring_of
 from benchwright.benchmarks._questions.sniff import checked_type, doubts, sniff
 from benchwright.benchmarks._questions.written import check_system, written_prompts
-from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.benchmarks._spec import BenchmarkSpec, Media, RowCheck
 from benchwright.core import (
     DatasetError,
     JsonObject,
@@ -32,16 +31,72 @@ from benchwright.core import (
     Row,
     UsageError,
     canonical_json,
+    data_format,
     normalise_name,
+    split_data_name,
 )
 from benchwright.datasets import (
     DatasetReader,
     RowRange,
     Sampling,
+    has_installed_format,
     names_media,
     open_dataset,
     with_file_options,
 )
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+def is_question_file(target: str) -> bool:
+    """Whether a target is data rather than code: a known data suffix, packed or not, that of an installed
+    format, or a URI.
+
+    >>> is_question_file("test_mcq.csv"), is_question_file("qa.jsonl.gz"), is_question_file("bench.py:name")
+    (True, True, False)
+    """
+    return (
+        _SCHEME.match(target) is not None or data_format(target) is not None or has_installed_format(target)
+    )
+
+
+def has_fixed_columns(path: str) -> bool:
+    """Whether the first row of a file tells the columns of all."""
+    format = data_format(path)
+    return format is not None and format.fixed_columns
+
+
+def question_name(target: str) -> str:
+    """The name of a file without its folder and its known suffixes; of a hub URI, the dataset's.
+
+    >>> question_name("data/x.y.jsonl.gz"), question_name("hf://org/name?split=test")
+    ('x.y', 'name')
+    """
+    place = _SCHEME.sub("", target)
+    if place != target:
+        place = re.split(r"[?#]", place, maxsplit=1)[0].rstrip("/").split("@", 1)[0]
+    name = PurePath(place).name
+    return split_data_name(name)[0] or name or target
+
+
+def media_for(
+    path: Path | None, options: QuestionOptions, *, cwd: Path, columns: Iterable[str] | None
+) -> tuple[Media | None, RowCheck | None]:
+    """What shows the media of rows, and what checks them; two Nones where no row can have any.
+
+    Paths in rows start at the folder of the data file (at `cwd` where the data are no file). `columns` are those
+    of all rows; None where later rows may have others, as in JSON Lines.
+    """
+    if columns is not None and not names_media(set(columns)):
+        return None, None
+    media = RowMedia(
+        cwd if path is None else path.parent,
+        form=options.media,
+        audio_style=options.audio_style,
+        max_mb=options.max_media_mb,
+    )
+    return media, media.check
+
 
 NO_GOLD = "no gold (the data have no answers); replies are recorded"
 """Why a file without answers gives no scores."""

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from benchwright.benchmarks._missing_fields import MissingFieldError
-from benchwright.benchmarks._questions.columns import LETTERS, Columns
+from benchwright.benchmarks._questions.names import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType, InferMethod, PromptStyle
 from benchwright.benchmarks._questions.rows import options_reader, stem_reader
 from benchwright.benchmarks._template import Engine

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from benchwright.benchmarks._missing_fields import MissingFieldError, is_blank, listed, nearest
-from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns
 from benchwright.benchmarks._questions.lists import whole_number
+from benchwright.benchmarks._questions.names import BEYOND, LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType
 from benchwright.benchmarks._spec import RowCheck
 from benchwright.core import Row

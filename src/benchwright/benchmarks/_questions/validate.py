@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from benchwright.benchmarks._findings import missing_answers
+from benchwright.benchmarks._doubts import missing_answers
 from benchwright.benchmarks._missing_fields import target_problem
 from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._questions.rows import RowRules

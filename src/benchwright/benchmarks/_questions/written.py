@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from benchwright.benchmarks._questions.columns import Columns
+from benchwright.benchmarks._questions.names import Columns
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions
 from benchwright.benchmarks._questions.prompts import OPTION_MARKS, CodePrompt, answer_reader, lettered
 from benchwright.benchmarks._questions.rows import options_reader
