@@ -18,6 +18,11 @@ _FILTERS = {
     "judged wrong (one in ten)": SampleFilter(verdict="wrong"),
     "failed (one in ten thousand)": SampleFilter(scored=False),
     "refused (none)": SampleFilter("refused"),
+    "f1 below 0.001 (one in a thousand)": SampleFilter(metric="f1", below=0.001),
+    "f1 below 0.6 (most)": SampleFilter(metric="f1", below=0.6),
+    "f1 within 0.5 and 0.501, judged wrong": SampleFilter(
+        verdict="wrong", metric="f1", above=0.5, below=0.501
+    ),
     "all": SampleFilter(),
 }
 
@@ -79,7 +84,11 @@ def _sample(index: int) -> StepValues:
     if index % 10_000 == 77:
         output = b'{"o":"request_failed","t":"4","e":"status 500"}'
     else:
-        output = b'{"o":"scored","t":"4","s":{"correct":%s}}' % (b"false" if index % 10 == 3 else b"true")
+        f1 = index * 7919 % 100_003 / 100_003
+        output = b'{"o":"scored","t":"4","s":{"correct":%s,"f1":%f}}' % (
+            b"false" if index % 10 == 3 else b"true",
+            f1,
+        )
     return (
         score_key(index, 0),
         digest,

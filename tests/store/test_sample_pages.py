@@ -10,10 +10,14 @@ from contextlib import closing
 import orjson
 import pytest
 from backends import sqlite_only
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from benchwright.core import StepRow, call_key, score_key
+from benchwright.core import StepRow, UsageError, call_key, score_key
 from benchwright.store import SampleFilter, Store, Workspace, open_store, verdict_of
-from benchwright.store._sqlite.samples import PAGE
+from benchwright.store._sample_filters import bucket_of
+from benchwright.store._sqlite import samples as sqlite_samples
+from benchwright.store._sqlite.samples import METRIC_PAGE, PAGE
 
 KINDS: list[dict[str, object]] = [
     {"o": "scored", "s": {"correct": True}},
@@ -69,10 +73,18 @@ def by_scan(store: Store, run_id: int, where: SampleFilter) -> list[tuple[int, i
             and where.verdict in (None, verdict_of(score.get("s")))
             and where.scored in (None, "s" in score)
             and where.error in (None, "e" in score)
+            and (where.metric is None or within(where, (score.get("s") or {}).get(where.metric)))
         )
         if fits:
             found.append((index, repeat))
     return found
+
+
+def within(where: SampleFilter, value: object) -> bool:
+    low, high = where.above, where.below
+    if not isinstance(value, bool | int | float):
+        return False
+    return (low is None or value > low) and (high is None or value < high)
 
 
 FILTERS = [
@@ -85,6 +97,14 @@ FILTERS = [
     SampleFilter("unparsed", "wrong"),
     SampleFilter("scored", scored=False),
     SampleFilter("truncated"),
+    SampleFilter(metric="f1"),
+    SampleFilter(metric="f1", below=0.5),
+    SampleFilter(metric="f1", above=0.49, below=0.51),
+    SampleFilter(metric="f1", above=0.5),
+    SampleFilter(metric="correct", above=0.5),
+    SampleFilter("unparsed", metric="acc", below=1),
+    SampleFilter(verdict="wrong", metric="f1", above=0.2),
+    SampleFilter(metric="elsewhere"),
 ]
 
 
@@ -137,6 +157,7 @@ def test_older_and_read_only_workspaces_give_the_same_pages(workspace: Workspace
         run_id = new_run(store, *(record(index) for index in range(20)))
         expected = {where: by_scan(store, run_id, where) for where in FILTERS}
     with closing(sqlite3.connect(workspace.database)) as connection:  # as the version before left it
+        connection.execute("DROP TABLE sample_metrics")
         connection.execute("DROP TABLE sample_index")
         connection.execute("DROP INDEX runs_by_lease")
         connection.execute("PRAGMA user_version = 3")
@@ -164,3 +185,94 @@ def test_a_filtered_page_reads_no_more_than_its_samples(workspace: Workspace) ->
     assert "SEARCH i USING PRIMARY KEY (run_id=? AND facet=? AND key>?)" in steps
     assert "SEARCH s USING INDEX steps_by_key (run_id=? AND key=?)" in steps
     assert "TEMP B-TREE" not in steps
+
+
+@sqlite_only
+def test_a_page_by_metric_reads_no_more_than_its_samples(workspace: Workspace) -> None:
+    with open_store(workspace) as store:
+        run_id = new_run(store, *(record(index, kind=index // 1000) for index in range(2000)))
+        where = SampleFilter(metric="f1", below=0.7)
+        assert len(store.page_samples(run_id, where, limit=50).items) == 50
+        values = (run_id, "f1", "scored/wrong/s", bucket_of(0.5), "score/", 0.0, 0.7, 51)
+        plan = store._connection.execute(  # type: ignore[attr-defined]
+            "EXPLAIN QUERY PLAN " + METRIC_PAGE.format(schema="main."), values
+        ).fetchall()
+    steps = " ".join(str(row[3]) for row in plan)
+    assert "SEARCH i USING PRIMARY KEY (run_id=? AND name=? AND facet=? AND bucket=? AND key>?)" in steps
+    assert "SEARCH s USING INDEX steps_by_key (run_id=? AND key=?)" in steps
+    assert "TEMP B-TREE" not in steps
+
+
+@given(st.lists(st.floats(-1e15, 1e15) | st.floats(-1, 1) | st.just(5e-324), min_size=2, max_size=9))
+def test_buckets_are_in_the_order_of_values(values: list[float]) -> None:
+    values.sort()
+    assert [bucket_of(value) for value in values] == sorted(bucket_of(value) for value in values)
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    values=st.lists(st.floats(-3, 3) | st.sampled_from([0.0, 0.5, 1.0]), max_size=12),
+    above=st.none() | st.floats(-3, 3),
+    below=st.none() | st.floats(-3, 3),
+)
+def test_pages_by_metric_agree_with_a_scan(
+    store: Store, values: list[float], above: float | None, below: float | None
+) -> None:
+    rows = [
+        StepRow(
+            score_key(n, 0), b"h", None, orjson.dumps({"o": "scored", "s": {"x": value}}), False, 1.0, 2.0
+        )
+        for n, value in enumerate(values)
+    ]
+    run_id = new_run(store, *rows)
+    where = SampleFilter(metric="x", above=above, below=below)
+    assert paged(store, run_id, where, 3) == by_scan(store, run_id, where)
+
+
+def spoken(index: int, *, target: object = "x", prompt: str = "", reply: str = "") -> StepRow:
+    body = orjson.dumps({"model": "hidden", "messages": [{"role": "user", "content": prompt}]})
+    answer = orjson.dumps({"s": "answered", "t": reply})
+    score = orjson.dumps({"o": "scored", "t": target, "s": {"correct": index % 2 == 0}})
+    return StepRow(score_key(index, 0), b"h", b"{}", score, True, 1.0, 2.0, b"c", body, answer)
+
+
+def test_a_text_is_found_in_prompt_reply_and_target(store: Store) -> None:
+    run_id = new_run(
+        store,
+        spoken(0, prompt='Where is "Zürich"?'),
+        spoken(1, reply="In ZÜRICH, of course.\n"),
+        spoken(2, target=["Bern", {"also": "zürich"}]),
+        spoken(3, prompt="hidden elsewhere", reply="correct"),
+        spoken(4),
+    )
+    assert paged(store, run_id, SampleFilter(text="zürich"), 1) == [(0, 0), (1, 0), (2, 0)]
+    assert paged(store, run_id, SampleFilter(text='"zürich"'), 5) == [(0, 0)]
+    assert paged(store, run_id, SampleFilter(text="course.\n"), 5) == [(1, 0)]
+    assert paged(store, run_id, SampleFilter(text="ZüRICH", verdict="wrong"), 5) == [(1, 0)]
+    assert paged(store, run_id, SampleFilter(text="hidden"), 5) == [(3, 0)], "names of models are no prompts"
+    assert paged(store, run_id, SampleFilter(text="correct"), 5) == [(3, 0)], (
+        "names of metrics are no replies"
+    )
+
+
+@sqlite_only
+def test_the_search_for_a_text_stops_and_says_where_to_go_on(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_samples, "_MOST_SEARCHED", 400)
+    with open_store(workspace) as store:
+        run_id = new_run(store, *(spoken(n, reply="needle" if n in (3, 950) else "hay") for n in range(1000)))
+        seen, after, pages = [], None, 0
+        while True:
+            page = store.page_samples(run_id, SampleFilter(text="needle"), after=after, limit=10)
+            seen += [sample.sample for sample in page.items]
+            pages += 1
+            if page.next is None:
+                break
+            after = page.next
+    assert (seen, pages) == ([3, 950], 3)
+
+
+def test_a_filter_by_value_names_its_metric() -> None:
+    with pytest.raises(UsageError, match="name of a metric"):
+        SampleFilter(below=0.5)

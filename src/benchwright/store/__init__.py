@@ -7,7 +7,6 @@ from benchwright.store._backends import (
     recover_store,
     store_problems,
 )
-from benchwright.store._facets import SampleFilter, Verdict, verdict_of
 from benchwright.store._owner import DEAD_AFTER_S, HEARTBEAT_S, Owner, this_process
 from benchwright.store._protocols import (
     RunStore,
@@ -28,6 +27,7 @@ from benchwright.store._records import (
     StepOutput,
     StoreError,
 )
+from benchwright.store._sample_filters import SampleFilter, Verdict, verdict_of
 from benchwright.store._workflow.decisions import StepRequest
 from benchwright.store._workflow.errors import (
     InputChangedError,

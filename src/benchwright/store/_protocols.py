@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from benchwright.core import JsonObject, JsonValue, RunStatus, StepValues
-from benchwright.store._facets import SampleFilter
 from benchwright.store._owner import Owner
 from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput
+from benchwright.store._sample_filters import SampleFilter
 from benchwright.store._workflow.decisions import StepRequest
 from benchwright.store._workflow.records import (
     BeginDecision,
@@ -157,7 +157,8 @@ class SampleStore(Protocol):
     def page_samples(
         self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100
     ) -> Page[SampleSteps]:
-        """A page of the samples that pass a filter."""
+        """A page of the samples that pass a filter. A page that looks for a text searches a limited number of samples:
+        it may be shorter than `limit` though `next` names where to go on."""
 
 
 class WorkflowWriter(Protocol):

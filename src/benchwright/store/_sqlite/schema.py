@@ -4,6 +4,26 @@ from __future__ import annotations
 
 import sqlite3
 
+SAMPLE_INDEX = """
+        CREATE TABLE sample_index (
+            run_id      INTEGER NOT NULL,
+            facet       TEXT NOT NULL,          -- outcome/verdict/marks, out of the score
+            key         TEXT NOT NULL,          -- of the score
+            PRIMARY KEY (run_id, facet, key)
+        ) WITHOUT ROWID
+        """
+SAMPLE_METRICS = """
+        CREATE TABLE sample_metrics (
+            run_id      INTEGER NOT NULL,
+            name        TEXT NOT NULL,          -- of the metric
+            facet       TEXT NOT NULL,          -- as in sample_index
+            bucket      INTEGER NOT NULL,       -- of the value: few per run, in the order of values
+            key         TEXT NOT NULL,          -- of the score
+            value       REAL NOT NULL,
+            PRIMARY KEY (run_id, name, facet, bucket, key)
+        ) WITHOUT ROWID
+        """
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (  # 1: runs, steps, events.
         """
@@ -114,17 +134,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE steps ADD COLUMN call_output BLOB",  # as output; `reusable` then speaks of the call
     ),
     (  # 4: samples by what filters ask for. Filled in bulk; `marks` has how far, so older runs are indexed when asked for.
-        """
-        CREATE TABLE sample_index (
-            run_id      INTEGER NOT NULL,
-            facet       TEXT NOT NULL,          -- outcome/verdict/marks, out of the score
-            key         TEXT NOT NULL,          -- of the score
-            PRIMARY KEY (run_id, facet, key)
-        ) WITHOUT ROWID
-        """,
+        SAMPLE_INDEX,
     ),
     (  # 5: every commit checks the lease. It stands behind settings and manifest, kilobytes that need not be read.
         "CREATE INDEX runs_by_lease ON runs (lease)",
+    ),
+    (  # 6: samples by the value of a metric. Filled when somebody filters by one.
+        SAMPLE_METRICS,
     ),
 )
 

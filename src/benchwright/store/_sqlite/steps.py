@@ -224,5 +224,5 @@ def lower_marks(connection: sqlite3.Connection) -> None:
     """Steps were deleted. Their numbers are given out again, and what gets them must be indexed too."""
     connection.execute(
         "UPDATE marks SET value = min(value, (SELECT coalesce(max(rowid), 0) FROM steps))"
-        " WHERE name IN ('replies', 'samples')"
+        " WHERE name IN ('replies', 'samples', 'sample_metrics')"
     )

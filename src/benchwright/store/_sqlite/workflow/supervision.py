@@ -89,7 +89,7 @@ class WorkflowSupervision(Runs):
             connection.execute(
                 "DELETE FROM reply_index WHERE step IN (SELECT rowid FROM steps WHERE run_id = ?)", (run_id,)
             )
-            for table in ("steps", "events", "metrics", "workflow_steps", "sample_index"):
+            for table in ("steps", "events", "metrics", "workflow_steps", "sample_index", "sample_metrics"):
                 connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
             lower_marks(connection)
             connection.execute(

@@ -1,0 +1,190 @@
+"""What samples can be filtered by. Facets and metric values are derived from the record of a score and nothing else, so
+an index of them can be late, but never disagree with the record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import orjson
+
+from benchwright.core import UsageError, score_fields
+from benchwright.store._records import SampleSteps
+
+Verdict: TypeAlias = Literal["right", "wrong"]
+
+_PLACES_PER_ROW = 10_000
+"""Repeats have four digits in keys."""
+
+
+class Facet(NamedTuple):
+    """The values of one sample that filters compare."""
+
+    outcome: str
+    """How it ended."""
+    verdict: str
+    """`right`, `wrong`, or nothing."""
+    scored: bool
+    """Whether it has scores."""
+    error: bool
+    """Whether an error is recorded."""
+
+    def to_text(self) -> str:
+        """As an index holds it.
+
+        >>> Facet("scored", "wrong", True, False).to_text()
+        'scored/wrong/s'
+        """
+        return f"{self.outcome}/{self.verdict}/{'s' * self.scored}{'e' * self.error}"
+
+    @classmethod
+    def from_text(cls, text: str) -> Facet:
+        """The reverse of `to_text`."""
+        outcome, verdict, marks = text.split("/")
+        return cls(outcome, verdict, "s" in marks, "e" in marks)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFilter:
+    """Which samples a page shows. None lets every sample pass."""
+
+    outcome: str | None = None
+    """Those that ended so."""
+    verdict: Verdict | None = None
+    """Those that were judged so."""
+    scored: bool | None = None
+    """Those with, or without, scores."""
+    error: bool | None = None
+    """Those with, or without, an error."""
+    metric: str | None = None
+    """Those with a value of this metric, within `above` and `below`. True counts as 1, false as 0."""
+    above: float | None = None
+    """Those whose value is greater."""
+    below: float | None = None
+    """Those whose value is smaller."""
+    text: str | None = None
+    """Those with this text in prompt, reply or target, in capitals or not. No index has it: see `page_samples`."""
+
+    def __post_init__(self) -> None:
+        if self.metric is None and (self.above is not None or self.below is not None):
+            raise UsageError("a filter by value needs the name of a metric")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The open interval that metric values must be in."""
+        return (
+            -math.inf if self.above is None else self.above,
+            math.inf if self.below is None else self.below,
+        )
+
+    def passes(self, facet: Facet) -> bool:
+        """Whether samples of that facet pass, as far as facets tell."""
+        return (
+            self.outcome in (None, facet.outcome)
+            and self.verdict in (None, facet.verdict)
+            and self.scored in (None, facet.scored)
+            and self.error in (None, facet.error)
+        )
+
+
+def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
+    """What `correct`, else `acc`, else the first right-or-wrong score says. Samples without scores are neither.
+
+    >>> verdict_of({"f1": 0.5, "exact": False}), verdict_of({"acc": 1.0}), verdict_of({"f1": 0.5})
+    ('wrong', 'right', None)
+    """
+    if not scores:
+        return None
+    value = scores.get("correct", scores.get("acc"))
+    if "correct" not in scores and "acc" not in scores:
+        value = next((score for score in scores.values() if isinstance(score, bool)), None)
+    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
+        return None
+    return "right" if value else "wrong"
+
+
+def facet_of(record: bytes) -> str:
+    """The facet of a score as it is recorded. A record that is no JSON, as after damage, has one of its own."""
+    return facet_and_values(record)[0]
+
+
+def facet_and_values(record: bytes) -> tuple[str, dict[str, float]]:
+    """The facet of a recorded score, and its numbers by metric."""
+    try:
+        fields = score_fields(record)
+        scores = fields.get("scores")
+        found = Facet(str(fields["outcome"]), verdict_of(scores) or "", scores is not None, "error" in fields)
+        values = {
+            name: float(value)
+            for name, value in (scores or {}).items()
+            if isinstance(value, bool | int | float)
+        }
+    except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError, OverflowError):
+        return Facet("", "", False, False).to_text(), {}
+    return found.to_text(), values
+
+
+def bucket_of(value: float) -> int:
+    """The bucket of a metric value: greater values have the same bucket or a greater one. There are 16 per doubling, so
+    that a metric has a few hundred at most, and no bucket has too many different values.
+
+    >>> [bucket_of(value) for value in (0.0, 0.5, 0.51, 1.0)], bucket_of(-0.5) == -bucket_of(0.5)
+    ([0, 17600, 17600, 17616], True)
+    """
+    if not value:
+        return 0
+    mantissa, exponent = math.frexp(abs(value))
+    bucket = (exponent + 1100) * 16 + int((mantissa - 0.5) * 32)
+    return bucket if value > 0 else -bucket
+
+
+def holds_text(sample: SampleSteps, text: str) -> bool:
+    """Whether prompt, reply or target hold a text, in capitals or not."""
+    wanted = text.casefold()
+    if text.isascii() and orjson.dumps(text)[1:-1] == text.encode():
+        # As it stands in JSON too. Nearly all samples are done with here, without being decoded.
+        needle = text.lower().encode()
+        if not any(
+            part is not None and needle in part.lower()
+            for part in (sample.score, sample.call_input, sample.call_output)
+        ):
+            return False
+    return any(wanted in found.casefold() for found in _texts(sample))
+
+
+def _texts(sample: SampleSteps) -> Iterator[str]:
+    try:
+        fields = score_fields(sample.score)
+        body = orjson.loads(sample.call_input or b"{}")
+        reply = orjson.loads(sample.call_output or b"{}")
+        for value in (fields.get("target"), fields.get("prompt"), fields.get("response"), reply.get("t")):
+            yield from _strings(value)
+        yield from _strings(fields.get("conversation"))
+        yield from _strings(body.get("prompt"))
+        for message in body.get("messages") or ():
+            yield from _strings(message.get("content"))
+    except (orjson.JSONDecodeError, AttributeError, TypeError):  # damaged
+        return
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+
+
+def place_of(sample: int, repeat: int) -> int:
+    """A sample's place in the order of samples, as pages count them."""
+    return sample * _PLACES_PER_ROW + repeat
+
+
+def sample_at(place: int) -> tuple[int, int]:
+    """The reverse of `place_of`: row and repeat."""
+    return divmod(place, _PLACES_PER_ROW)
