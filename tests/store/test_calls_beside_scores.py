@@ -100,6 +100,8 @@ def test_a_workspace_without_the_columns_is_read_and_migrated(store: Store) -> N
     with closing(sqlite3.connect(workspace.database)) as connection:
         for column in ("call_hash", "call_input", "call_output"):
             connection.execute(f"ALTER TABLE steps DROP COLUMN {column}")
+        connection.execute("DROP TABLE sample_metrics")
+        connection.execute("ALTER TABLE workflow_steps DROP COLUMN failures")
         connection.execute("DROP TABLE sample_index")
         connection.execute("DROP INDEX runs_by_lease")
         connection.execute("PRAGMA user_version = 2")

@@ -158,6 +158,7 @@ def test_older_and_read_only_workspaces_give_the_same_pages(workspace: Workspace
         expected = {where: by_scan(store, run_id, where) for where in FILTERS}
     with closing(sqlite3.connect(workspace.database)) as connection:  # as the version before left it
         connection.execute("DROP TABLE sample_metrics")
+        connection.execute("ALTER TABLE workflow_steps DROP COLUMN failures")
         connection.execute("DROP TABLE sample_index")
         connection.execute("DROP INDEX runs_by_lease")
         connection.execute("PRAGMA user_version = 3")

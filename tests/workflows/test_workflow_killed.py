@@ -163,3 +163,40 @@ def test_of_two_resumes_at_once_one_goes_on_and_the_other_is_refused(tmp_path: P
     assert found["status"] == "completed"
     executions = Counter(line.split()[1] for line in log.read_text().splitlines())
     assert sum(count - 1 for count in executions.values()) <= AT_ONCE
+
+
+FLAKY = """
+import os, signal
+from benchwright import entrypoint, workflow
+
+LOG = open("executed.log", "a", buffering=1)
+
+async def handler(given, ctx):
+    async def flaky():
+        LOG.write("tried\\n")
+        if open("executed.log").read().count("tried") == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise ConnectionError("no")
+
+    return await ctx.step(step_key="flaky", execute=flaky, retries=3, backoff=0)
+
+if __name__ == "__main__":
+    entrypoint(workflow("flaky", handler))
+"""
+
+
+def ended(folder: Path, *words: str) -> int:
+    child = command(folder, *words)
+    child.communicate(timeout=PATIENCE_S)
+    return child.returncode
+
+
+def test_a_killed_run_resumes_with_the_retries_that_were_left(tmp_path: Path) -> None:
+    (tmp_path / "eval.py").write_text(FLAKY)
+    log = tmp_path / "executed.log"
+    assert ended(tmp_path) == -9
+    assert _lines(log) == 3, "two failures, and the attempt that was killed, which is none"
+    assert ended(tmp_path, "--resume", "1") == 1
+    assert _lines(log) == 5, "four failures in all: the first attempt and three retries"
+    assert ended(tmp_path, "--resume", "1") == 1
+    assert _lines(log) == 9, "whoever resumes a failed run wants it tried again, as often as ever"

@@ -134,6 +134,7 @@ _KEYS = {
     "redacted": "redacted",
 }
 """The fields in the text of a score, with their names there."""
+_NAMES = {key: name for name, key in _KEYS.items()}
 _NOTHING = tuple(SampleRecord._field_defaults.values())[2:-3]
 """What a plain sample has after its scores and before its times."""
 OWN_WORDS = (_KEYS["outcome"], "s")
@@ -214,7 +215,7 @@ def decode_score(text: bytes) -> SampleRecord:
 def score_fields(text: bytes) -> dict[str, Any]:
     """The fields that the text of a score holds, by name, and as they stand there."""
     stored: dict[str, Any] = orjson.loads(text)
-    return {name: stored[key] for name, key in _KEYS.items() if key in stored}
+    return {_NAMES[key]: value for key, value in stored.items() if key in _NAMES}
 
 
 def score_columns(texts: Sequence[bytes]) -> RecordColumns:

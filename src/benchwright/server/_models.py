@@ -248,6 +248,8 @@ class Decision(BaseModel):
     generation: int
     output: str | None = None
     """JSON text of the recorded output, to be reused."""
+    failures: int = 0
+    """Earlier attempts that failed: as many retries are used up."""
 
 
 class DatasetTold(BaseModel):

@@ -80,6 +80,7 @@ def decision_told(decision: BeginDecision) -> Decision:
         attempt=decision.attempt,
         generation=decision.generation,
         output=None if decision.output is None else decision.output.decode(),
+        failures=decision.failures,
     )
 
 

@@ -15,6 +15,8 @@ from benchwright.store._records import SampleSteps
 
 Verdict: TypeAlias = Literal["right", "wrong"]
 
+_SMALLEST = -6
+"""Values closer to zero than 2 to the power of this, halved, are in one bucket."""
 _PLACES_PER_ROW = 10_000
 """Repeats have four digits in keys."""
 
@@ -107,36 +109,44 @@ def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
 
 def facet_of(record: bytes) -> str:
     """The facet of a score as it is recorded. A record that is no JSON, as after damage, has one of its own."""
-    return facet_and_values(record)[0]
+    try:
+        return _facet(score_fields(record))
+    except _NO_SCORE:
+        return _DAMAGED
 
 
 def facet_and_values(record: bytes) -> tuple[str, dict[str, float]]:
     """The facet of a recorded score, and its numbers by metric."""
     try:
         fields = score_fields(record)
-        scores = fields.get("scores")
-        found = Facet(str(fields["outcome"]), verdict_of(scores) or "", scores is not None, "error" in fields)
-        values = {
-            name: float(value)
-            for name, value in (scores or {}).items()
-            if isinstance(value, bool | int | float)
-        }
-    except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError, OverflowError):
-        return Facet("", "", False, False).to_text(), {}
-    return found.to_text(), values
+        scores = (fields.get("scores") or {}).items()
+        values = {name: float(value) for name, value in scores if isinstance(value, bool | int | float)}
+        return _facet(fields), values
+    except _NO_SCORE:
+        return _DAMAGED, {}
+
+
+def _facet(fields: dict[str, Any]) -> str:
+    scores = fields.get("scores")
+    verdict = verdict_of(scores) or ""
+    return Facet(str(fields["outcome"]), verdict, scores is not None, "error" in fields).to_text()
+
+
+_DAMAGED = Facet("", "", False, False).to_text()
+_NO_SCORE = (orjson.JSONDecodeError, KeyError, AttributeError, TypeError, OverflowError)
 
 
 def bucket_of(value: float) -> int:
-    """The bucket of a metric value: greater values have the same bucket or a greater one. There are 16 per doubling, so
-    that a metric has a few hundred at most, and no bucket has too many different values.
+    """The bucket of a metric value: greater values have the same bucket or a greater one. There are four per doubling,
+    and one around zero, so that a page by a metric has few ranges to look at, and few values to leave out.
 
-    >>> [bucket_of(value) for value in (0.0, 0.5, 0.51, 1.0)], bucket_of(-0.5) == -bucket_of(0.5)
-    ([0, 17600, 17600, 17616], True)
+    >>> [bucket_of(value) for value in (0.0, 0.5, 0.6, 0.75, 1.0, -1.0)]
+    [0, 25, 25, 27, 29, -29]
     """
-    if not value:
-        return 0
     mantissa, exponent = math.frexp(abs(value))
-    bucket = (exponent + 1100) * 16 + int((mantissa - 0.5) * 32)
+    if exponent < _SMALLEST or not value:
+        return 0
+    bucket = (exponent - _SMALLEST) * 4 + int((mantissa - 0.5) * 8) + 1
     return bucket if value > 0 else -bucket
 
 

@@ -137,7 +137,8 @@ class WorkflowContext:
             pydantic model; the step returns that as JSON types, on the first pass as on a replay.
         input_value: what the output depends on. When it is not the recorded one, the step fails and tells the
             difference, or, with `on_input_change="rerun"`, is executed anew and the old record kept beside it.
-        retries, backoff: how often a failing step is tried again, after `backoff` seconds, doubled each time.
+        retries, backoff: how often a failing step is tried again, after `backoff` seconds, doubled each time. A run
+            that was killed in between resumes with the retries that were left.
         timeout: seconds an attempt may take; asynchronous code only.
         cache: False executes the step although it is recorded.
         """
@@ -240,6 +241,10 @@ class WorkflowContext:
     ) -> Any:
         """Attempts until one succeeds or none is left."""
         recorder = self.recorder
+        # A step that failed as often as it may has failed its run: a resume of that tries as often again.
+        used = decision.failures % (retries + 1)
+        retries -= used
+        pause_s *= 2**used
         while True:
             try:
                 text = await self._attempt(request, decision, execute, timeout)

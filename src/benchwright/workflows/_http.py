@@ -52,6 +52,7 @@ class HttpRecorder:
             _number(answer, "step_id", 0),
             _number(answer, "attempt", 1),
             generation=_number(answer, "generation", 1),
+            failures=_number(answer, "failures", 0),
         )
 
     async def complete(self, step_id: int, attempt: int, output: bytes) -> None:

@@ -25,15 +25,19 @@ from benchwright.store._sample_filters import (
     sample_at,
 )
 from benchwright.store._sqlite.schema import SAMPLE_INDEX, SAMPLE_METRICS
-from benchwright.store._sqlite.steps import Steps
+from benchwright.store._sqlite.steps import SAMPLE_COLUMNS, Steps
 from benchwright.store._workflow.records import Page
 from benchwright.store._workspace import Workspace
 
-_ROWS_AT_ONCE = 50_000
+_ROWS_AT_ONCE = 100_000
 """Steps that are indexed in one transaction: others can write in between."""
-_MOST_SEARCHED = 20_000
+_MOST_SEARCHED = 5_000
 """Samples in which one page looks for a text."""
 _SEARCHED_AT_ONCE = 200
+_KEYS_PER_STATEMENT = 500
+"""Older builds of SQLite take 999 values."""
+_CACHE_KIB = 64_000
+"""Memory for pages of the index of metrics while it is filled: its entries come in another order than the samples."""
 PAGE = (
     "SELECT i.key FROM {schema}sample_index i JOIN steps s ON s.run_id = i.run_id AND s.key = i.key"
     " WHERE i.run_id = ? AND i.facet = ? AND i.key > ? AND facet_of(s.output) = i.facet ORDER BY i.key LIMIT ?"
@@ -136,7 +140,21 @@ class Samples(Steps):
             wanted = set(keys)
             between = self._samples_between(run_id, keys[0], keys[-1] + "0")
             return [sample for sample in between if score_key(sample.sample, sample.repeat) in wanted]
-        return [sample for key in keys for sample in self._samples_between(run_id, key, key + "0")]
+        found: list[SampleSteps] = []
+        for at in range(0, len(keys), _KEYS_PER_STATEMENT):
+            part = keys[at : at + _KEYS_PER_STATEMENT]
+            for row in self._connection.execute(
+                f"SELECT {SAMPLE_COLUMNS} FROM steps WHERE run_id = ? AND key IN ({','.join('?' * len(part))})"
+                " ORDER BY key",
+                (run_id, *part),
+            ):
+                sample = SampleSteps._make(row)
+                if sample.call_output is None:  # its calls may have rows of their own
+                    key = score_key(sample.sample, sample.repeat)
+                    found += self._samples_between(run_id, key, key + "0")
+                else:
+                    found.append(sample)
+        return found
 
     def _distinct(
         self, what: str, values: tuple[int | str, ...], last: str | int, most: int | None = None
@@ -159,6 +177,7 @@ class Samples(Steps):
         done, newest = self._indexed_and_newest(table)
         if newest - done < at_least:
             return
+        self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         while done < newest:
             upto = min(done + _ROWS_AT_ONCE, newest)
             with self._transaction() as connection:

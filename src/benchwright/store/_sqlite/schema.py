@@ -139,8 +139,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (  # 5: every commit checks the lease. It stands behind settings and manifest, kilobytes that need not be read.
         "CREATE INDEX runs_by_lease ON runs (lease)",
     ),
-    (  # 6: samples by the value of a metric. Filled when somebody filters by one.
+    (  # 6: samples by the value of a metric, filled when somebody filters by one; attempts of a step that failed.
         SAMPLE_METRICS,
+        "ALTER TABLE workflow_steps ADD COLUMN failures INTEGER NOT NULL DEFAULT 0",
     ),
 )
 

@@ -12,6 +12,8 @@ from benchwright.store._workspace import Workspace
 
 _PLACE = "substr(key, 7, 9) + 0, substr(key, 17, 4) + 0"
 """Sample and repeat of a score, out of its key."""
+SAMPLE_COLUMNS = f"{_PLACE}, input, output, call_input, call_output"
+"""The columns of a `SampleSteps`."""
 _HASHES_PER_STATEMENT = 500
 """Older builds of SQLite take 999 values."""
 
@@ -195,8 +197,7 @@ class Steps(Runs):
         calls = self._calls(run_id, "call" + low[5:], "call" + high[5:])
         call = next(calls, None)
         rows = self._connection.cursor().execute(
-            f"SELECT {_PLACE}, input, output, call_input, call_output FROM steps"
-            " WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
+            f"SELECT {SAMPLE_COLUMNS} FROM steps WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
             (run_id, low, high),
         )
         for record in map(SampleSteps._make, rows):

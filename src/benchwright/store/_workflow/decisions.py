@@ -35,6 +35,8 @@ class StepState(NamedTuple):
     """Recorded output."""
     owner: str
     """Lease and holder of the attempt."""
+    failures: int = 0
+    """Attempts of this generation that failed. Interrupted ones are not the step's fault."""
 
 
 class StepRequest(NamedTuple):

@@ -66,6 +66,8 @@ class BeginDecision(NamedTuple):
     """Recorded output (JSON); None when the step is to be executed."""
     generation: int = 1
     """Above 1 when older records of the step were superseded."""
+    failures: int = 0
+    """Earlier attempts of this generation that failed, also those before a kill."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ class OpenStep:
     """One attempt, from its beginning to the commit of its end. One is made per step, so it is kept small."""
 
     __slots__ = (
-        "_began", "attempt", "error", "finished_at", "generation", "id", "input", "input_hash", "key", "lease",
+        "_began", "attempt", "error", "failures", "finished_at", "generation", "id", "input", "input_hash", "key", "lease",
         "output", "owner", "started_at", "status",
     )  # fmt: skip
 
     def __init__(
-        self, step_id: int, lease: Lease, request: StepRequest, generation: int, attempt: int, owner: str
-    ) -> None:
+        self, step_id: int, lease: Lease, request: StepRequest, generation: int, attempt: int, owner: str,
+        failures: int,
+    ) -> None:  # fmt: skip
         self.id = step_id
         self.lease = lease
         self.key = request.key
@@ -28,6 +29,7 @@ class OpenStep:
         self.generation = generation
         self.attempt = attempt
         self.owner = owner
+        self.failures = failures
         self.status: StepStatus = "running"
         self.output: bytes | None = None
         self.error: str | None = None
@@ -44,18 +46,20 @@ class OpenStep:
         self.status = status
         self.output = output
         self.error = error
+        self.failures += status == "failed"
         self.finished_at = self.started_at + time.monotonic() - self._began
 
     def state(self) -> StepState:
         """As decisions see it."""
         return StepState(
-            self.id, self.generation, self.attempt, self.input_hash, self.status, self.output, self.owner
-        )
+            self.id, self.generation, self.attempt, self.input_hash, self.status, self.output, self.owner,
+            self.failures,
+        )  # fmt: skip
 
     def row(self) -> tuple[object, ...]:
         """As the table has it."""
         return (
             self.id, self.lease.run_id, self.key, self.generation, self.attempt, self.input_hash, self.input,
             self.status, self.output, self.error, self.owner, self.started_at,
-            None if self.status == "running" else self.finished_at,
+            None if self.status == "running" else self.finished_at, self.failures,
         )  # fmt: skip

@@ -20,17 +20,17 @@ STEP_COLUMNS = (
 )
 _INTO_STEPS = (
     "INSERT INTO workflow_steps (id, run_id, key, generation, attempt, input_hash, input, status, output, error,"
-    " owner, started_at, finished_at)"
+    " owner, started_at, finished_at, failures)"
 )
 _OVER_STEP = (
     " ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, status = excluded.status,"
     " output = excluded.output, error = excluded.error, owner = excluded.owner,"
-    " started_at = excluded.started_at, finished_at = excluded.finished_at"
+    " started_at = excluded.started_at, finished_at = excluded.finished_at, failures = excluded.failures"
 )
-PUT_STEP = f"{_INTO_STEPS} VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?){_OVER_STEP}"
+PUT_STEP = f"{_INTO_STEPS} VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?){_OVER_STEP}"
 """A step's whole record: new, or over the one of an earlier state."""
 PUT_STEP_IF_LEASED = (
-    f"{_INTO_STEPS} SELECT ?,?,?,?,?,?,?,?,?,?,?,?,? WHERE EXISTS (SELECT 1 FROM runs WHERE id = ? AND lease = ?)"
+    f"{_INTO_STEPS} SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,? WHERE EXISTS (SELECT 1 FROM runs WHERE id = ? AND lease = ?)"
     f"{_OVER_STEP}"
 )
 """The same in one statement with the question whether the run is still the writer's."""
@@ -113,7 +113,7 @@ def take_ids(connection: sqlite3.Connection, count: int) -> int:
 def newest_state(connection: sqlite3.Connection, run_id: int, key: str) -> StepState | None:
     """The newest generation of a step."""
     row = connection.execute(
-        "SELECT id, generation, attempt, input_hash, status, output, owner FROM workflow_steps"
+        "SELECT id, generation, attempt, input_hash, status, output, owner, failures FROM workflow_steps"
         " WHERE run_id = ? AND key = ? ORDER BY generation DESC LIMIT 1",
         (run_id, key),
     ).fetchone()

@@ -48,17 +48,19 @@ class WorkflowSteps(Connected):
                 raise with_inputs(error, input_of(connection, state), request.input) from None
             if state is not None and planned.kind in ("reuse", "same"):
                 return decision_of(state, reuse=planned.kind == "reuse")
-            again = state is not None and planned.kind == "again"
-            step_id = state.id if state is not None and again else take_ids(connection, 1)
+            again = state if planned.kind == "again" else None
+            step_id = take_ids(connection, 1) if again is None else again.id
+            failures = 0 if again is None else again.failures
             now = time.time()
             connection.execute(
                 PUT_STEP,
                 (step_id, lease.run_id, request.key, planned.generation, planned.attempt, request.input_hash,
-                 request.input, "running", None, None, owner_text(lease.token, request.holder), now, None),
+                 request.input, "running", None, None, owner_text(lease.token, request.holder), now, None,
+                 failures),
             )  # fmt: skip
             message = started_message(request.key, planned.generation, planned.attempt)
             put_events(connection, [EventRow(lease.run_id, step_id, "step.started", message, None, now)])
-        return BeginDecision("run", step_id, planned.attempt, None, planned.generation)
+        return BeginDecision("run", step_id, planned.attempt, None, planned.generation, failures)
 
     def complete_step(self, lease: Lease, step_id: int, attempt: int | None, output: bytes) -> None:
         """Record a step's output. Doing it twice changes nothing; a stale attempt is refused."""
@@ -119,7 +121,7 @@ def end_step(
 ) -> None:
     """End an attempt, whoever began it. Runs inside a transaction."""
     row = connection.execute(
-        "SELECT key, id, generation, attempt, input_hash, status, output, owner FROM workflow_steps"
+        "SELECT key, id, generation, attempt, input_hash, status, output, owner, failures FROM workflow_steps"
         " WHERE id = ? AND run_id = ?",
         (step_id, run_id),
     ).fetchone()
@@ -132,8 +134,9 @@ def end_step(
     now = time.time()
     text = storable_message(error)
     connection.execute(
-        "UPDATE workflow_steps SET status = ?, output = ?, error = ?, finished_at = max(started_at, ?) WHERE id = ?",
-        (status, output, text, now, step_id),
+        "UPDATE workflow_steps SET status = ?, output = ?, error = ?, finished_at = max(started_at, ?),"
+        " failures = failures + ? WHERE id = ?",
+        (status, output, text, now, status == "failed", step_id),
     )
     if status == "completed" and (state.attempt > 1 or state.generation > 1):
         supersede_points(connection, run_id, key, step_id, state.attempt)
@@ -157,6 +160,7 @@ def decision_of(state: StepState, *, reuse: bool) -> BeginDecision:
         state.attempt,
         state.output if reuse else None,
         state.generation,
+        state.failures,
     )
 
 

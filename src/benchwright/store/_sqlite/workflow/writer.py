@@ -94,18 +94,20 @@ class SqliteWorkflowWriter:
             planned = plan_begin(state, request, lease.token)
             if state is not None and planned.kind in ("reuse", "same"):
                 return decision_of(state, reuse=planned.kind == "reuse")
-            step_id = state.id if state is not None and planned.kind == "again" else self._new_id()
+            again = state if planned.kind == "again" else None
+            step_id = self._new_id() if again is None else again.id
         except InputChangedError as error:
             raise with_inputs(error, self._known_input(lease, request.key, state), request.input) from None
         except sqlite3.Error as error:
             raise self._refuse(lease, not_written(self._database, error)) from error
         owner = owner_text(lease.token, request.holder)
-        step = OpenStep(step_id, lease, request, planned.generation, planned.attempt, owner)
+        failures = 0 if again is None else again.failures
+        step = OpenStep(step_id, lease, request, planned.generation, planned.attempt, owner, failures)
         self._known.begun(step)
         self._group.steps[step_id] = step
         self._event_later((lease, step, False))
         self._commit_soon()
-        return BeginDecision("run", step_id, step.attempt, None, step.generation)
+        return BeginDecision("run", step_id, step.attempt, None, step.generation, failures)
 
     async def complete(self, lease: Lease, step_id: int, attempt: int | None, output: bytes) -> None:
         """Record a step's output; done when it is committed. Twice is once; a stale attempt is refused."""
