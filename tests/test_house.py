@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, str] = {
     "workflows": "core config store datasets endpoints demo benchmarks runs",
     "suites": "core config store endpoints benchmarks engine reports runs",
     "sdk": "core plugins config store datasets endpoints scorers benchmarks engine reports runs workflows suites",
-    "server": "core store datasets workflows",
+    "server": "core store datasets workflows sdk",
     "cli": "core config store datasets demo benchmarks engine reports workflows suites sdk server",
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())

@@ -14,8 +14,8 @@ from urllib.request import urlopen
 import pytest
 
 from benchwright.cli import main
+from benchwright.core import RunFile
 from benchwright.engine import DEMO_NOTE
-from benchwright.reports import RUN_FILES
 from waiting import PATIENCE_S
 
 BENCHWRIGHT = [sys.executable, "-m", "benchwright"]
@@ -70,7 +70,7 @@ def test_the_starter_runs_as_it_is(starter: Path, said: Any) -> None:
     assert "scored 12" in shown
     assert DEMO_NOTE in shown
     folder = starter / ".benchwright" / "runs" / "0001-my_bench"
-    assert sorted(path.name for path in folder.iterdir()) == sorted(RUN_FILES)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(RunFile)
 
 
 def test_the_demo_model_answers_some_but_not_all(starter: Path, json_of: Any) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from benchwright import reports
 from benchwright.core import (
     OUTCOMES,
     CallTimes,
@@ -20,6 +23,7 @@ from benchwright.core import (
     reply_to_json,
     score_key,
 )
+from benchwright.store import RunRecord, Store
 
 SETTINGS: JsonObject = {
     "target": "bench.py:my_qa",
@@ -131,3 +135,13 @@ def every_kind_of_sample() -> list[StepRow]:
         score(5, 0, {"o": "unparsed", "s": {"correct": False, "parsed": False}, "t": "x"}),
         score(6, 0, {"o": "scored", "s": {"correct": True}, "t": "x", "r": "given", "p": "rendered"}),
     ]
+
+
+def write_run_files(store: Store, run: RunRecord, summary: RunSummary) -> list[Path]:
+    return reports.write_run_files(reports.benchmark_details(run), reports.RunSamples(store, run), summary)
+
+
+def write_work_folder(
+    store: Store, folder: Path, tasks: Sequence[reports.WorkTask], **options: Any
+) -> list[Path]:
+    return reports.write_work_folder(folder, store.workspace.root, reports.work_runs(store, tasks), **options)

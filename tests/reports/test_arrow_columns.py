@@ -94,11 +94,12 @@ def test_writing_the_files_of_a_run_does_not_load_pandas(
     program = f"""
 import sys
 from pathlib import Path
-from benchwright.reports import write_run_files
+from benchwright.reports import RunSamples, benchmark_details, write_run_files
 from benchwright.core import RunSummary
 from benchwright.store import Workspace, open_store
 store = open_store(Workspace(Path({str(store.workspace.root)!r})), read_only=True)
-write_run_files(store, store.run({run.id}), RunSummary.from_json({SUMMARY.to_json()!r}))
+run = store.run({run.id})
+write_run_files(benchmark_details(run), RunSamples(store, run), RunSummary.from_json({SUMMARY.to_json()!r}))
 print(sorted(name for name in ("pandas", "pyarrow") if name in sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchwright import compare
 from benchwright.core import NotFoundError, UsageError
-from benchwright.reports import Comparison, compare_runs
+from benchwright.reports import Comparison, ComparisonOptions, compare_workflows
 from benchwright.store import StepRequest, Store, Workspace, open_store
 
 
@@ -40,7 +41,7 @@ def recorded(
 
 
 def compared(store: Store, a: int, b: int, **options: object) -> Comparison:
-    return compare_runs(store, store.run(a), store.run(b), **options)  # type: ignore[arg-type]
+    return compare_workflows(store, store.run(a), store.run(b), ComparisonOptions(**options))  # type: ignore[arg-type]
 
 
 def test_runs_that_differ_only_in_time_are_the_same(store: Store) -> None:
@@ -99,10 +100,11 @@ def test_doubts_are_told_and_nonsense_is_refused(store: Store) -> None:
     assert "run 1 is of my_eval, run 2 of other" in warning
     assert "not complete" in warning
     bench = store.create_run(name="b", target="b", model="m", folder=None, settings={}, manifest={})
-    with pytest.raises(UsageError, match="run 1 is a workflow and run 3 a benchmark"):
-        compared(store, bench.id, a)
+    place = store.workspace.root
+    with pytest.raises(UsageError, match="run 3 is a benchmark and run 1 a workflow: they have nothing"):
+        compare(bench.id, a, workspace=place)
     with pytest.raises(UsageError, match="compared with itself"):
-        compared(store, a, a)
+        compare(a, a, workspace=place)
     with pytest.raises(NotFoundError, match="neither run has a metric 'scor'"):
         compared(store, a, b, metric="scor")
 

@@ -6,25 +6,26 @@ from collections.abc import Callable
 
 import orjson
 
-from benchwright.reports import find_samples, judge_views, results_json, run_json, sample_json
+from benchwright.reports.views.benchmarks import benchmark_details, benchmark_view
+from benchwright.reports.views.samples import find_samples
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
 
 
 def test_a_run_in_a_list(record: Record) -> None:
-    shape = orjson.loads(orjson.dumps(run_json(record())))
+    shape = orjson.loads(orjson.dumps(benchmark_view(record()).to_json()))
     assert list(shape) == [
-        "id", "kind", "name", "target", "model", "model_name", "rescored_from", "demo", "status", "error", "folder", "created_at",
-        "finished_at", "duration_s", "evaluated", "failed", "outcomes", "comparable", "partial",
-        "metrics",
+        "id", "kind", "name", "workflow_name", "target", "model", "model_name", "rescored_from", "demo", "status", "error",
+        "folder", "created_at", "started_at", "finished_at", "duration_s", "evaluated", "failed", "outcomes", "comparable",
+        "partial", "metrics", "input", "output", "tags", "starts",
     ]  # fmt: skip
     assert shape["metrics"] == {"correct": 0.6, "words_[bold]": 1 / 3}
     assert (shape["evaluated"], shape["failed"], shape["comparable"]) == (7, 2, False)
 
 
 def test_a_run_without_result_has_nulls(record: Record) -> None:
-    shape = run_json(record([], summary=None))
+    shape = benchmark_view(record([], summary=None)).to_json()
     assert (shape["status"], shape["metrics"], shape["finished_at"], shape["duration_s"]) == (
         "running",
         None,
@@ -35,7 +36,7 @@ def test_a_run_without_result_has_nulls(record: Record) -> None:
 
 def test_one_run_in_full(store: Store, record: Record) -> None:
     run = record()
-    shape = orjson.loads(orjson.dumps(results_json(run, store.events(run.id))))
+    shape = orjson.loads(orjson.dumps(benchmark_details(run, store.events(run.id)).to_json()))
     assert list(shape) == ["run", "summary", "command", "params", "endpoint", "manifest", "events"]
     assert shape["summary"]["metrics"]["correct"]["with_failures_count"] == 7
     assert [event["kind"] for event in shape["events"]] == ["run.started", "run.finished"]
@@ -44,8 +45,7 @@ def test_one_run_in_full(store: Store, record: Record) -> None:
 
 def test_one_sample_in_full(store: Store, record: Record) -> None:
     run = record()
-    [view] = find_samples(store, run.id, "2")
-    shape = orjson.loads(orjson.dumps(sample_json(view, judge_views(store, run.id, 2))))
+    [shape] = orjson.loads(orjson.dumps(find_samples(store, run.id, "2").to_json()))["samples"]
     assert shape["messages"][1]["content"] == "question 2"
     assert shape["metadata"] == {"question": "question 2", "answer": 2}
     assert shape["judges"] == [{"number": 0, "status": "answered", "text": "GRADE: C", "error": None}]

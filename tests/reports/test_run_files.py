@@ -10,13 +10,14 @@ from typing import Any
 import orjson
 import pytest
 import yaml
-from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample
+from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample, write_run_files
 
 from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
-from benchwright.core import RunSummary
-from benchwright.reports import RUN_FILES, results_document, write_run_config, write_run_files
+from benchwright.core import RunFile, RunSummary
+from benchwright.reports import benchmark_details, results_document, write_run_config
 from benchwright.reports.files import atomic
-from benchwright.reports.views.settings import command_of, params_of, recorded_params
+from benchwright.reports.views.command import command_of
+from benchwright.reports.views.settings import params_of, recorded_params
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
@@ -31,8 +32,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_all_files_are_written_into_the_folder(store: Store, record: Record, here: Path) -> None:
     paths = write_run_files(store, record(), SUMMARY)
-    assert [path.name for path in paths] == list(RUN_FILES)
-    assert sorted(path.name for path in (here / "out").iterdir()) == sorted(RUN_FILES), (
+    assert [path.name for path in paths] == list(RunFile)
+    assert sorted(path.name for path in (here / "out").iterdir()) == sorted(RunFile), (
         "no temporary file stays"
     )
 
@@ -104,7 +105,7 @@ def test_no_file_holds_a_secret(store: Store, record: Record, here: Path) -> Non
 
 
 def test_run_config_can_be_written_before_the_first_request(record: Record, here: Path) -> None:
-    path = write_run_config(record([], summary=None))
+    path = write_run_config(benchmark_details(record([], summary=None)))
     config = yaml.safe_load(path.read_text())
     assert config["config"]["params"]["extra"]["dataset"]["num_fewshot"] == 2
     assert config["settings"]["budget"] == {"max_requests": 100}
@@ -125,7 +126,7 @@ def test_manifest_tells_what_and_when(store: Store, record: Record, here: Path) 
 
 def test_the_demo_model_is_named_as_such(record: Record) -> None:
     settings: dict[str, Any] = {**SETTINGS, "model": {"kind": "demo", "model_id": "demo", "skill": 0.7}}
-    document: Any = results_document(record(settings=settings), SUMMARY)
+    document: Any = results_document(benchmark_details(record(settings=settings)), SUMMARY)
     assert "--model demo --demo-skill 0.7" in document["command"]
     assert document["target"]["api_endpoint"]["model_id"] == "demo"
 

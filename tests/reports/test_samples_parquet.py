@@ -8,10 +8,10 @@ from pathlib import Path
 import orjson
 import pyarrow.parquet as pq
 import pytest
-from recorded_runs import SETTINGS, SUMMARY, chat_call, score
+from recorded_runs import SETTINGS, SUMMARY, chat_call, score, write_run_files
 
 from benchwright.core import ModelReply, StepRow, call_key, encode_json
-from benchwright.reports import write_run_files
+from benchwright.reports import RunSamples
 from benchwright.reports.files import parquet
 from benchwright.store import RunRecord, Store
 
@@ -121,7 +121,7 @@ def test_rows_are_written_in_groups_bounded_by_count_and_size(
     monkeypatch.setattr(parquet, "GROUP_BYTES", size)
     steps = [score(i, 0, {"o": "scored", "s": {}, "t": 1, "r": "x" * 220}) for i in range(10)]
     path = tmp_path / "samples.parquet"
-    assert parquet.write_samples(path, store.samples(record(steps).id), []) == 10
+    assert parquet.write_samples(path, RunSamples(store, record(steps)), []) == 10
     file = pq.ParquetFile(path)
     assert file.metadata.num_row_groups == groups
     assert file.read().column("sample_id").to_pylist() == list(range(10))

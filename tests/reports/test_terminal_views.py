@@ -13,20 +13,12 @@ from recorded_runs import SUMMARY, score
 from rich.console import Console, RenderableType
 
 from benchwright.core import OUTCOMES, NotFoundError
-from benchwright.reports import (
-    ResultView,
-    RunTable,
-    failed_samples,
-    filtered_views,
-    find_samples,
-    judge_views,
-    listed_samples,
-    result_table,
-    run_overview,
-    sample_in_full,
-    sample_views,
-)
-from benchwright.reports.views import settings, text
+from benchwright.reports import PartsRequest, ResultView, RunTable, result_table
+from benchwright.reports.terminal.overview import run_overview
+from benchwright.reports.terminal.samples import sample_list
+from benchwright.reports.views import figures, text
+from benchwright.reports.views.benchmarks import benchmark_details, benchmark_samples, benchmark_view
+from benchwright.reports.views.samples import filtered_samples, find_samples
 from benchwright.store import RunRecord, SampleFilter, Store
 
 Record = Callable[..., RunRecord]
@@ -39,16 +31,24 @@ def text_of(renderable: RenderableType, width: int = 100) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def view(**changes: object) -> ResultView:
-    plain = ResultView(
-        run_id=3,
-        name="my_qa",
-        model="my-model",
-        demo=False,
-        status="completed",
-        folder=Path("out"),
-        summary=SUMMARY,
-    )
+RUN = RunRecord(
+    id=3,
+    name="my_qa",
+    target="bench.py",
+    model="my-model",
+    status="completed",
+    folder=Path("out"),
+    settings={},
+    manifest={},
+    summary=None,
+    error=None,
+    created_at=0.0,
+    finished_at=None,
+)
+
+
+def view(status: str = "completed", **changes: object) -> ResultView:
+    plain = ResultView(run=benchmark_view(replace(RUN, status=status)), summary=SUMMARY)  # type: ignore[arg-type]
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
@@ -60,9 +60,7 @@ def clean() -> ResultView:
 def test_result_of_a_troubled_run_admits_everything() -> None:
     shown = text_of(
         result_table(
-            view(
-                demo=True, first_failure="no answer within 120 s", requests_sent=11, from_cache=2, seconds=2.0
-            )
+            view(first_failure="no answer within 120 s", requests_sent=11, from_cache=2, seconds=2.0)
         )
     )
     assert shown == (GOLDEN / "troubled_result.txt").read_text()
@@ -113,7 +111,7 @@ def test_a_narrow_terminal_loses_no_number() -> None:
 
 def test_runs_are_listed_with_their_headline(record: Record) -> None:
     runs = [record(), record([], summary=None)]
-    shown = text_of(RunTable(runs), width=140)
+    shown = text_of(RunTable(list(map(benchmark_view, runs))), width=140)
     assert "completed, not comparable" in shown
     assert "correct 0.600, words_[bold] 0.333" in shown
     assert "running" in shown
@@ -122,7 +120,7 @@ def test_runs_are_listed_with_their_headline(record: Record) -> None:
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_a_list_of_runs_loses_nothing_at_any_width(record: Record, width: int) -> None:
     runs = [record(), record([], summary=None)]
-    shown = text_of(RunTable(runs), width=width)
+    shown = text_of(RunTable(list(map(benchmark_view, runs))), width=width)
     assert max(map(len, shown.splitlines())) <= width
     assert "/".join(str(SUMMARY.outcomes.get(outcome, 0)) for outcome in OUTCOMES) in shown
     assert runs[0].finished_at is not None
@@ -133,7 +131,7 @@ def test_a_list_of_runs_loses_nothing_at_any_width(record: Record, width: int) -
 
 def test_overview_shows_result_data_and_events(store: Store, record: Record) -> None:
     run = record()
-    shown = text_of(run_overview(run, store.events(run.id)), width=200)
+    shown = text_of(run_overview(benchmark_details(run, store.events(run.id))), width=200)
     for part in (
         "my_qa on my-model",
         "qa.jsonl, 7 rows, sha256:abc",
@@ -146,21 +144,22 @@ def test_overview_shows_result_data_and_events(store: Store, record: Record) -> 
 
 def test_overview_of_a_run_without_result(store: Store, record: Record) -> None:
     run = record([], summary=None)
-    assert "no result yet" in text_of(run_overview(run, []))
+    assert "no result yet" in text_of(run_overview(benchmark_details(run)))
 
 
 def test_failed_samples_are_listed_with_their_reason(store: Store, record: Record) -> None:
     run = record()
-    shown = text_of(failed_samples(sample_views(store, run.id), 20))
+    shown = text_of(sample_list(benchmark_samples(store, run, PartsRequest(failed=True))))
     assert shown == '3/0  request_failed: no answer within 120 s\n4/0  skipped: field "question" is missing\n'
-    assert "only the first 1" in text_of(failed_samples(sample_views(store, run.id), 1))
-    assert "every sample has a score" in text_of(failed_samples([], 1))
+    first = benchmark_samples(store, run, PartsRequest(limit=1, failed=True))
+    assert "only the first 1" in text_of(sample_list(first))
+    none = benchmark_samples(store, record([]), PartsRequest(failed=True))
+    assert text_of(sample_list(none)) == "every sample has a score\n"
 
 
 def test_a_sample_is_shown_in_full(store: Store, record: Record) -> None:
     run = record()
-    [second] = find_samples(store, run.id, "1")
-    shown = text_of(sample_in_full(second, []))
+    shown = text_of(sample_list(find_samples(store, run.id, "1")))
     for part in (
         "repeat 0: scored",
         "Be brief.",
@@ -178,15 +177,14 @@ def test_a_sample_is_shown_in_full(store: Store, record: Record) -> None:
 
 def test_a_judged_sample_shows_what_the_judge_said(store: Store, record: Record) -> None:
     run = record()
-    [third] = find_samples(store, run.id, "2/0")
-    shown = text_of(sample_in_full(third, judge_views(store, run.id, 2)))
+    shown = text_of(sample_list(find_samples(store, run.id, "2/0")))
     assert "judge, question 1" in shown
     assert "GRADE: C" in shown
 
 
 def test_a_failed_sample_shows_its_error(store: Store, record: Record) -> None:
-    [failed] = find_samples(store, record().id, "3")
-    assert "no answer within 120 s" in text_of(sample_in_full(failed, []))
+    failed = find_samples(store, record().id, "3")
+    assert "no answer within 120 s" in text_of(sample_list(failed))
 
 
 @pytest.mark.parametrize("wanted", ["7", "0/1", "x", "-1", "0/", "0/x", ""])
@@ -196,7 +194,7 @@ def test_a_sample_that_is_not_there_is_named(store: Store, record: Record, wante
         find_samples(store, run.id, wanted)
 
 
-@pytest.mark.parametrize("module", [text, settings])
+@pytest.mark.parametrize("module", [text, figures])
 def test_examples_in_the_documentation_are_true(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 
@@ -210,13 +208,12 @@ def test_wrong_answers_are_listed_with_what_was_expected(store: Store, record: R
         score(4, 0, {"o": "scored", "s": {"f1": 0.0}, "t": "8", "r": "9"}),
     ]
     run = record(steps)
-    shown = text_of(listed_samples(filtered_views(store, run.id, SampleFilter(verdict="wrong"), 20), 20))
+    shown = text_of(sample_list(filtered_samples(store, run.id, SampleFilter(verdict="wrong"), 20)))
     assert "3 + 3?" in shown
     assert "seven" in shown
     assert "1/0" in shown
     assert "2/0" in shown
     assert "2 + 2?" not in shown
     assert "3/0" not in shown
-    assert "only the first 1" in text_of(
-        listed_samples(filtered_views(store, run.id, SampleFilter(verdict="wrong"), 2), 1)
-    )
+    first = filtered_samples(store, run.id, SampleFilter(verdict="wrong"), 1)
+    assert "only the first 1" in text_of(sample_list(first))

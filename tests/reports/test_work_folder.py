@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from recorded_runs import SETTINGS, SUMMARY, chat_call, every_kind_of_sample, score
+from recorded_runs import SETTINGS, SUMMARY, chat_call, every_kind_of_sample, score, write_work_folder
 
 from benchwright.core import (
     OUTCOMES,
@@ -34,10 +34,9 @@ from benchwright.reports import (
     make_work_folder,
     read_work_tasks,
     record_work_tasks,
-    write_work_folder,
 )
-from benchwright.reports.files import work_names as names
-from benchwright.reports.files.work_names import safe_name, task_files
+from benchwright.reports.files import work_tasks
+from benchwright.reports.files.work_tasks import safe_name, task_files
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
@@ -299,7 +298,7 @@ def test_names_are_made_safe(name: str, safe: str) -> None:
 
 
 def test_examples_of_names_hold() -> None:
-    assert doctest.testmod(names).failed == 0
+    assert doctest.testmod(work_tasks).failed == 0
 
 
 def test_upper_and_lower_case_do_not_share_a_file() -> None:
@@ -407,7 +406,7 @@ def test_folders_are_made_by_time_and_found_again(tmp_path: Path) -> None:
     first, twin = make_work_folder(work, NOON), make_work_folder(work, NOON)
     later = make_work_folder(work, NOON + 3600)
     assert twin.name == f"{first.name}_2"
-    with pytest.raises(NotFoundError, match="no work folder to go on with"):
+    with pytest.raises(NotFoundError, match="no work folder to reuse"):
         find_work_folder(work, None)
     for folder in (first, later):
         record_work_tasks(folder, tmp_path, [WorkTask("m", "d", 3)])

@@ -506,7 +506,7 @@ def test_scoring_needs_something_that_was_asked(folder: Path, server: Server) ->
     suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl]\nwork_dir: out")
     with pytest.raises(UsageError, match="--mode eval works on what an earlier command asked"):
         run_suite("s.yaml", mode="eval")
-    with pytest.raises(NotFoundError, match="no work folder to go on with"):
+    with pytest.raises(NotFoundError, match="no work folder to reuse"):
         run_suite("s.yaml", mode="eval", reuse="")
     run_suite("s.yaml", mode="infer")
     suite_file(folder, f"models: [{http(server)}]\ndatasets: [b.jsonl]\nwork_dir: out")

@@ -11,7 +11,7 @@ import pytest
 
 from benchwright import WorkflowContext, workflow
 from benchwright.core import UsageError
-from benchwright.reports import step_json, step_views
+from benchwright.reports import step_views
 from benchwright.store import Workspace, open_store
 from benchwright.workflows import _http_session as http_session
 
@@ -46,7 +46,7 @@ def empty() -> None:
 def steps(place: Path, run_id: int = 1) -> dict[str, Any]:
     store = open_store(Workspace(place))
     try:
-        return {view.step.key: step_json(view) for view in step_views(store, run_id)}
+        return {view.step.key: view.to_json() for view in step_views(store, run_id)}
     finally:
         store.close()
 

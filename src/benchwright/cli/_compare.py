@@ -68,7 +68,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({**comparison.to_json(), "exit_code": code})
     else:
-        from benchwright.reports import comparison_view
+        from benchwright.reports import comparison_table
 
-        output.show(comparison_view(comparison))
+        output.show(comparison_table(comparison))
     return code

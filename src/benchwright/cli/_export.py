@@ -13,7 +13,7 @@ from benchwright.cli._workspace import existing_store
 from benchwright.config import Setting
 
 if TYPE_CHECKING:
-    from benchwright.store import RunRecord, Store
+    from benchwright.reports import RunDetails, RunSamples
 
 _FORMAT = Setting(
     "format",
@@ -44,7 +44,9 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Samples out of the records; JSON: `{"file", "format", "samples"}`."""
-    from benchwright.core import NotFoundError, UsageError
+    from benchwright.core import NotFoundError, UsageError, kind_title
+    from benchwright.reports import TEXT_FORMATS, exported_lines
+    from benchwright.sdk import kind_of
 
     with existing_store(arguments) as store:
         if store is None:
@@ -52,15 +54,20 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
         run = store.find_run(arguments.run)
-        if run.kind != "benchmark":
-            raise UsageError(f"run {run.id} is a workflow and has no samples. See: benchwright show {run.id}")
+        samples_of = kind_of(run).samples
+        if samples_of is None:
+            raise UsageError(
+                f"run {run.id} is {kind_title(run.kind)} and has no samples. See: benchwright show {run.id}"
+            )
+        details, samples = samples_of(store, run)
         kind = arguments.format or _kind_of(arguments.output)
         if arguments.output == "-":
-            if kind in ("parquet", "xlsx"):
+            if kind not in TEXT_FORMATS:
                 raise UsageError(f"{kind} is not for standard output; name a file: -o samples.{kind}")
-            return _print(store, run, kind, output, raw=arguments.raw)
+            output.stream(exported_lines(details, samples, kind, raw=arguments.raw))
+            return 0
         path = Path(arguments.output or f"{run.name}-{run.id}.{kind}").expanduser()
-        count = _write(store, run, path, kind, raw=arguments.raw)
+        count = _write(details, samples, path, kind, raw=arguments.raw)
     if output.as_json:
         output.json({"file": str(path), "format": kind, "samples": count})
     else:
@@ -85,22 +92,15 @@ def _kind_of(written: str | None) -> str:
     return ending
 
 
-def _write(store: Store, run: RunRecord, path: Path, kind: str, *, raw: bool) -> int:
+def _write(details: RunDetails, samples: RunSamples, path: Path, kind: str, *, raw: bool) -> int:
     from benchwright.core import UsageError
     from benchwright.reports import export_samples
 
     try:
-        return export_samples(store, run, path, kind, raw=raw)
+        return export_samples(details, samples, path, kind, raw=raw)
     except ValueError as error:
         raise UsageError(
             f"{path} cannot be written: {error}; choose another format with -o FILE.parquet"
         ) from None
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
-
-
-def _print(store: Store, run: RunRecord, kind: str, output: Output, *, raw: bool) -> int:
-    from benchwright.reports import exported_lines
-
-    output.stream(exported_lines(store, run, kind, raw=raw))
-    return 0

@@ -9,7 +9,7 @@ from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._run_flags import add_workspace
 from benchwright.cli._workspace import existing_store, named_workspace
 from benchwright.config import Setting
-from benchwright.core import RUN_STATUSES
+from benchwright.core import RUN_STATUSES, RunKind
 
 _LIMIT = Setting("limit", "int", "show the newest N (default: 30)", least=1)
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
@@ -27,9 +27,8 @@ def configure(parser: Parser) -> None:
         choices=tuple(RUN_STATUSES),
         help=f"only those that are {', '.join(RUN_STATUSES)}",
     )
-    parser.add_argument(
-        "--kind", choices=("benchmark", "workflow"), help="only runs of this kind: benchmark or workflow"
-    )
+    kinds = [kind.value for kind in RunKind]
+    parser.add_argument("--kind", choices=kinds, help=f"only runs of this kind: {' or '.join(kinds)}")
     parser.add_argument(
         "--since", metavar="TIME", help="only runs started since: 30m, 12h, 7d, or a date such as 2026-03-01"
     )
@@ -59,6 +58,8 @@ def since(text: str, flag: str = "--since") -> float:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Runs, newest first; JSON: `{"runs": […]}`."""
+    from benchwright.sdk import view_of
+
     earliest = None if arguments.since is None else since(arguments.since)
     with existing_store(arguments) as store:
         runs = [] if store is None else store.runs()
@@ -71,10 +72,9 @@ def execute(arguments: Namespace, output: Output) -> int:
     if earliest is not None:
         runs = [run for run in runs if run.created_at >= earliest]
     shown = runs[: arguments.limit]
+    views = [view_of(run) for run in shown]
     if output.as_json:
-        from benchwright.reports import run_json
-
-        output.json({"runs": [run_json(run) for run in shown]})
+        output.json({"runs": [view.to_json() for view in views]})
     elif lost and not runs:
         output.line(workspace.without_runs())
     elif not shown:
@@ -83,7 +83,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     else:
         from benchwright.reports import RunTable
 
-        output.show(RunTable(shown))
+        output.show(RunTable(views))
         if len(runs) > len(shown):
             output.note(f"{len(runs) - len(shown)} older runs are not shown; see them with --limit")
     if lost and (runs or output.as_json):

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
+
+    from benchwright.reports import View
 
 _PIPE_WIDTH = 120
 """Columns when nobody looks and COLUMNS is not set: tables in a log should not be folded."""
@@ -64,6 +66,13 @@ class Output:
     def line(self, text: str) -> None:
         """A line of the result."""
         self._write(self._result, text + "\n")
+
+    def view(self, view: View, show: Callable[[Any], RenderableType]) -> None:
+        """A view: its JSON, or as `show` presents it."""
+        if self.as_json:
+            self.json(view.to_json())
+        else:
+            self.show(show(view))
 
     def show(self, renderable: RenderableType) -> None:
         """A table or another view."""

@@ -17,27 +17,9 @@ def print_result(result: RunResult, output: Output) -> None:
     if output.as_json:
         return
     note_problems(result, result.name, output)
-    from benchwright.reports import ResultView, result_table
+    from benchwright.reports import result_table
 
-    output.show(
-        result_table(
-            ResultView(
-                run_id=result.run_id,
-                name=result.name,
-                model=result.model,
-                demo=result.demo,
-                status=result.status,
-                folder=result.folder,
-                summary=result.summary,
-                stopped_because=result.stopped_because,
-                first_failure=result.first_failure,
-                requests_sent=result.requests_sent,
-                retries=result.retries,
-                from_cache=result.from_cache,
-                seconds=result.seconds,
-            )
-        )
-    )
+    output.show(result_table(result.view))
 
 
 def note_problems(result: RunResult, name: str, output: Output) -> None:

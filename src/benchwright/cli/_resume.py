@@ -37,10 +37,11 @@ def execute(arguments: Namespace, output: Output) -> int:
     load("sdk")
     from benchwright.cli import _code
     from benchwright.cli._workspace import existing_store
+    from benchwright.sdk import kind_of
 
     with existing_store(arguments) as store:
         found = None if store is None else store.find_run(arguments.run)
-        if store is not None and found is not None and found.kind == "workflow":
+        if store is not None and found is not None and kind_of(found).starts_program:
             if arguments.retry_failed or arguments.allow_changed:
                 from benchwright.core import UsageError
 

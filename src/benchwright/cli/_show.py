@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
@@ -13,7 +13,7 @@ from benchwright.config import Setting
 from benchwright.core import OUTCOMES
 
 if TYPE_CHECKING:
-    from benchwright.store import RunRecord, SampleFilter, Store
+    from benchwright.reports import PartsRequest
 
 _LIMIT = Setting("limit", "int", "in a list of samples or steps: at most N (default: 20)", least=1)
 
@@ -49,6 +49,8 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """A run, its failed or wrong samples, its steps or events, or one sample or step."""
     from benchwright.core import NotFoundError
+    from benchwright.reports import event_table, recorded_events
+    from benchwright.sdk import kind_of
 
     with existing_store(arguments) as store:
         if store is None:
@@ -56,98 +58,24 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
         run = store.find_run(arguments.run)
+        reports = kind_of(run).reports
         if arguments.events:
-            _show_events(store, run, output)
-        elif run.kind == "workflow":
-            from benchwright.cli._show_workflow import show_workflow
-
-            show_workflow(store, run, arguments, output)
+            output.view(recorded_events(store, run), event_table)
         elif arguments.sample is not None:
-            _show_sample(store, run, arguments.sample, output)
-        elif (wanted := _listed(arguments)) is not None:
-            _show_samples(store, run, wanted, arguments.limit, output)
+            output.view(reports.part(store, run, arguments.sample), reports.show_parts)
+        elif (request := _request(arguments)) is not None:
+            output.view(reports.parts(store, run, request), reports.show_parts)
         else:
-            _show_run(store, run, output)
+            output.view(reports.details(store, run), reports.show_details)
     return 0
 
 
-class Listed(NamedTuple):
-    """A list of samples that a flag asks for."""
-
-    where: SampleFilter
-    """Which samples."""
-    none: str = "no samples"
-    """What to say where there are none."""
-    reasons: bool = False
-    """Whether to show why each failed, in place of its question and reply."""
-
-
-def _listed(arguments: Namespace) -> Listed | None:
-    """What the flags ask for; None: no list. Flags may be combined, except that failed samples have no verdict."""
-    from benchwright.core import Outcome, UsageError
-    from benchwright.store import SampleFilter
+def _request(arguments: Namespace) -> PartsRequest | None:
+    """The list of samples or steps that flags request; None: no list."""
+    from benchwright.reports import PartsRequest
 
     failed = arguments.failed or arguments.failed_only
-    outcome = arguments.outcome
-    if arguments.unparsed:
-        if outcome not in (None, Outcome.UNPARSED):
-            raise UsageError(
-                f"--unparsed is --outcome unparsed, which is not --outcome {outcome}; give one of them"
-            )
-        outcome = Outcome.UNPARSED.value
-    where = SampleFilter(outcome, "wrong" if arguments.wrong else None, False if failed else None)
-    if where == SampleFilter():
-        return Listed(where) if arguments.steps else None
-    nothing = {
-        SampleFilter(verdict="wrong"): "no sample was judged wrong",
-        SampleFilter(Outcome.UNPARSED.value): "an answer was read out of every reply",
-        SampleFilter(scored=False): "every sample has a score",
-    }
-    return Listed(where, nothing.get(where, "no sample is like that"), reasons=failed)
-
-
-def _show_events(store: Store, run: RunRecord, output: Output) -> None:
-    from benchwright.reports import event_json, event_table, step_views
-
-    events = store.events(run.id)
-    if not output.as_json:
-        output.show(event_table(events))
-        return
-    keys = {view.step.id: view.step.key for view in step_views(store, run.id)}
-    output.json({"run_id": run.id, "events": [event_json(event, keys) for event in events]})
-
-
-def _show_samples(store: Store, run: RunRecord, wanted: Listed, limit: int, output: Output) -> None:
-    from benchwright.reports import failed_samples, filtered_views, listed_samples, sample_json
-
-    if output.as_json:
-        views = filtered_views(store, run.id, wanted.where, limit)
-        output.json({"run_id": run.id, "samples": [sample_json(view) for view in views]})
-        return
-    views = filtered_views(store, run.id, wanted.where, limit + 1)  # one more tells that there are more
-    if wanted.reasons:
-        output.show(failed_samples(views, limit))
-    else:
-        output.show(listed_samples(views, limit, wanted.none))
-
-
-def _show_run(store: Store, run: RunRecord, output: Output) -> None:
-    from benchwright.reports import results_json, run_overview
-
-    events = store.events(run.id)
-    if output.as_json:
-        output.json(results_json(run, events))
-    else:
-        output.show(run_overview(run, events))
-
-
-def _show_sample(store: Store, run: RunRecord, wanted: str, output: Output) -> None:
-    from benchwright.reports import find_samples, judge_views, sample_in_full, sample_json
-
-    views = find_samples(store, run.id, wanted)
-    judges = judge_views(store, run.id, views[0].sample_id)
-    if output.as_json:
-        output.json({"run_id": run.id, "samples": [sample_json(view, judges) for view in views]})
-        return
-    for view in views:
-        output.show(sample_in_full(view, [judge for judge in judges if judge.repeat == view.repeat]))
+    listed = failed or arguments.steps or arguments.wrong or arguments.unparsed or arguments.outcome
+    if not listed:
+        return None
+    return PartsRequest(arguments.limit, failed, arguments.wrong, arguments.unparsed, arguments.outcome)

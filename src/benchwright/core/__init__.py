@@ -61,6 +61,8 @@ from benchwright.core._requests import (
     reply_to_json,
 )
 from benchwright.core._rows import BadRow
+from benchwright.core._run_files import STREAM_FILES, RunFile
+from benchwright.core._run_kinds import RunKind, kind_title
 from benchwright.core._sample_record import (
     OWN_WORDS,
     CallRecord,
@@ -143,6 +145,7 @@ __all__ = [
     "RUN_STATUSES",
     "STEP_STATUSES",
     "STRATEGIES",
+    "STREAM_FILES",
     "VERSION",
     "WIRE_FORMATS",
     "WITHOUT_REPLY",
@@ -177,6 +180,8 @@ __all__ = [
     "Route",
     "Row",
     "RunFailedError",
+    "RunFile",
+    "RunKind",
     "RunOwnedError",
     "RunStatus",
     "RunSummary",
@@ -217,6 +222,7 @@ __all__ = [
     "json_differences",
     "judge_key",
     "key_range",
+    "kind_title",
     "known_outcome",
     "known_run_status",
     "known_secrets",

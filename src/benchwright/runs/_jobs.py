@@ -12,7 +12,13 @@ from benchwright.core import BenchwrightError, RunOwnedError, RunStatus, RunSumm
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
-from benchwright.reports import write_reports, write_run_config, write_run_files
+from benchwright.reports import (
+    RunSamples,
+    benchmark_details,
+    write_reports,
+    write_run_config,
+    write_run_files,
+)
 from benchwright.runs._loops import in_event_loop
 from benchwright.runs._result import RunResult, result_of
 from benchwright.store import RunRecord, Store, Workspace, open_store
@@ -116,7 +122,9 @@ async def _perform(
     if not job.resuming or not run.manifest:  # new, or killed before its data were read
         run = store.start_run(run.id, prepared.manifest)
     make_folder(run.folder)
-    write_run_config(run)  # before the first request: what was asked for is on record whatever happens
+    write_run_config(
+        benchmark_details(run)
+    )  # before the first request: what was asked for is on record whatever happens
     performed = await perform(
         prepared, store, run,
         resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
@@ -134,9 +142,10 @@ async def _perform(
 def _write_files(workspace: Workspace, run_id: int, summary: RunSummary, reports: Sequence[str]) -> list[str]:
     with open_store(workspace) as store:
         run = store.run(run_id)
-        write_run_files(store, run, summary)
+        details = benchmark_details(run)
+        write_run_files(details, RunSamples(store, run), summary)
         store.index_samples(at_least=_MANY_SAMPLES)
-        return write_reports(run, reports)
+        return write_reports(details, reports)
 
 
 def leave(store: Store, job: Job, reason: str | None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, is_question_file
 from benchwright.config import RESCORE_OPTIONS, RunOptions, find_config
-from benchwright.core import JsonObject, UsageError
+from benchwright.core import JsonObject, RunKind, UsageError, kind_title
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.engine import RunSettings
 from benchwright.runs._questions import (
@@ -38,9 +38,9 @@ def rescore_plan(
 ) -> Plan:
     """The new run that scores `source` again, before anything was read."""
     options = options or RunOptions()
-    if source.kind != "benchmark":
+    if source.kind != RunKind.BENCHMARK:
         raise UsageError(
-            f"run {source.id} is a workflow; only runs of benchmarks have replies to score again"
+            f"run {source.id} is {kind_title(source.kind)}; only runs of benchmarks have replies to score again"
         )
     _refuse_model_options(source, options)
     settings = RunSettings.from_json(source.settings)

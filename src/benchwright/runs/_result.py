@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.core import JsonObject, MetricSummary, NotFoundError, Row, RunSummary, suggest
+from benchwright.core import (
+    JsonObject,
+    MetricSummary,
+    NotFoundError,
+    Row,
+    RunFile,
+    RunStatus,
+    RunSummary,
+    suggest,
+)
 from benchwright.engine import Performed, StopCause
-from benchwright.reports import sample_rows
+from benchwright.reports import BENCHMARK_REPORTS, ResultView, RunView, result_fragment, sample_rows
 from benchwright.store import RunRecord, Store
 
 
@@ -25,7 +34,7 @@ class RunResult:
     """Model id."""
     demo: bool
     """Whether the embedded demo model answered: its numbers say nothing about a real model."""
-    status: str
+    status: RunStatus
     """completed, failed or interrupted."""
     folder: Path
     """Where results.yml and the other files are."""
@@ -47,6 +56,8 @@ class RunResult:
     """Wall-clock time spent asking."""
     samples_per_s: float
     """Samples brought to an outcome per second of that time."""
+    run: RunView = field(repr=False)
+    """The run, as lists show it."""
     report_problems: tuple[str, ...] = ()
     """What went wrong with reports of installed packages, one text for each; the exit code is then not 0."""
 
@@ -82,49 +93,45 @@ class RunResult:
         """The samples as a `pyarrow.Table`, for pandas, polars or duckdb."""
         import pyarrow.parquet as pq
 
-        path = self.folder / "samples.parquet"
+        path = self.folder / RunFile.SAMPLES
         if not path.is_file():
             raise NotFoundError(
                 f"run {self.run_id} has no file {path}; write its samples anew: benchwright export {self.run_id}"
             )
         return pq.read_table(path, use_threads=False)
 
+    @property
+    def view(self) -> ResultView:
+        """The result as reports show it."""
+        shown = replace(
+            self.run,
+            name=self.name,
+            model=self.model or None,
+            demo=self.demo,
+            status=self.status,
+            folder=self.folder,
+        )
+        return ResultView(
+            run=shown,
+            summary=self.summary,
+            exit_code=self.exit_code,
+            stopped_because=self.stopped_because,
+            first_failure=self.first_failure,
+            requests_sent=self.requests_sent,
+            retries=self.retries,
+            from_cache=self.from_cache,
+            seconds=self.seconds,
+            samples_per_s=self.samples_per_s,
+            report_problems=self.report_problems,
+        )
+
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from html import escape
-
-        def cells(tag: str, *values: object) -> str:
-            return "<tr>" + "".join(f"<{tag}>{escape(str(value))}</{tag}>" for value in values) + "</tr>"
-
-        summary = self.summary
-        rows = [cells("th", "metric", "value", "n")]
-        rows += [cells("td", name, f"{m.value:.4f}", m.count) for name, m in summary.metrics.items()]
-        title = f"run {self.run_id}: {self.name} on {self.model}, {self.status}"
-        counted = f"{summary.evaluated} samples, {summary.failed} failed"
-        said = [counted, *summary.notes, *filter(None, (self.stopped_because, self.first_failure))]
-        notes = "".join(f"<li>{escape(note)}</li>" for note in said)
-        return f"<p><b>{escape(title)}</b></p><table>{''.join(rows)}</table><ul>{notes}</ul>"
+        return result_fragment(self.view)
 
     def to_json(self) -> JsonObject:
-        """As `--json` prints it."""
-        return {
-            "run_id": self.run_id,
-            "name": self.name,
-            "model": self.model,
-            "demo": self.demo,
-            "status": self.status,
-            "exit_code": self.exit_code,
-            "folder": str(self.folder),
-            "summary": self.summary.to_json(),
-            "stopped_because": self.stopped_because,
-            "first_failure": self.first_failure,
-            "requests_sent": self.requests_sent,
-            "retries": self.retries,
-            "from_cache": self.from_cache,
-            "seconds": round(self.seconds, 3),
-            "samples_per_s": round(self.samples_per_s, 1),
-            "report_problems": list(self.report_problems),
-        }
+        """As `--json` prints it: the run as in `list` and `show`, its summary, and what this start did."""
+        return self.view.to_json()
 
 
 def recorded(store: Store, run: str | int | RunResult) -> RunRecord:
@@ -163,6 +170,7 @@ def result_of(run: RunRecord, performed: Performed, *, demo: bool) -> RunResult:
         from_cache=performed.from_cache,
         seconds=performed.seconds,
         samples_per_s=performed.done / performed.seconds if performed.seconds > 0 else 0.0,
+        run=BENCHMARK_REPORTS.view(run),
     )
 
 
@@ -188,6 +196,7 @@ def recorded_result(run: RunRecord) -> RunResult | None:
         from_cache=0,
         seconds=0.0,
         samples_per_s=0.0,
+        run=BENCHMARK_REPORTS.view(run),
     )
 
 

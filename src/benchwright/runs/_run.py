@@ -10,11 +10,11 @@ from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import ConfigFile, RunOptions
-from benchwright.core import BenchwrightError, JsonValue, UsageError
+from benchwright.core import BenchwrightError, JsonValue, RunFile, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
 from benchwright.engine import DECIDES, Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
-from benchwright.reports import RUN_FILES, find_report
+from benchwright.reports import find_report
 from benchwright.runs._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.runs._models import ChosenModel, choose_model, scripted_model
 from benchwright.runs._questions import given_questions, refuse_questions
@@ -84,7 +84,7 @@ def _refuse_taken(plan: Plan) -> None:
     """A folder with the files of another run would end up with those of two."""
     if plan.folder is None or plan.overwrite:
         return
-    there = [name for name in RUN_FILES if (plan.folder / name).exists()]
+    there = [name for name in RunFile if (plan.folder / name).exists()]
     if there:
         raise UsageError(
             f"{plan.folder} holds the files of another run ({', '.join(there)}); nothing was sent. Choose another "

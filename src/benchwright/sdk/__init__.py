@@ -2,12 +2,13 @@
 
 from benchwright.config import RunOptions, SuiteOptions
 from benchwright.runs import RunResult
+from benchwright.sdk._cancel_and_remove import Canceled, Removed, remove_run
 from benchwright.sdk._compare import compare
 from benchwright.sdk._doctor import Diagnosis, diagnose
-from benchwright.sdk._ending import Canceled, Removed, cancel_run, remove_run
 from benchwright.sdk._evaluations import Evaluation, list_evaluations
 from benchwright.sdk._front import check, rescore, resume, run
 from benchwright.sdk._judge import judge_score
+from benchwright.sdk._kinds import RUN_KINDS, KindRow, cancel_run, kind_of, view_of
 from benchwright.sdk._known_models import KnownModel, list_models
 from benchwright.sdk._plugins import ListedPlugin, list_plugins
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, resolve
@@ -16,10 +17,12 @@ from benchwright.suites import SuiteResult, run_suite
 from benchwright.workflows import ProgramResult
 
 __all__ = [
+    "RUN_KINDS",
     "Benchmarks",
     "Canceled",
     "Diagnosis",
     "Evaluation",
+    "KindRow",
     "KnownModel",
     "ListedPlugin",
     "Program",
@@ -37,6 +40,7 @@ __all__ = [
     "compare",
     "diagnose",
     "judge_score",
+    "kind_of",
     "list_evaluations",
     "list_models",
     "list_plugins",
@@ -47,4 +51,5 @@ __all__ = [
     "run",
     "run_suite",
     "validate",
+    "view_of",
 ]

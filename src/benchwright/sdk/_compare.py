@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from contextlib import nullcontext
 from inspect import signature
 from pathlib import Path
 from typing import Never
 
 from benchwright.config import HARMLESS
-from benchwright.core import NotFoundError, UsageError, suggest
+from benchwright.core import NotFoundError, UsageError, kind_title, suggest
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES
-from benchwright.reports import Comparison, SamplesOf, as_filed, compare_runs, folder_run, is_run_folder
+from benchwright.reports import (
+    Comparison,
+    ComparisonOptions,
+    SamplesOf,
+    as_filed,
+    benchmark_details,
+    folder_run,
+    is_run_folder,
+)
 from benchwright.runs import RunResult, called, recorded
+from benchwright.sdk._kinds import KindRow, kind_of
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
 
@@ -30,34 +40,38 @@ def compare(
     workspace: str | os.PathLike[str] | None = None,
     **unknown: Never,
 ) -> Comparison:
-    """Compare two runs by number, name, folder, `last` or result; `compare_runs` explains the options.
+    """Compare two runs of one kind by number, name, folder, `last` or result; `ComparisonOptions` explains the options.
 
-    A folder may also be one that holds the files of a run from elsewhere. NotFoundError for a run that is not there,
-    UsageError for runs that cannot be compared.
+    A folder may also be one that holds the files of a run from elsewhere. NotFoundError for a run that is not there and for
+    a metric that neither run has, UsageError for runs that cannot be compared.
     """
-    from contextlib import nullcontext
-
     for name in unknown:
         raise UsageError(f"compare() has no option {name!r}.{suggest(name, _KEYWORDS)}")
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
+    options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better, _harmless())
     store = open_existing(place)
     with nullcontext() if store is None else store:
-        runs = [_find(store, wanted, -number, place) for number, wanted in enumerate((a, b))]
-        folders = {run.id: run.folder for run in runs if run.id <= 0}
+        first, second = (_find(store, wanted, -number, place) for number, wanted in enumerate((a, b)))
+        kind = _common_kind(first, second)
+        folders = {run.id: run.folder for run in (first, second) if run.id <= 0}
         if folders:
-            runs = [run if run.id <= 0 else as_filed(run) for run in runs]
-        return compare_runs(
-            store,
-            *runs,
-            metric=metric,
-            tolerance=tolerance,
-            times=times,
-            force=force,
-            listed=listed,
-            lower=lower_is_better,
-            harmless=_harmless(),
-            samples=SamplesOf(store, folders) if folders else None,
+            first, second = (
+                run if run.id <= 0 else as_filed(run, benchmark_details(run)) for run in (first, second)
+            )
+        return kind.compare(SamplesOf(store, folders), first, second, options)
+
+
+def _common_kind(a: RunRecord, b: RunRecord) -> KindRow:
+    """The kind of two runs that can be compared. UsageError for a run and itself, and for runs of two kinds."""
+    if a.id == b.id:
+        raise UsageError(f"run {a.id} is compared with itself; name two runs (see: benchwright list)")
+    kinds = kind_of(a), kind_of(b)
+    if kinds[0] is not kinds[1]:
+        raise UsageError(
+            f"run {a.id} is {kind_title(a.kind)} and run {b.id} {kind_title(b.kind)}: they have nothing in common "
+            "to compare"
         )
+    return kinds[0]
 
 
 _KEYWORDS = [name for name, each in signature(compare).parameters.items() if each.kind is each.KEYWORD_ONLY]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.core import VERSION, JsonObject, RunStatus, load_json
+from benchwright.core import VERSION, JsonObject, RunKind, RunStatus, load_json
 from benchwright.server import _models as m
 from benchwright.server._refusals import Refusal
 from benchwright.server._state import ServerState
@@ -234,7 +234,7 @@ def _end(
     error: str | None = None,
 ) -> m.Empty:
     run = state.store.run(run_id)
-    if run.status == status and run.finished_at is not None and run.kind == "workflow":
+    if run.status == status and run.finished_at is not None and run.kind == RunKind.WORKFLOW:
         return m.Empty()  # said twice
     state.store.finish_workflow(state.lease(run_id), status, output=output, error=error)
     state.drop(run_id)

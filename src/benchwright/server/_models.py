@@ -153,20 +153,39 @@ class RunCreated(BaseModel):
 
 
 class RunTold(BaseModel):
-    """A run."""
+    """A run: the shape of `list --json`, and its summary."""
 
     id: int
     kind: str
+    name: str
     workflow_name: str
+    """As `name`."""
+    target: str
+    model: str | None
+    model_name: str | None
+    rescored_from: int | None
+    demo: bool
     status: str
+    error: str | None
+    folder: str
+    created_at: str
+    started_at: str
+    """As `created_at`."""
+    finished_at: str | None
+    duration_s: float | None
+    evaluated: int | None
+    failed: int | None
+    outcomes: dict[str, int] | None
+    comparable: bool | None
+    partial: bool | None
+    metrics: dict[str, Any] | None
+    """The value of each metric."""
     input: str | None
     """JSON text."""
     output: str | None
     """JSON text."""
-    started_at: str
-    finished_at: str | None
-    error: str | None
-    model: str | None
+    tags: dict[str, Any] | None
+    starts: int
     summary: dict[str, Any] | None
 
 

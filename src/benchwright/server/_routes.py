@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from benchwright.core import STEP_STATUSES
+from benchwright.sdk import RUN_KINDS
 from benchwright.server import _handlers as h
 from benchwright.server import _models as m
 from benchwright.server._state import ServerState
@@ -41,7 +42,7 @@ _AFTER = Query("after", int, None, "go on behind this number: `next` of the page
 _LIMIT = Query("limit", int, 100, f"most entries of a page, up to {MOST_PER_PAGE}")
 _NAME = Query("name", str, None, "only of this name")
 _STATUS = Query("status", str, None, "only steps that stand so", tuple(STEP_STATUSES))
-_KIND = Query("kind", str, None, "only runs of this kind", ("benchmark", "workflow"))
+_KIND = Query("kind", str, None, "only runs of this kind", tuple(RUN_KINDS))
 
 
 @dataclass(frozen=True, slots=True)

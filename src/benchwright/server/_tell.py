@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchwright.core import JsonValue, exact_json, rfc3339
+from benchwright.sdk import view_of
 from benchwright.server._models import Decision, EventTold, MetricTold, RunTold, StepTold
 from benchwright.store import BeginDecision, Event, MetricPoint, RunRecord, WorkflowStep
 
@@ -13,20 +14,9 @@ def time_told(seconds: float | None) -> str | None:
 
 
 def run_told(run: RunRecord) -> RunTold:
-    """A run."""
-    return RunTold(
-        id=run.id,
-        kind=run.kind,
-        workflow_name=run.name,
-        status=run.status,
-        input=_text(run.input),
-        output=_text(run.output),
-        started_at=time_told(run.created_at) or "",
-        finished_at=time_told(run.finished_at),
-        error=run.error,
-        model=run.model or None,
-        summary=run.summary,
-    )
+    """A run in the shape of `list --json`, with JSON inside JSON as text."""
+    shape = {**view_of(run).to_json(), "input": _text(run.input), "output": _text(run.output)}
+    return RunTold.model_validate({**shape, "summary": run.summary})
 
 
 def step_told(step: WorkflowStep) -> StepTold:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunStatus
+from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunKind, RunStatus
 from benchwright.store._texts import load_json
-
-RunKind: TypeAlias = Literal["benchmark", "workflow"]
-"""What was run: a benchmark by the engine, or a workflow of the user's own."""
 
 
 class StoreError(BenchwrightError):
@@ -57,8 +54,8 @@ class RunRecord:
     """Wall clock, seconds since the epoch."""
     finished_at: float | None
     """Wall clock of the last end, if it ended."""
-    kind: RunKind = "benchmark"
-    """What was run. The summary of a workflow is `{steps: {status: count}, metrics: {name: {value, count, …}}}`."""
+    kind: str = RunKind.BENCHMARK
+    """What was run: a `RunKind`, or a kind that a newer version wrote. The summary of a workflow is `{steps: {status: count}, metrics: {name: {value, count, …}}}`."""
     input: JsonValue = None
     """What a workflow was given."""
     output: JsonValue = None

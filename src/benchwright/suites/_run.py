@@ -18,6 +18,7 @@ from benchwright.reports import (
     make_work_folder,
     read_work_tasks,
     record_work_tasks,
+    work_runs,
     write_work_folder,
 )
 from benchwright.runs import recorded_result
@@ -233,9 +234,9 @@ class _Work:
     def _write(self) -> None:
         if self.folder is not None:
             write_work_folder(
-                self._store,
                 self.folder,
-                list(self._tasks.values()),
+                self._store.workspace.root,
+                work_runs(self._store, list(self._tasks.values())),
                 details=bool(self._how.dump_eval_details),
                 extract_rate=bool(self._how.dump_extract_rate),
             )

@@ -1,7 +1,6 @@
 """Durable workflows: their steps, datasets and model calls, the clients that record them, and programs as runs."""
 
 from benchwright.workflows._canonical import hash_json, stable_stringify
-from benchwright.workflows._captured import STREAM_FILES
 from benchwright.workflows._client import BenchwrightClient, BenchwrightRun, RunRecord, StepParams
 from benchwright.workflows._concurrency import Outcome, collect_async_iter, iter_async_with_concurrency
 from benchwright.workflows._context import WorkflowContext, emit, step
@@ -41,7 +40,6 @@ from benchwright.workflows._sources import DatasetSource
 from benchwright.workflows._watcher import ProgramProgress, ProgramWatcher
 
 __all__ = [
-    "STREAM_FILES",
     "ApiError",
     "AssistantMessage",
     "BenchwrightClient",

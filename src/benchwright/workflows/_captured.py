@@ -12,8 +12,6 @@ from benchwright.core import known_secrets
 
 KEPT_BYTES = 1024 * 1024
 """Kept of each stream."""
-STREAM_FILES = {"stdout": "stdout.txt", "stderr": "stderr.txt"}
-"""Where, in the run's folder."""
 _LONGEST_LINE = 65536
 """A line that is longer is kept in parts."""
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from benchwright.core import UsageError
-from benchwright.workflows._captured import STREAM_FILES, Captured, pump
+from benchwright.core import STREAM_FILES, UsageError
+from benchwright.workflows._captured import Captured, pump
 
 Stream = Literal["stdout", "stderr"]
 PassOn = Callable[[Stream, bytes], None]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, RunOwnedError, UsageError, rfc3339
+from benchwright.core import JsonObject, JsonValue, NotFoundError, RunKind, RunOwnedError, UsageError, rfc3339
 from benchwright.store import Lease, RunRecord, Store, find_workspace, open_store, this_process
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._client import BenchwrightClient, WorkflowClient
@@ -107,7 +107,7 @@ def _managed(asked: Asked, said: Surroundings, store: Store) -> Session:
 def _resumed(asked: Asked, store: Store) -> Session:
     run = find_workflow_run(store, str(asked.resume), [asked.name])
     _check_asked(
-        asked, run.id, run.name if run.kind == "workflow" else f"the benchmark {run.name}", run.input
+        asked, run.id, run.name if run.kind == RunKind.WORKFLOW else f"the {run.kind} {run.name}", run.input
     )
     if run.status == "completed":
         return _complete(store, run)
@@ -130,7 +130,7 @@ def _check_asked(asked: Asked, run_id: int, name: str, given: JsonValue) -> None
 def find_workflow_run(store: Store, wanted: str, names: Sequence[str]) -> RunRecord:
     """A run by number, name or folder; `last` is the newest of these workflows, not of all there is."""
     if wanted in ("last", "latest"):
-        newest = [store.page_runs(kind="workflow", name=name, limit=1).items for name in names]
+        newest = [store.page_runs(kind=RunKind.WORKFLOW, name=name, limit=1).items for name in names]
         if found := [run for page in newest for run in page]:
             return max(found, key=lambda run: run.id)
     return store.find_run(wanted)

@@ -12,56 +12,59 @@ import orjson
 from benchwright.core import encode_json
 from benchwright.reports.files.atomic import replacing
 from benchwright.reports.files.parquet import write_samples
-from benchwright.reports.files.predictions import (
-    prediction_line,
-    predictions_of,
-    sample_ids,
-)
+from benchwright.reports.files.predictions import prediction_line, sample_ids
 from benchwright.reports.files.workbook import write_workbook
-from benchwright.reports.terminal.workflows import summary_of
-from benchwright.reports.views.settings import endpoint_of
+from benchwright.reports.views.runs import RunDetails
+from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.text import without_formula
-from benchwright.store import RunRecord, Store
+
+FORMATS = ("jsonl", "csv", "parquet", "xlsx")
+"""What samples can be exported as."""
+TEXT_FORMATS = ("jsonl", "csv")
+"""Those that can be printed, line by line."""
 
 
-def export_samples(store: Store, run: RunRecord, path: Path, kind: str, *, raw: bool = False) -> int:
+def export_samples(
+    details: RunDetails, samples: RunSamples, path: Path, format: str, *, raw: bool = False
+) -> int:
     """Write the samples of a run and return how many they are. The file is there whole or not at all."""
-    if kind == "parquet":
-        choices = endpoint_of(run).get("type") == "completions_logprob"
-        return write_samples(path, store.samples(run.id), _metrics(run), choices=choices)
-    if kind == "xlsx":
+    if format == "parquet":
+        return write_samples(path, samples, _metrics(details), choices=details.ranks_choices)
+    if format == "xlsx":
         with replacing(path) as temporary:
-            written, _ = write_workbook(temporary, _table(store, run))
+            written, _ = write_workbook(temporary, _table(details, samples))
         return written - 1
-    count = -1 if kind == "csv" else 0  # the heading is no sample
+    count = -1 if format == "csv" else 0  # the heading is no sample
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        for line in exported_lines(store, run, kind, raw=raw):
+        for line in exported_lines(details, samples, format, raw=raw):
             file.write(line)
             count += 1
     return count
 
 
-def exported_lines(store: Store, run: RunRecord, kind: str, *, raw: bool = False) -> Iterator[str]:
+def exported_lines(
+    details: RunDetails, samples: RunSamples, format: str, *, raw: bool = False
+) -> Iterator[str]:
     """The samples as texts that end their lines, streamed: `jsonl`, or `csv` with a heading. Cells of CSV that a
-    spreadsheet would take for formulas get an apostrophe, unless they are wanted `raw`."""
-    if kind != "csv":
-        yield from (line.decode() for line in _lines(store, run))
+    spreadsheet would take for formulas get an apostrophe, unless `raw` is set."""
+    if format != "csv":
+        yield from (line.decode() for line in _lines(details, samples))
         return
     write = _csv_writer()
-    for cells in _table(store, run):
+    for cells in _table(details, samples):
         yield write([_csv_cell(cell) if raw else without_formula(_csv_cell(cell)) for cell in cells])
 
 
-def _lines(store: Store, run: RunRecord) -> Iterator[bytes]:
-    identify = sample_ids(run.id, str(store.workspace.root))
-    return (prediction_line(predicted, run.name, identify) for predicted in predictions_of(store, run.id))
+def _lines(details: RunDetails, samples: RunSamples) -> Iterator[bytes]:
+    identify = sample_ids(samples.identity)
+    return (prediction_line(each, details.run.name, identify) for each in samples.predictions())
 
 
-def _table(store: Store, run: RunRecord) -> Iterator[list[Any]]:
-    """The samples as cells, behind a heading: texts, numbers, truth values, and JSON where a value is none of them."""
-    metrics = _metrics(run)
+def _table(details: RunDetails, samples: RunSamples) -> Iterator[list[Any]]:
+    """The samples as cells, after a heading: texts, numbers, truth values, and JSON where a value is none of them."""
+    metrics = _metrics(details)
     yield [*_COLUMNS, *(f"score.{name}" for name in metrics), "row"]
-    for line in _lines(store, run):
+    for line in _lines(details, samples):
         record: dict[str, Any] = orjson.loads(line)
         scores = record["scores"] or {}
         record["error"] = (record.get("error") or {}).get("message")
@@ -80,9 +83,8 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _metrics(run: RunRecord) -> list[str]:
-    summary = summary_of(run)
-    return [] if summary is None else list(summary.metrics)
+def _metrics(details: RunDetails) -> list[str]:
+    return [] if details.result is None else list(details.result.metrics)
 
 
 def _csv_writer() -> Callable[[list[Any]], str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,7 @@ from benchwright.core import Row, load_json
 from benchwright.reports.files.arrow_columns import column
 from benchwright.reports.files.atomic import replacing
 from benchwright.reports.views.json_lists import dump_each
-from benchwright.reports.views.sample_columns import in_blocks, sample_columns
-from benchwright.reports.views.samples import SampleView
-from benchwright.store import SampleSteps
+from benchwright.reports.views.samples import RunSamples, SampleView
 
 GROUP_ROWS = 2_000
 """Rows per row group: as many as are held as Python objects at a time."""
@@ -33,9 +31,7 @@ _LONG = frozenset({"prompt", "messages", "response", "reasoning", "scores", "met
 """Columns nobody looks up by their smallest and largest value."""
 
 
-def write_samples(
-    path: Path, samples: Iterable[SampleSteps], metrics: Sequence[str], *, choices: bool = False
-) -> int:
+def write_samples(path: Path, samples: RunSamples, metrics: Sequence[str], *, choices: bool = False) -> int:
     """Write the file and return the number of rows.
 
     Columns are the fields of `SampleView`; `scores` and `metadata` are JSON texts, and each metric has a
@@ -69,14 +65,14 @@ def sample_rows(table: Any) -> list[Row]:
     return rows
 
 
-def _groups(samples: Iterable[SampleSteps], metrics: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
+def _groups(samples: RunSamples, metrics: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
     """The columns of one row group after the other."""
     group: dict[str, list[Any]] = {}
     rows = held = 0
-    for block, size in in_blocks(samples, GROUP_ROWS, GROUP_BYTES):
-        for name, values in _columns(block, metrics).items():
+    for block in samples.blocks(GROUP_ROWS, GROUP_BYTES):
+        for name, values in _with_scores(block.columns, metrics).items():
             group.setdefault(name, []).extend(values)
-        rows, held = rows + len(block), held + size
+        rows, held = rows + block.rows, held + block.size
         if rows >= GROUP_ROWS or held >= GROUP_BYTES:
             yield group
             group, rows, held = {}, 0, 0
@@ -84,13 +80,11 @@ def _groups(samples: Iterable[SampleSteps], metrics: Sequence[str]) -> Iterator[
         yield group
 
 
-def _columns(block: Sequence[SampleSteps], metrics: Sequence[str]) -> dict[str, Sequence[Any]]:
-    columns = sample_columns(block)
+def _with_scores(columns: dict[str, Sequence[Any]], metrics: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """The columns, scores as JSON texts, and a column for each metric."""
     scores = columns["scores"]
-    for metric in metrics:
-        columns[f"score.{metric}"] = _numbers(scores, metric)
-    columns["scores"] = dump_each(scores)
-    return columns
+    numbers = {f"score.{metric}": _numbers(scores, metric) for metric in metrics}
+    return {**columns, **numbers, "scores": dump_each(scores)}
 
 
 def _schema(pa: Any, metrics: Sequence[str], choices: bool) -> Any:

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 from benchwright.core import JsonObject, UsageError, suggest
 from benchwright.plugins import Registry, check_function
-from benchwright.reports.views.runs import results_json
-from benchwright.store import RunRecord
+from benchwright.reports.views.runs import RunDetails
 
 ReportWriter: TypeAlias = Callable[[JsonObject, Path], Any]
 """Takes a run, as `show --json` prints it, and the folder of its files."""
@@ -28,7 +27,7 @@ def find_report(name: str) -> ReportWriter:
     return found
 
 
-def write_reports(run: RunRecord, names: Sequence[str]) -> list[str]:
+def write_reports(details: RunDetails, names: Sequence[str]) -> list[str]:
     """Write these reports of a run that has ended; returns what went wrong, one text for each that failed.
 
     A report that fails changes nothing about the run, and stops no other.
@@ -36,7 +35,7 @@ def write_reports(run: RunRecord, names: Sequence[str]) -> list[str]:
     problems = []
     for name in names:
         try:
-            find_report(name)(results_json(run), run.folder)
+            find_report(name)(details.to_json(), details.run.folder)
         except UsageError as error:
             problems.append(f"report {name}: {error}")
         except Exception as error:  # a plugin may raise anything

@@ -1,37 +1,17 @@
-"""One line of JSON per sample and repeat: what was asked, replied, expected, and what it cost."""
+"""One line of JSON per sample and repeat: prompt, reply, target, and what it cost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import orjson
 
-from benchwright.core import WITHOUT_REPLY, JsonObject, encode_json
-from benchwright.reports.views.sample_columns import in_blocks
-from benchwright.reports.views.samples import SampleView, views_of
-from benchwright.store import SampleSteps, Store
+from benchwright.core import WITHOUT_REPLY, encode_json
+from benchwright.reports.views.samples import Predicted, SampleView
 
 Identify: TypeAlias = Callable[[int, int], str]
 """Row number and repeat to an id."""
-
-"""Outcomes without a reply."""
-
-
-class Predicted(NamedTuple):
-    """A sample with what its record adds to the view."""
-
-    view: SampleView
-    """The sample."""
-    error: JsonObject | None
-    """`kind`, `message` and `http_status` of what went wrong."""
-
-
-def predictions_of(store: Store, run_id: int) -> Iterator[Predicted]:
-    """All samples of a run in row order, streamed."""
-    for samples, _ in in_blocks(store.samples(run_id)):
-        for view, steps in zip(views_of(samples), samples, strict=True):
-            yield Predicted(view, None if view.error is None else _error(view, steps))
 
 
 def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> bytes:
@@ -43,7 +23,7 @@ def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> b
         "repeat": view.repeat,
         "success": view.outcome not in WITHOUT_REPLY,
         "uuid": identify(view.sample_id, view.repeat),
-        "origin_prompt": _asked(view),
+        "origin_prompt": _prompt(view),
         "prediction": view.response,
         "gold": view.target,
         "outcome": view.outcome,
@@ -60,13 +40,13 @@ def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> b
 
 
 def failed_line(predicted: Predicted, dataset: str) -> bytes:
-    """A sample without a score: what was asked and what went wrong."""
+    """A sample without a score: its prompt, and what went wrong."""
     view = predicted.view
     record = {
         "data_abbr": dataset,
         "id": view.sample_id,
         "repeat": view.repeat,
-        "input": _asked(view),
+        "input": _prompt(view),
         "outcome": view.outcome,
         "error_info": view.error,
         "error": predicted.error,
@@ -74,30 +54,21 @@ def failed_line(predicted: Predicted, dataset: str) -> bytes:
     return _line(record)
 
 
-def sample_ids(run_id: int, workspace: str) -> Identify:
+def sample_ids(identity: str) -> Identify:
     """Gives the samples of a run ids that no other sample has; the same each time they are written."""
     from uuid import NAMESPACE_URL, uuid5
 
-    space = uuid5(NAMESPACE_URL, f"benchwright:{workspace}#{run_id}")
+    space = uuid5(NAMESPACE_URL, identity)
     return lambda sample, repeat: str(uuid5(space, f"{sample}/{repeat}"))
 
 
-def _asked(view: SampleView) -> Any:
+def _prompt(view: SampleView) -> Any:
     """The prompt; the messages where there is more than that one."""
     if view.messages is None:
         return view.prompt
     messages = orjson.loads(view.messages)
     plain = len(messages) == 1 and isinstance(messages[0].get("content"), str)
     return view.prompt if plain else messages
-
-
-def _error(view: SampleView, steps: SampleSteps) -> JsonObject:
-    error: JsonObject = {"kind": view.outcome, "message": view.error}
-    if view.outcome == "request_failed" and steps.call_output is not None:
-        failure = orjson.loads(steps.call_output).get("x")
-        if failure:
-            error["kind"], error["http_status"] = failure[0], failure[2]
-    return error
 
 
 def _line(record: dict[str, Any]) -> bytes:

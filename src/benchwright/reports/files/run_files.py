@@ -1,90 +1,112 @@
-"""The files of a run. Each is written under a temporary name and renamed, so none is ever half there."""
+"""The files of a run. Each is written under a temporary name and renamed, so none is ever half there.
+
+Two runs that measured the same into the same folder give equal bytes of `results.yml`, however often one of them was
+interrupted: it holds no times, run numbers, speeds or cache counts. Numbers keep their full precision.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, RunSummary, exact_json, known_secrets
+from benchwright.core import JsonObject, MetricSummary, RunFile, RunSummary, exact_json, known_secrets
 from benchwright.reports.files.atomic import write_whole
 from benchwright.reports.files.parquet import write_samples
-from benchwright.reports.files.results import dump_yaml, results_document
-from benchwright.reports.views.settings import (
-    PARAMS,
-    command_of,
-    endpoint_of,
-    output_dir_of,
-    params_of,
-    sent_settings,
-    without_none,
-)
-from benchwright.store import RunRecord, Store
-
-RUN_FILES = ("results.yml", "run_config.yml", "samples.parquet", "manifest.json")
-"""Names of a run's files, in its folder."""
-
-_IN_PARAMS = {*PARAMS, "benchmark", "eval_type", "generation", "retargeted"}
+from benchwright.reports.views.configuration import config_table, manifest_table, run_config
+from benchwright.reports.views.figures import metric_stats
+from benchwright.reports.views.run_folders import ALL_REPLIES
+from benchwright.reports.views.runs import RunDetails
+from benchwright.reports.views.samples import RunSamples
+from benchwright.reports.views.settings import table_of, without_none
 
 
-def write_run_files(store: Store, run: RunRecord, summary: RunSummary) -> list[Path]:
+def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummary) -> list[Path]:
     """Write all files of a run into its folder and return their paths. Existing ones are replaced."""
-    folder = run.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    write_run_config(run)
-    choices = endpoint_of(run).get("type") == "completions_logprob"
-    write_samples(folder / "samples.parquet", store.samples(run.id), list(summary.metrics), choices=choices)
-    write_whole(folder / "manifest.json", _json(manifest_document(run)))
+    folder = details.run.folder
+    write_run_config(details)
+    write_samples(folder / RunFile.SAMPLES, samples, list(summary.metrics), choices=details.ranks_choices)
+    write_whole(folder / RunFile.MANIFEST, _json(manifest_table(details)))
     # Last: who finds results.yml finds the others too.
-    write_whole(folder / "results.yml", dump_yaml(results_document(run, summary)))
-    return [folder / name for name in RUN_FILES]
+    write_whole(folder / RunFile.RESULTS, dump_yaml(results_document(details, summary)))
+    return [folder / name for name in RunFile]
 
 
-def write_run_config(run: RunRecord) -> Path:
+def write_run_config(details: RunDetails) -> Path:
     """Write `run_config.yml`; needs no results, so it can be there before the first request."""
-    run.folder.mkdir(parents=True, exist_ok=True)
-    path = run.folder / "run_config.yml"
-    write_whole(path, dump_yaml(run_config_document(run)))
+    path = details.run.folder / RunFile.CONFIG
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, dump_yaml(run_config(details)))
     return path
 
 
-def run_config_document(run: RunRecord) -> JsonObject:
-    """The merged configuration: `config` and `target` as in `results.yml`, and under `settings` all that
-    has no place there. No secrets."""
-    settings = {name: value for name, value in sent_settings(run).items() if name not in _IN_PARAMS}
-    return {
-        "command": command_of(run),
-        "config": {
-            "output_dir": output_dir_of(run),
-            "params": params_of(run),
-            "type": run.settings.get("eval_type", f"byob_{run.name}.{run.name}"),
+def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
+    """The content of `results.yml`.
+
+    `results.tasks.<name>` holds `metrics.pass@1.scores.<metric>` with `value` and `stats`, with repeats also
+    `metrics.avg@n`, `pass@k`, `cons@k`, `maj@n` and `agree@n`, then `outcomes` (all eight), `reasons`, `samples`,
+    `comparable`, `partial` and `notes`. Unset values are left out.
+    """
+    task: JsonObject = {
+        "metrics": {
+            group: {"scores": {name: _score(metric) for name, metric in metrics.items()}}
+            for group, metrics in {**summary.over_repeats, ALL_REPLIES: summary.metrics}.items()
         },
-        "settings": without_none(settings),
-        "target": {"api_endpoint": endpoint_of(run)},
+        "dataset": _dataset(details.manifest),
+        "outcomes": dict(summary.outcomes),
+        "reasons": dict(summary.reasons) or None,
+        "samples": {
+            "rows": summary.rows,
+            "repeats": summary.repeats,
+            "evaluated": summary.evaluated,
+            "failed": summary.failed,
+            "prompt_tokens": summary.prompt_tokens,
+            "completion_tokens": summary.completion_tokens,
+            "partly_counted": None if summary.partly_counted is None else dict(summary.partly_counted),
+            "cut": summary.cut or None,
+        },
+        "comparable": summary.comparable,
+        "partial": summary.partial,
+        "notes": list(summary.notes),
+        "derived": dict(summary.derived) or None,
+        "headline": summary.headline,
+        "lower_is_better": list(summary.lower_is_better) or None,
+    }
+    return {
+        **config_table(details),
+        "git_hash": None,
+        "results": {"groups": {}, "tasks": {details.run.name: without_none(task)}},
     }
 
 
-def manifest_document(run: RunRecord) -> JsonObject:
-    """What the run was made of: hashes, fingerprints, versions, seed; and which run it was, and when."""
-    return {
-        **run.manifest,
-        "run": {
-            "id": run.id,
-            "name": run.name,
-            "target": run.target,
-            "model": run.model,
-            "created_at": iso_time(run.created_at),
-            "finished_at": iso_time(run.finished_at),
-        },
-    }
+def dump_yaml(document: JsonObject) -> bytes:
+    """As YAML with sorted keys, one line per value, without secrets."""
+    import yaml
 
-
-def iso_time(seconds: float | None) -> str | None:
-    """A wall-clock time as ISO 8601 in UTC."""
-    return (
-        None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the quick one, not in every build
+    kept = known_secrets().clean_value(document)  # notes and names may quote a server
+    text: str = yaml.dump(
+        kept, Dumper=dumper, sort_keys=True, allow_unicode=True, default_flow_style=False, width=2**20
     )
+    return text.encode()
+
+
+def _dataset(manifest: JsonObject) -> JsonObject:
+    """Which data, by content, and how many examples precede each prompt."""
+    data, shots = table_of(manifest.get("dataset")), manifest.get("fewshot")
+    known: JsonObject = {
+        "name": data.get("name"),
+        "fingerprint": data.get("fingerprint"),
+        "num_fewshot": shots.get("count") if isinstance(shots, dict) else 0,
+    }
+    if isinstance(shots, dict) and "shown_min" in shots:  # records of older versions lack it
+        known["fewshot_shown"] = {"min": shots["shown_min"], "mean": shots.get("shown_mean")}
+    return known
+
+
+def _score(metric: MetricSummary) -> JsonObject:
+    return {"value": metric.value, "stats": metric_stats(metric)}
 
 
 def _json(document: JsonObject) -> bytes:

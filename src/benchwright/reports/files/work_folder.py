@@ -1,4 +1,4 @@
-"""Writes a work folder from the store: the samples of each run stream by once, and each file is there whole or not."""
+"""Writes a work folder: the samples of each run stream by once, and each file is there whole or not."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from benchwright.core import JsonObject
 from benchwright.reports.files.atomic import replacing, write_whole
-from benchwright.reports.files.predictions import (
-    failed_line,
-    prediction_line,
-    predictions_of,
-    sample_ids,
-)
-from benchwright.reports.files.results import dump_yaml
-from benchwright.reports.files.run_files import run_config_document
-from benchwright.reports.files.tally import Tally
-from benchwright.reports.files.work_logs import eval_log, infer_log
-from benchwright.reports.files.work_names import FAILED, TaskFiles, task_files
+from benchwright.reports.files.predictions import failed_line, prediction_line, sample_ids
+from benchwright.reports.files.run_files import dump_yaml
+from benchwright.reports.files.work_logs import Tally, eval_log, infer_log
 from benchwright.reports.files.work_results import write_results
-from benchwright.reports.files.work_tasks import WorkTask, record_work_tasks, storable
+from benchwright.reports.files.work_tasks import (
+    FAILED,
+    TaskFiles,
+    record_work_tasks,
+    storable,
+    task_files,
+)
 from benchwright.reports.files.work_texts import summary_csv, summary_json, summary_markdown, summary_text
-from benchwright.reports.views.work_table import SummaryTable, summary_table
-from benchwright.store import RunRecord, Store
+from benchwright.reports.views.configuration import run_config
+from benchwright.reports.views.samples import RunSamples
+from benchwright.reports.views.work_table import WorkRun, WorkTable, work_table
 
 
 def write_work_folder(
-    store: Store,
     folder: Path,
-    tasks: Sequence[WorkTask],
+    workspace: Path,
+    runs: Sequence[WorkRun],
     *,
     details: bool = False,
     extract_rate: bool = False,
@@ -40,71 +40,73 @@ def write_work_folder(
     """Write all files of a work folder and return their paths. Files of the same names are replaced.
 
     Args:
-        store: The workspace that holds the runs.
         folder: Where to; made if it is not there.
-        tasks: The runs, in the order of the tables. Two tasks of equal names get files of their own.
+        workspace: Folder whose `.benchwright/` holds the runs.
+        runs: The runs, in the order of the tables. Two tasks of equal names get files of their own.
         details: Whether results list every sample.
-        extract_rate: Whether results say how many replies an answer could be read out of.
+        extract_rate: Whether results say in how many replies an answer was found.
         moment: Time that file names hold, in seconds since the epoch; None: now.
     """
     folder.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
-    written = [record_work_tasks(folder, store.workspace.root, tasks)]
-    placed, notes = task_files([storable(task) for task in tasks])
-    runs = [(files, store.run(files.task.run_id)) for files in placed]
-    written.append(_config(folder, stamp, runs))
-    for files, run in runs:
-        written += _write_task(store, folder, files, run, details=details, extract_rate=extract_rate)
-    return written + _write_summary(folder, stamp, summary_table(runs, notes))
+    runs = [replace(run, task=storable(run.task)) for run in runs]
+    written = [record_work_tasks(folder, workspace, [run.task for run in runs])]
+    placed, notes = task_files([run.task for run in runs])
+    written.append(_config(folder, stamp, placed, runs))
+    for files, run in zip(placed, runs, strict=True):
+        written += _write_task(folder, files, run, details=details, extract_rate=extract_rate)
+    return written + _write_summary(folder, stamp, work_table(runs, notes))
 
 
-def _config(folder: Path, stamp: str, runs: Sequence[tuple[TaskFiles, RunRecord]]) -> Path:
+def _config(folder: Path, stamp: str, placed: Sequence[TaskFiles], runs: Sequence[WorkRun]) -> Path:
     """The merged configuration of every task, as it was frozen when its run began."""
     document: JsonObject = {
         "tasks": [
             {
                 "model": files.task.model,
                 "dataset": files.task.dataset,
-                "run_id": run.id,
+                "run_id": files.task.run_id,
                 "files": f"{files.model}/{files.dataset}",
-                **run_config_document(run),
+                **run_config(run.details),
             }
-            for files, run in runs
+            for files, run in zip(placed, runs, strict=True)
         ]
     }
     return _write(folder / "configs" / f"{stamp}_{os.getpid()}.yml", dump_yaml(document))
 
 
 def _write_task(
-    store: Store, folder: Path, files: TaskFiles, run: RunRecord, *, details: bool, extract_rate: bool
+    folder: Path, files: TaskFiles, run: WorkRun, *, details: bool, extract_rate: bool
 ) -> list[Path]:
     place = Path(files.model)
     predictions = folder / "predictions" / place / f"{files.dataset}.jsonl"
     failed = predictions.with_name(f"{files.dataset}{FAILED}.jsonl")
-    tally = write_predictions(store, run, files.task.dataset, predictions, failed)
+    dataset = files.task.dataset
+    tally = write_predictions(run.samples, dataset, predictions, failed)
     results = folder / "results" / place / f"{files.dataset}.json"
     results.parent.mkdir(parents=True, exist_ok=True)
-    write_results(results, store, run, files.task.dataset, tally, details=details, extract_rate=extract_rate)
+    write_results(
+        results, run.details, run.samples, dataset, tally, details=details, extract_rate=extract_rate
+    )
     logs = folder / "logs"
-    asked = infer_log(run, store.events(run.id), tally).encode()
     return [
         predictions,
         *([failed] if failed.exists() else []),
         results,
-        _write(logs / "infer" / place / f"{files.dataset}.out", asked),
-        _write(logs / "eval" / place / f"{files.dataset}.out", eval_log(run, tally).encode()),
+        _write(logs / "infer" / place / f"{files.dataset}.out", infer_log(run.details, tally).encode()),
+        _write(logs / "eval" / place / f"{files.dataset}.out", eval_log(run.details, tally).encode()),
     ]
 
 
-def write_predictions(store: Store, run: RunRecord, dataset: str, path: Path, failed: Path | None) -> Tally:
+def write_predictions(samples: RunSamples, dataset: str, path: Path, failed: Path | None) -> Tally:
     """Write every sample to `path` and those without a score also to `failed`, which is not there without any."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    identify = sample_ids(run.id, str(store.workspace.root))
+    identify = sample_ids(samples.identity)
     tally = Tally()
     with ExitStack() as stack:
         lines = stack.enter_context(stack.enter_context(replacing(path)).open("wb"))
         failures = None
-        for predicted in predictions_of(store, run.id):
+        for predicted in samples.predictions():
             tally.add(predicted)
             lines.write(prediction_line(predicted, dataset, identify))
             if failed is not None and predicted.view.scores is None:
@@ -112,15 +114,15 @@ def write_predictions(store: Store, run: RunRecord, dataset: str, path: Path, fa
                     failures = stack.enter_context(stack.enter_context(replacing(failed)).open("wb"))
                 failures.write(failed_line(predicted, dataset))
     if failed is not None and failures is None:
-        failed.unlink(missing_ok=True)  # of an earlier writing, before they were asked again
+        failed.unlink(missing_ok=True)  # of an earlier writing, before a resumed run scored them
     return tally
 
 
-def _write_summary(folder: Path, stamp: str, table: SummaryTable) -> list[Path]:
-    from benchwright.reports.html.pages import summary_page  # 20 ms that only this needs
+def _write_summary(folder: Path, stamp: str, table: WorkTable) -> list[Path]:
+    from benchwright.reports.html.pages import work_page  # Jinja2: 20 ms that only this needs
 
     base = folder / "summary" / f"summary_{stamp}"
-    page = summary_page(table, f"Summary of {folder.name}")
+    page = work_page(table, f"Summary of {folder.name}")
     contents = {
         "txt": summary_text(table).encode(),
         "csv": summary_csv(table).encode(),

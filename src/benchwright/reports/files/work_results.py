@@ -1,29 +1,34 @@
-"""`results/<model>/<dataset>.json`: the numbers of one task, the headline in percent; on request every sample."""
+"""The numbers of one task of a work folder, `results/<model>/<dataset>.json`; on request with every sample."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from benchwright.core import JsonObject, MetricSummary, RunSummary, encode_json
 from benchwright.reports.files.atomic import replacing
-from benchwright.reports.files.tally import Tally, extraction
-from benchwright.reports.terminal.workflows import summary_of
-from benchwright.reports.views.figures import headline_of, is_share
-from benchwright.reports.views.samples import SampleView, sample_views
-from benchwright.store import RunRecord, Store
+from benchwright.reports.files.work_logs import Tally, extraction
+from benchwright.reports.views.figures import METRIC_NAMES, averaged, headline_of, is_fraction
+from benchwright.reports.views.runs import RunDetails
+from benchwright.reports.views.samples import RunSamples, SampleView
 
 
 def write_results(
-    path: Path, store: Store, run: RunRecord, dataset: str, tally: Tally, *, details: bool, extract_rate: bool
+    path: Path,
+    run: RunDetails,
+    samples: RunSamples,
+    dataset: str,
+    tally: Tally,
+    *,
+    details: bool,
+    extract_rate: bool,
 ) -> None:
     """Write the file; with `details` in a further pass over the samples."""
-    summary = summary_of(run)
-    document = results_of(run, summary, tally, extract_rate=extract_rate)
+    summary = run.result
+    document = results_of(run, tally, extract_rate=extract_rate)
     with replacing(path) as temporary, temporary.open("wb") as file:
         head = orjson.dumps(document, option=orjson.OPT_INDENT_2)
         if not details:
@@ -31,15 +36,14 @@ def write_results(
             return
         file.write(head.removesuffix(b"\n}") + b',\n  "details": [')
         headline = None if summary is None else headline_of(summary)
-        for number, record in enumerate(_details(store, run.id, dataset, headline)):
+        for number, record in enumerate(_details(samples, dataset, headline)):
             file.write((b"," if number else b"") + b"\n    " + encode_json(record))
         file.write(b"\n  ]\n}\n")
 
 
-def results_of(
-    run: RunRecord, summary: RunSummary | None, tally: Tally, *, extract_rate: bool = False
-) -> JsonObject:
+def results_of(details: RunDetails, tally: Tally, *, extract_rate: bool = False) -> JsonObject:
     """The numbers. What is known by its metric's name comes first, as tools that read such files look for it."""
+    run, summary = details.run, details.result
     named, document = ({}, {}) if summary is None else _headline(summary)
     document["samples"] = tally.samples
     if summary is not None:
@@ -57,11 +61,11 @@ def results_of(
     document["run"] = {
         "id": run.id,
         "name": run.name,
-        "model": run.model,
+        "model": run.model or "",
         "status": run.status,
         "error": run.error,
-        "rescored_from": run.settings.get("rescored_from"),
-        "version": version_of(run),
+        "rescored_from": run.rescored_from,
+        "version": details.prompt_version,
     }
     # A metric may be called like a key of this file. Each of the two keeps its meaning.
     taken = {*document, "extract_rate", "details"}
@@ -71,26 +75,13 @@ def results_of(
     }
 
 
-def version_of(run: RunRecord) -> str:
-    """Six digits that stand for how rows were asked; `–` for a run that never began."""
-    benchmark = run.manifest.get("benchmark")
-    known: dict[str, Any] = benchmark if isinstance(benchmark, dict) else {}
-    found = str(known.get("prompt_hash") or known.get("hash") or "")
-    return found.removeprefix("sha256:")[:6] or "–"
-
-
-def averaged(metric: str, repeats: int) -> str:
-    """What a mean over several replies to each row is called."""
-    return metric if repeats == 1 else f"{metric} ({repeats} runs average)"
-
-
 def _headline(summary: RunSummary) -> tuple[JsonObject, JsonObject]:
-    """The headline's figures by names that come from the user's metric, and what is said of it under fixed keys."""
+    """The headline's figures by names that come from the user's metric, and what describes it under fixed keys."""
     name = headline_of(summary)
     if name is None:
         return {}, {}
     metric = summary.metrics[name]
-    share = is_share(metric)
+    share = is_fraction(metric)
 
     def figure(value: float) -> float:
         return _percent(value) if share else value
@@ -114,24 +105,24 @@ def _headline(summary: RunSummary) -> tuple[JsonObject, JsonObject]:
 def _binary(metric: MetricSummary) -> bool:
     """Whether the values can only be 0 and 1: then their variance is that of a share."""
     spread = metric.value * (1 - metric.value)
-    return is_share(metric) and abs(metric.stddev**2 - spread) < 1e-9
+    return is_fraction(metric) and abs(metric.stddev**2 - spread) < 1e-9
 
 
 def _metric(metric: MetricSummary) -> JsonObject:
     return {
         "value": metric.value,
         "count": metric.count,
-        "ci95_low": metric.ci_low,
-        "ci95_high": metric.ci_high,
+        METRIC_NAMES["ci_low"]: metric.ci_low,
+        METRIC_NAMES["ci_high"]: metric.ci_high,
         "interval": metric.interval,
         **({"too_few": True} if metric.too_few else {}),
         "failures_as_wrong": metric.with_failures,
     }
 
 
-def _details(store: Store, run_id: int, dataset: str, headline: str | None) -> Iterator[JsonObject]:
+def _details(samples: RunSamples, dataset: str, headline: str | None) -> Iterator[JsonObject]:
     """Row by row: predictions, what was read out of them, expected answers, verdicts; one of each per repeat."""
-    for row, views in groupby(sample_views(store, run_id), key=lambda view: view.sample_id):
+    for row, views in groupby(samples, key=lambda view: view.sample_id):
         found = list(views)
         yield {
             "example_abbr": f"{dataset}_{row}",

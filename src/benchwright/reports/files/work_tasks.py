@@ -1,32 +1,28 @@
-"""Which runs a work folder is about: its one file that is read back, and how folders are made and found."""
+"""Which runs a work folder is about, the names of its files, and how folders are made and found."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from benchwright.core import NotFoundError, UsageError, encode_json, suggest
 from benchwright.reports.files.atomic import write_whole
+from benchwright.reports.views.work_table import WorkTask
 
 RUNS_FILE = "runs.json"
 """Maps tasks to runs, so that the folder can be used again."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkTask:
-    """One model on one dataset."""
-
-    model: str
-    """The model's name, as files and tables show it."""
-    dataset: str
-    """The dataset's name, as files and tables show it."""
-    run_id: int
-    """The run, by its number in the workspace."""
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+|\s+')
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+_LONGEST = 120
+"""Bytes of a name; an ending such as `_failed.jsonl` still fits into the 255 that file systems allow."""
+FAILED = "_failed"
+"""After a dataset's name: the file of its failed samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +36,7 @@ class WorkRuns:
 
 
 def make_work_folder(work_dir: Path, moment: float | None = None) -> Path:
-    """A new folder `<work_dir>/<YYYYmmdd_HHMMSS>` of the local time; a number behind it where that exists."""
+    """A new folder `<work_dir>/<YYYYmmdd_HHMMSS>` of the local time; a number after it where that exists."""
     stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
     for number in range(1, 1000):
         folder = work_dir / (stamp if number == 1 else f"{stamp}_{number}")
@@ -59,7 +55,7 @@ def make_work_folder(work_dir: Path, moment: float | None = None) -> Path:
 
 
 def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
-    """The folder to go on with: `reuse` names it (its time), else the last by name.
+    """The folder to reuse: `reuse` names it (its time), else the last by name.
 
     Raises NotFoundError, with near names.
     """
@@ -72,13 +68,13 @@ def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
         raise NotFoundError(f"{work_dir} has no work folder {reuse!r}.{near}{there}")
     if not known:
         raise NotFoundError(
-            f"{work_dir} has no work folder to go on with; start one by leaving --reuse off, or name another --work-dir"
+            f"{work_dir} has no work folder to reuse; start one by leaving --reuse off, or name another --work-dir"
         )
     return work_dir / known[-1]
 
 
 def record_work_tasks(folder: Path, workspace: Path, tasks: Sequence[WorkTask]) -> Path:
-    """Write down which runs the folder is about. Replaces what stood there."""
+    """Record which runs the folder is about. Replaces an earlier record."""
     known = [asdict(storable(task)) for task in tasks]
     document = orjson.loads(encode_json({"workspace": str(workspace), "tasks": known}))
     path = folder / RUNS_FILE
@@ -106,3 +102,66 @@ def read_work_tasks(folder: Path) -> WorkRuns:
         raise NotFoundError(f"{folder} is no work folder: it has no {RUNS_FILE}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} cannot be read: {error}. Start anew by leaving --reuse off") from None
+
+
+class TaskFiles(NamedTuple):
+    """Where the files of one task go."""
+
+    task: WorkTask
+    """Which one."""
+    model: str
+    """Folder of its model."""
+    dataset: str
+    """Its files, without their endings."""
+
+
+def safe_name(name: str) -> str:
+    """The name with what a file system may refuse replaced by `_`; letters of any script stay.
+
+    >>> safe_name("org/model:7b"), safe_name(".."), safe_name("CON")
+    ('org_model_7b', '_', 'CON_')
+    """
+    safe = _UNSAFE.sub("_", name.encode("utf-8", "replace").decode()).strip(". ")
+    while len(safe.encode()) > _LONGEST:
+        safe = safe[:-1]
+    if _RESERVED.fullmatch(safe):
+        safe += "_"
+    return safe or "_"
+
+
+def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
+    """A place for every task, and a sentence for each whose name another has taken already."""
+    folders = _folders(tasks)
+    taken: set[tuple[str, str]] = set()
+    found: list[TaskFiles] = []
+    notes: list[str] = []
+    for task in tasks:
+        model, wanted = folders[task.model], safe_name(task.dataset)
+        dataset = wanted
+        number = 1
+        # Lower case: some file systems take `A` and `a` for one name. A dataset's failed samples need a name too.
+        while {(model, dataset.lower()), (model, (dataset + FAILED).lower())} & taken:
+            number += 1
+            dataset = f"{wanted}-{number}"
+        taken |= {(model, dataset.lower()), (model, (dataset + FAILED).lower())}
+        if number > 1:
+            notes.append(
+                f"{task.model} on {task.dataset} (run {task.run_id}): the name is taken, its files are called {dataset}"
+            )
+        found.append(TaskFiles(task, model, dataset))
+    return found, notes
+
+
+def _folders(tasks: Sequence[WorkTask]) -> dict[str, str]:
+    """A folder for each model's name; two names that would share one get two."""
+    folders: dict[str, str] = {}
+    for task in tasks:
+        if task.model in folders:
+            continue
+        wanted = folder = safe_name(task.model)
+        number = 1
+        while folder.lower() in {known.lower() for known in folders.values()}:
+            number += 1
+            folder = f"{wanted}-{number}"
+        folders[task.model] = folder
+    return folders

@@ -3,115 +3,77 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import orjson
 
 from benchwright.core import OUTCOMES, printable
+from benchwright.reports.views.figures import METRIC_NAMES
 from benchwright.reports.views.text import without_formula
-from benchwright.reports.views.work_table import Cell, SummaryTable
+from benchwright.reports.views.work_table import FIGURE_COLUMNS, Cell, WorkTable
 
 HEADINGS = ("dataset", "version", "metric", "mode")
 """Columns in front of the models."""
-BESIDE = (
-    "model",
-    "dataset",
-    "metric",
-    "value",
-    "95 % interval",
-    "n",
-    "samples",
-    "failed",
-    "run",
-    "remark",
-    *OUTCOMES,
-)
-"""Columns of the second table: what a figure rests on."""
+_FIGURE_HEADINGS = tuple(column.heading for column in FIGURE_COLUMNS)
 
 
-def summary_text(table: SummaryTable) -> str:
+def summary_text(table: WorkTable) -> str:
     """For a terminal or a mail: two tables in columns, and the notes."""
-    parts = [_columns((*HEADINGS, *table.models), _main(table)), _columns(BESIDE, beside(table))]
+    parts = [_columns((*HEADINGS, *table.models), _main(table)), _columns(_FIGURE_HEADINGS, table.figures())]
     if table.notes:
         parts.append("".join(f"note: {printable(note)}\n" for note in table.notes))
     return "\n".join(parts)
 
 
-def summary_markdown(table: SummaryTable) -> str:
+def summary_markdown(table: WorkTable) -> str:
     """The same as Markdown."""
-    parts = [_pipes((*HEADINGS, *table.models), _main(table)), _pipes(BESIDE, beside(table))]
+    parts = [_pipes((*HEADINGS, *table.models), _main(table)), _pipes(_FIGURE_HEADINGS, table.figures())]
     if table.notes:
         parts.append("".join(f"* {_markdown(note)}\n" for note in table.notes))
     return "\n".join(parts)
 
 
-def summary_csv(table: SummaryTable) -> str:
-    """One line per dataset and metric; behind the models' figures what each rests on. Figures are bare numbers."""
+def summary_csv(table: WorkTable) -> str:
+    """One line per dataset and metric; after the models' figures what each is based on. Figures are bare numbers."""
     import csv
 
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    more = ("n", "ci95_low", "ci95_high", "failed", "run", *OUTCOMES)
-    writer.writerow(
-        map(
-            without_formula,
-            [*HEADINGS, *table.models, *(f"{model} {name}" for model in table.models for name in more)],
-        )
-    )
+    more = [f"{model} {name}" for model in table.models for name in _CSV_COLUMNS]
+    writer.writerow(map(without_formula, [*HEADINGS, *table.models, *more]))
     for line in table.lines:
         cells = [line.cells.get(model) for model in table.models]
         figures = ["" if cell is None or cell.value is None else f"{cell.value:.2f}" for cell in cells]
-        writer.writerow(
-            [
-                *map(without_formula, (line.dataset, line.version, line.metric, line.mode)),
-                *figures,
-                *chain.from_iterable(map(_more, cells)),
-            ]
-        )
+        names = map(without_formula, (line.dataset, line.version, line.metric, line.mode))
+        rests = ["" if cell is None else column(cell) for cell in cells for column in _CSV_COLUMNS.values()]
+        writer.writerow([*names, *figures, *rests])
     return stream.getvalue()
 
 
-def summary_json(table: SummaryTable) -> bytes:
+def summary_json(table: WorkTable) -> bytes:
     """For programs: unrounded, with every cell's run."""
-    document: dict[str, Any] = {
-        "models": list(table.models),
-        "lines": [
-            {
-                "dataset": line.dataset,
-                "version": line.version,
-                "metric": line.metric,
-                "mode": line.mode,
-                "unit": "percent" if line.percent else "as scored",
-                "models": {model: _cell_json(cell) for model, cell in line.cells.items()},
-            }
-            for line in table.lines
-        ],
-        "notes": list(table.notes),
-    }
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(table.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def beside(table: SummaryTable) -> Iterator[list[str]]:
-    """What each figure rests on, one line for each."""
-    for line in table.lines:
-        for model, cell in line.cells.items():
-            yield [
-                model, line.dataset, line.metric, cell.text, interval(cell), f"{cell.count:,}", f"{cell.samples:,}",
-                f"{cell.failed:,}", str(cell.run_id), cell.remark,
-                *(f"{cell.outcomes[outcome]:,}" if outcome in cell.outcomes else "–" for outcome in OUTCOMES),
-            ]  # fmt: skip
+def _bare(figure: float | None) -> str:
+    return "" if figure is None else f"{figure:.2f}"
 
 
-def interval(cell: Cell) -> str:
-    """`61.20 – 74.05`; a width of zero comes of too few values, not of certainty, and is not shown."""
-    if cell.low is None or cell.high is None or cell.low == cell.high:
-        return "–" if cell.value is None else "too few"
-    return f"{cell.low:.2f} – {cell.high:.2f}{' (too few)' * cell.too_few}"
+_CSV_COLUMNS: dict[str, Callable[[Cell], str]] = {
+    "n": lambda cell: str(cell.count),
+    METRIC_NAMES["ci_low"]: lambda cell: _bare(cell.low),
+    METRIC_NAMES["ci_high"]: lambda cell: _bare(cell.high),
+    "failed": lambda cell: str(cell.failed),
+    "run": lambda cell: str(cell.run_id),
+    **{
+        outcome.value: lambda cell, name=outcome.value: str(cell.outcomes.get(name, ""))  # type: ignore[misc]
+        for outcome in OUTCOMES
+    },
+}
+"""What each figure is based on, for every model."""
 
 
-def _main(table: SummaryTable) -> Iterator[list[str]]:
+def _main(table: WorkTable) -> Iterator[list[str]]:
     for line in table.lines:
         cells = [line.cells.get(model) for model in table.models]
         yield [
@@ -155,25 +117,3 @@ def _markdown(text: str) -> str:
     for mark in "\\`*_[]<>|":
         plain = plain.replace(mark, "\\" + mark)
     return plain
-
-
-def _more(cell: Cell | None) -> list[str]:
-    if cell is None:
-        return [""] * (5 + len(OUTCOMES))
-    low, high = ("" if end is None else f"{end:.2f}" for end in (cell.low, cell.high))
-    ends = [str(cell.outcomes[outcome]) if outcome in cell.outcomes else "" for outcome in OUTCOMES]
-    return [str(cell.count), low, high, str(cell.failed), str(cell.run_id), *ends]
-
-
-def _cell_json(cell: Cell) -> dict[str, Any]:
-    return {
-        "value": cell.value,
-        "ci95_low": cell.low,
-        "ci95_high": cell.high,
-        "n": cell.count,
-        "samples": cell.samples,
-        "failed": cell.failed,
-        "outcomes": cell.outcomes or None,
-        "run_id": cell.run_id,
-        "remark": cell.remark or None,
-    }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LONGEST = 60
 
 
-def comparison_view(comparison: Comparison) -> Group:
+def comparison_table(comparison: Comparison) -> Group:
     """Everything a reader needs to decide; a rich renderable."""
     from rich.console import Group
     from rich.text import Text

@@ -1,73 +1,20 @@
-"""The result of a run on the terminal: every number with its n, its interval, and what was not measured."""
+"""The result of a run: every number with its n, its interval, and what was not measured."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchwright.core import OUTCOMES, MetricSummary, RunSummary, known_outcome, printable
-from benchwright.reports.files.run_files import RUN_FILES
-from benchwright.reports.terminal.workflows import summary_of
-from benchwright.reports.views.figures import headline_of, too_few_notes
-from benchwright.reports.views.settings import is_demo
+from benchwright.core import OUTCOMES, MetricSummary, RunFile, RunSummary, known_outcome, printable
+from benchwright.reports.terminal.parts import grid
+from benchwright.reports.views.figures import figures_of, headline_of, too_few_notes
+from benchwright.reports.views.result import ResultView
 from benchwright.reports.views.text import duration, number, plural, tokens
-from benchwright.store import RunRecord
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
     from rich.table import Table
     from rich.text import Text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultView:
-    """What the table of one result shows."""
-
-    run_id: int
-    """Number in the workspace."""
-    name: str
-    """Benchmark."""
-    model: str
-    """Model id."""
-    demo: bool
-    """Whether the embedded demo model answered."""
-    status: str
-    """Where the run stands."""
-    folder: Path
-    """Where its files are."""
-    summary: RunSummary
-    """The numbers."""
-    stopped_because: str = ""
-    """Why it stopped early."""
-    first_failure: str = ""
-    """The commonest failure in plain words."""
-    requests_sent: int | None = None
-    """Requests of the last start; None: not known any more."""
-    retries: int = 0
-    """How many of them repeated a failed attempt."""
-    from_cache: int | None = None
-    """Replies of the last start that came from earlier runs."""
-    seconds: float | None = None
-    """Time the last start spent asking."""
-
-
-def result_view(run: RunRecord) -> ResultView | None:
-    """The result of a recorded run; None while there is none."""
-    summary = summary_of(run)
-    if summary is None:
-        return None
-    return ResultView(
-        run_id=run.id,
-        name=run.name,
-        model=run.model,
-        demo=is_demo(run),
-        status=run.status,
-        folder=run.folder,
-        summary=summary,
-        stopped_because=(run.error or "") if run.status != "failed" else "",
-        first_failure=(run.error or "") if run.status == "failed" else "",
-    )
 
 
 def result_table(view: ResultView) -> Group:
@@ -79,7 +26,9 @@ def result_table(view: ResultView) -> Group:
     size = plural(summary.rows, "row")
     if summary.repeats != 1:
         size += f" × {plural(summary.repeats, 'repeat')}"
-    title = Text.assemble((view.name, "bold"), " on ", (printable(view.model), "bold"), f": {size}")
+    title = Text.assemble(
+        (view.run.name, "bold"), " on ", (printable(view.run.model or ""), "bold"), f": {size}"
+    )
     return Group(Text(), title, _metrics(summary), _remarks(view))
 
 
@@ -95,12 +44,7 @@ def _metrics(summary: RunSummary) -> Table | str:
     table.add_column("metric", overflow="fold")
     for heading in ("value", "95 % interval", "n", *(("failures as wrong", "n") if both else ())):
         table.add_column(heading, justify="right", no_wrap=True)
-    over_repeats = {
-        f"{name}, {figure}": metric
-        for figure, metrics in summary.over_repeats.items()
-        for name, metric in metrics.items()
-    }
-    for name, metric in {**_headline_first(summary), **over_repeats}.items():
+    for name, metric in {**_headline_first(summary), **figures_of(summary)}.items():
         cells = [printable(name), number(metric.value)]
         cells += [_interval(metric), f"{metric.count:,}"]
         if both:
@@ -127,32 +71,27 @@ def _interval(metric: MetricSummary) -> str:
 
 
 def _remarks(view: ResultView) -> Table:
-    from rich.table import Table
     from rich.text import Text
 
     summary = view.summary
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
     counts = Text(" · ").join(
         Text(f"{outcome} {summary.outcomes.get(outcome, 0):,}", _outcome_style(summary, outcome))
         for outcome in OUTCOMES
     )
-    grid.add_row("outcomes", counts)
+    rows: list[tuple[str, str | RenderableType]] = [("outcomes", counts)]
     if summary.reasons:
-        told = " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items())
-        grid.add_row("reasons", Text(told, "yellow"))
-    for note in _warnings(view):
-        grid.add_row("note", Text(printable(note), "yellow"))
+        reasons = " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items())
+        rows.append(("reasons", Text(reasons, "yellow")))
+    rows += [("note", Text(printable(note), "yellow")) for note in _warnings(view)]
     if view.first_failure:
-        grid.add_row("failure", Text(printable(view.first_failure), "red"))
+        rows.append(("failure", Text(printable(view.first_failure), "red")))
     if view.seconds is not None:
-        grid.add_row("time", _speed(view))
-    if told := tokens(summary):
-        grid.add_row("tokens", told)
-    grid.add_row("files", _plain(f"{_short(view.folder)}/: {', '.join(RUN_FILES)}"))
-    grid.add_row("run", _plain(_next_step(view)))
-    return grid
+        rows.append(("time", _speed(view)))
+    if counted := tokens(summary):
+        rows.append(("tokens", counted))
+    rows.append(("files", f"{_short(view.run.folder)}/: {', '.join(RunFile)}"))
+    rows.append(("run", _next_step(view)))
+    return grid(rows)
 
 
 def _warnings(view: ResultView) -> list[str]:
@@ -178,28 +117,26 @@ def _speed(view: ResultView) -> str:
 
 
 _LATER = "benchwright rescore RUN"
-"""How the reason of a run ends that was only to ask."""
+"""How the reason ends of a run that was not to score."""
 
 
 def _next_step(view: ResultView) -> str:
-    if view.summary.partial and view.summary.failed:
-        return (
-            f"{view.run_id} {view.status} (go on: benchwright resume {view.run_id}; "
-            f"with what failed: benchwright resume {view.run_id} --retry-failed)"
-        )
-    if view.summary.partial:
-        return f"{view.run_id} {view.status} (go on: benchwright resume {view.run_id})"
-    if view.summary.unscored.endswith(_LATER):
-        return f"{view.run_id} {view.status} (score it: benchwright rescore {view.run_id})"
-    if view.summary.failed and any(note.startswith("rescored from") for note in view.summary.notes):
-        return f"{view.run_id} {view.status} (benchwright show {view.run_id} --failed)"  # nothing can be asked again
-    if view.summary.failed:
-        return (
-            f"{view.run_id} {view.status} (benchwright show {view.run_id} --failed, "
-            f"benchwright resume {view.run_id} --retry-failed)"
-        )
-    wrong = f", benchwright show {view.run_id} --wrong" if _some_wrong(view.summary) else ""
-    return f"{view.run_id} {view.status} (benchwright show {view.run_id}{wrong})"
+    summary, run = view.summary, view.run.id
+    if summary.partial:
+        hint = f"to resume: benchwright resume {run}"
+        if summary.failed:
+            hint += f"; with what failed: benchwright resume {run} --retry-failed"
+    elif summary.unscored.endswith(_LATER):
+        hint = f"score it: benchwright rescore {run}"
+    elif summary.failed:
+        hint = f"benchwright show {run} --failed"
+        if not any(note.startswith("rescored from") for note in summary.notes):  # no model replies again
+            hint += f", benchwright resume {run} --retry-failed"
+    else:
+        hint = f"benchwright show {run}"
+        if _some_wrong(summary):
+            hint += f", benchwright show {run} --wrong"
+    return f"{run} {view.run.status} ({hint})"
 
 
 def _some_wrong(summary: RunSummary) -> bool:

@@ -6,21 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchwright.core import printable
-from benchwright.reports.views.side_by_side import SideBySide, SideCell, SideRow
+from benchwright.reports.views.side_by_side import SIGNS, SideBySide, SideCell, SideRow
 from benchwright.reports.views.text import number, outcome_counts
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
     from rich.text import Text
-
-_SIGNS = {"failed": "!", "not begun": "·", "partial": "~", "not comparable": "*"}
-_MEANINGS = {
-    "failed": "! failed",
-    "not begun": "· interrupted before it began",
-    "partial": "~ stopped before its end",
-    "not comparable": "* too many samples failed: not comparable",
-}
 
 
 class SideBySideTable:
@@ -118,7 +110,7 @@ def _value(cell: SideCell | None) -> str:
     """`0.7500 (0.41 – 0.93) *`; a width of zero comes of too few values and is not shown as an interval."""
     if cell is None:
         return ""
-    signs = "".join(_SIGNS[mark] for mark in cell.marks)
+    signs = "".join(SIGNS[mark][0] for mark in cell.marks)
     if cell.value is None:
         return f"– {signs}".rstrip()
     text = number(cell.value)
@@ -147,7 +139,7 @@ def _style(cell: SideCell) -> str:
 
 def _legend(comparison: SideBySide) -> list[str]:
     found = dict.fromkeys(mark for row in comparison.rows for cell in row.cells for mark in cell.marks)
-    texts = [_MEANINGS[mark] for mark in found if mark in _MEANINGS]
+    texts = [" ".join(SIGNS[mark]) for mark in found]
     return [" · ".join(["mean (95 % interval)", *texts])]
 
 

@@ -1,4 +1,4 @@
-"""What two runs were asked to do, as far as it differs: every recorded setting that is not known to be harmless."""
+"""Where the settings of two runs differ: every recorded setting counts that is not known to be harmless."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ _CONTENT = frozenset({"run", "dataset", "benchmark", "fewshot", "hub", "changes"
 _NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
 
 
-def asked_differently(a: RunRecord, b: RunRecord, harmless: Collection[str]) -> JsonObject:
+def setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[str]) -> JsonObject:
     """`{same, differences: [{path, run_a, run_b}]}`. A setting that is not named in `harmless` counts, so that a new one
     is never left out."""
     differences: list[JsonValue] = [
         {"path": difference.path, "run_a": difference.old, "run_b": difference.new}
-        for difference in json_differences(_asked(a, harmless), _asked(b, harmless))
+        for difference in json_differences(_settings(a, harmless), _settings(b, harmless))
     ]
     return {"same": not differences, "differences": differences}
 
 
-def _asked(run: RunRecord, harmless: Collection[str]) -> JsonObject:
+def _settings(run: RunRecord, harmless: Collection[str]) -> JsonObject:
     settings = sent_settings(run)
-    asked = _without(settings, {*_KNOWN_OTHERWISE, *harmless})
+    found = _without(settings, {*_KNOWN_OTHERWISE, *harmless})
     for name, value in run.manifest.items():
         if name in _CONTENT:
             continue
         if name == "endpoint" and isinstance(value, dict):
             value = {"type": value.get("type")}  # the address is that of the model, the headers are settings
         if value not in _NOTHING:
-            asked[name] = value
-    return asked
+            found[name] = value
+    return found
 
 
 def _without(table: JsonObject, known: Collection[str], prefix: str = "") -> JsonObject:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, is_share, is_time, lower_is_better, suggest
+from benchwright.core import JsonObject, JsonValue, is_share, is_time, lower_is_better
 from benchwright.reports.views.comparison import (
     ChangedSample,
     Comparison,
+    ComparisonOptions,
     MetricComparison,
     MetricSide,
     Side,
@@ -15,33 +16,25 @@ from benchwright.reports.views.comparison import (
     adjusted,
     direction_of,
     field_differences,
+    requested_metrics,
     title_of,
 )
-from benchwright.reports.views.steps import StepView, step_views
+from benchwright.reports.views.settings import table_of
+from benchwright.reports.views.workflows import StepView, step_views, workflow_view
 from benchwright.stats import compare_pairs
 from benchwright.store import MetricTotals, RunRecord, Store
 
 _TIME_UNITS = ("ns", "us", "µs", "ms", "s", "sec", "second", "seconds", "min", "minutes", "h", "hours")
 
 
-def compare_workflows(
-    store: Store,
-    a: RunRecord,
-    b: RunRecord,
-    *,
-    metric: str | None,
-    tolerance: float,
-    times: bool,
-    listed: int | None,
-    lower: Collection[str] = (),
-) -> Comparison:
-    """Compare two workflow runs; `compare_runs` explains the options."""
+def compare_workflows(store: Store, a: RunRecord, b: RunRecord, options: ComparisonOptions) -> Comparison:
+    """Compare two workflow runs by their steps. NotFoundError for a metric that neither has."""
     left = {view.step.key: view for view in step_views(store, a.id)}
     right = {view.step.key: view for view in step_views(store, b.id)}
     keys = list(dict.fromkeys([*left, *right]))
     pairs = [pair for pair in (_step(key, left.get(key), right.get(key)) for key in keys) if pair is not None]
-    metrics = _metrics(store, a, b, left, right, metric, tolerance, lower)
-    counted = [found for found in metrics if times or not found.noise]
+    metrics = _metrics(store, a, b, left, right, options)
+    counted = [found for found in metrics if options.times or not found.noise]
     inputs, outputs = _sides_of(a.input, b.input), _sides_of(a.output, b.output)
     changed = [
         ChangedSample(pair.step, None, left[pair.step].output, right[pair.step].output)
@@ -57,8 +50,8 @@ def compare_workflows(
         regressed=any(found.worse and found.significant for found in counted),
         warnings=(*_doubts(a, b), *_other_data(left, right)),
         metrics=tuple(metrics),
-        steps=tuple(pairs[:listed]),
-        changed=tuple(changed[:listed]),
+        steps=tuple(pairs[: options.listed]),
+        changed=tuple(changed[: options.listed]),
         both=sum(key in left and key in right for key in keys),
         only_a=sum(key not in right for key in keys),
         only_b=sum(key not in left for key in keys),
@@ -92,19 +85,11 @@ def _metrics(
     b: RunRecord,
     left: Mapping[str, StepView],
     right: Mapping[str, StepView],
-    only: str | None,
-    tolerance: float,
-    lower: Collection[str],
+    options: ComparisonOptions,
 ) -> list[MetricComparison]:
     totals_a, totals_b = store.metric_totals(a.id), store.metric_totals(b.id)
-    names = list(dict.fromkeys([*totals_a, *totals_b]))
-    if only is not None:
-        if only not in names:
-            known = ", ".join(names) or "none"
-            raise NotFoundError(
-                f"neither run has a metric {only!r}.{suggest(only, names)} They have: {known}"
-            )
-        names = [only]
+    names = requested_metrics([*totals_a, *totals_b], options.metric)
+    tolerance = options.tolerance
     found = []
     for name in names:
         one, other = totals_a.get(name), totals_b.get(name)
@@ -120,7 +105,7 @@ def _metrics(
                 same=one is not None and other is not None and abs(other.mean - one.mean) <= tolerance,
                 direction=direction_of(means[0], means[1], paired, tolerance),
                 noise=is_time(name) or any(t is not None and t.unit in _TIME_UNITS for t in (one, other)),
-                lower_is_better=lower_is_better(name, lower),
+                lower_is_better=lower_is_better(name, options.lower),
             )
         )
     return adjusted(found)
@@ -148,14 +133,13 @@ def _sides_of(a: JsonValue, b: JsonValue) -> JsonObject:
 
 
 def _side(run: RunRecord) -> Side:
-    model = run.input.get("model") if isinstance(run.input, dict) else None
-    duration = None if run.finished_at is None else round(run.finished_at - run.created_at, 3)
+    view = workflow_view(run)
     return Side(
         run.id,
         run.name,
         run.status,
-        model if isinstance(model, str) else "",
-        duration,
+        view.model_title,
+        None if view.seconds is None else round(view.seconds, 3),
         comparable=run.status == "completed",
         title=title_of(run),
     )
@@ -173,17 +157,17 @@ def _doubts(a: RunRecord, b: RunRecord) -> Iterator[str]:
 
 def _other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
     """Files of the program that are not the same: its own, and those that it imports from its folder."""
-    one, other = _table(a.manifest.get("entry")), _table(b.manifest.get("entry"))
+    one, other = table_of(a.manifest.get("entry")), table_of(b.manifest.get("entry"))
     if one.get("sha256") != other.get("sha256"):
         yield f"are of different code ({one.get('path') or '–'}, {other.get('path') or '–'})"
-    before, after = _table(a.manifest.get("modules")), _table(b.manifest.get("modules"))
+    before, after = table_of(a.manifest.get("modules")), table_of(b.manifest.get("modules"))
     if "modules" in a.manifest and "modules" in b.manifest and before != after:
         changed = sorted(name for name in {**before, **after} if before.get(name) != after.get(name))
         yield f"imported different code ({', '.join(changed)})"
 
 
 def _other_versions(a: RunRecord, b: RunRecord) -> Iterator[str]:
-    before, after = _table(a.manifest.get("versions")), _table(b.manifest.get("versions"))
+    before, after = table_of(a.manifest.get("versions")), table_of(b.manifest.get("versions"))
     changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if changed:
         told = ", ".join(f"{name} {before.get(name) or '–'} and {after.get(name) or '–'}" for name in changed)
@@ -195,12 +179,8 @@ def _other_data(left: Mapping[str, StepView], right: Mapping[str, StepView]) -> 
     for key, view in left.items():
         if key not in right:
             continue
-        before, after = _table(view.output), _table(right[key].output)
+        before, after = table_of(view.output), table_of(right[key].output)
         if "identity" in before and "identity" in after and before != after:
             changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
             told = ", ".join(f"{name} {before.get(name)} and {after.get(name)}" for name in changed)
             yield f"the runs read other data at {key} ({told}): a difference may come of that"
-
-
-def _table(value: object) -> JsonObject:
-    return value if isinstance(value, dict) else {}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, TypeAlias
 
-from benchwright.core import JsonObject, JsonValue, encode_json, json_differences
+from benchwright.core import JsonObject, JsonValue, NotFoundError, encode_json, json_differences, suggest
 from benchwright.stats import PairedResult
 from benchwright.store import RunRecord
 
@@ -15,6 +15,30 @@ Direction: TypeAlias = Literal["up", "down", "same", "mixed"]
 
 Presence: TypeAlias = Literal["both", "only_a", "only_b"]
 """Which runs have a sample or step."""
+
+
+LISTED = 20
+"""Changed samples and differing steps that are listed unless more are requested."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """How to compare two runs of the same kind."""
+
+    metric: str | None = None
+    """Only this metric; None: all."""
+    tolerance: float = 0.0
+    """Scores that are no further apart count as equal."""
+    times: bool = False
+    """Whether differences in latency count as differences."""
+    force: bool = False
+    """Compare also where data, prompts or scorers differ."""
+    listed: int | None = LISTED
+    """Most changed samples and steps to list; None: all of them."""
+    lower: Collection[str] = ()
+    """Metrics of which less is better, besides those that a run declares or whose names say so."""
+    harmless: Collection[str] = ()
+    """Settings of a run, and of its model, that change no result. All others are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +108,7 @@ class MetricComparison:
     direction: Direction
     """Where it went."""
     noise: bool
-    """Whether it is a time, which differs from run to run; left out of `differs` unless asked for."""
+    """Whether it is a time, which differs from run to run; left out of `differs` unless requested."""
     lower_is_better: bool = False
     """Whether a smaller value is the better one."""
     p_adjusted: float | None = None
@@ -130,7 +154,7 @@ class StepPair:
     status: Literal["same", "differs"]
     """Whether both ended the same way."""
     output: Literal["same", "differs"]
-    """Whether both brought the same."""
+    """Whether both returned the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +166,7 @@ class Comparison:
     run_b: Side
     """The second."""
     differs: bool
-    """Whether a score, outcome or metric differs beyond the tolerance; times do not count unless asked for."""
+    """Whether a score, outcome or metric differs beyond the tolerance; times do not count unless requested."""
     regressed: bool
     """Whether a metric is worse in the second run and its corrected test says that this is no accident."""
     warnings: tuple[str, ...]
@@ -150,7 +174,7 @@ class Comparison:
     metrics: tuple[MetricComparison, ...]
     """Each metric of either run, the headline first."""
     steps: tuple[StepPair, ...]
-    """Samples or steps that are not the same in both, up to a limit; all of them where all were asked for."""
+    """Samples or steps that are not the same in both, up to a limit; all of them where all were requested."""
     changed: tuple[ChangedSample, ...]
     """The first samples that changed, losses first."""
     both: int
@@ -160,7 +184,7 @@ class Comparison:
     only_b: int
     """Samples that only the second has."""
     inputs: JsonObject
-    """What the runs were asked to do, key by key where they differ."""
+    """The inputs or settings of the runs, where they differ."""
     outputs: JsonObject
     """`same`, and the runs' own outputs where they have any."""
     noun: Literal["sample", "step"] = "sample"
@@ -230,6 +254,17 @@ class Comparison:
 def title_of(run: RunRecord) -> str:
     """What messages call a run: its number, or its folder where it is not of this workspace."""
     return f"run {run.id}" if run.id > 0 else f"{run.folder.parent.name}/{run.folder.name}"
+
+
+def requested_metrics(names: Sequence[str], only: str | None) -> list[str]:
+    """The metrics of both runs, each once; or the one that was requested. NotFoundError where neither run has it."""
+    known = list(dict.fromkeys(names))
+    if only is None:
+        return known
+    if only not in known:
+        there = ", ".join(known) or "none"
+        raise NotFoundError(f"neither run has a metric {only!r}.{suggest(only, known)} They have: {there}")
+    return [only]
 
 
 def adjusted(metrics: Iterable[MetricComparison]) -> list[MetricComparison]:

@@ -1,12 +1,52 @@
-"""Which of a run's metrics stands for it in one figure, whether that figure is a share, and which intervals are rough."""
+"""The figures of a run: its summary by kind, and which metric stands for it."""
 
 from __future__ import annotations
 
-from benchwright.core import MetricSummary, RunSummary
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias
+
+from benchwright.core import JsonObject, MetricSummary, RunSummary, printable
 from benchwright.stats import FEWEST
+from benchwright.store import MetricTotals, RunRecord
+
+MetricFigures: TypeAlias = MetricTotals
+"""All points of one metric of a workflow run."""
 
 _USUAL = ("accuracy", "correct", "acc", "normalised_exact", "exact_match", "score")
 """What people look for first, where the benchmark does not say."""
+
+_RENAMED = {
+    "value": "mean",
+    "ci_low": "ci95_low",
+    "ci_high": "ci95_high",
+    "with_failures": "mean_failures_as_wrong",
+    "with_failures_count": "count_failures_as_wrong",
+}
+METRIC_NAMES = {each.name: _RENAMED.get(each.name, each.name) for each in fields(MetricSummary)}
+"""What files call the figures of a metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowSummary:
+    """The figures of a workflow run."""
+
+    steps: dict[str, int] = field(default_factory=dict)
+    """Steps per status."""
+    metrics: dict[str, MetricTotals] = field(default_factory=dict)
+    """All points of each metric."""
+
+    @classmethod
+    def from_json(cls, record: JsonObject) -> WorkflowSummary:
+        """As the store records it."""
+        steps: Any = record.get("steps") or {}
+        metrics: Any = record.get("metrics") or {}
+        return cls(dict(steps), {name: MetricTotals.from_json(totals) for name, totals in metrics.items()})
+
+
+def summary_of(run: RunRecord) -> RunSummary | None:
+    """The numbers of a benchmark run; None while it has none."""
+    return None if run.summary is None else RunSummary.from_json(run.summary)
 
 
 def headline_of(summary: RunSummary) -> str | None:
@@ -18,9 +58,34 @@ def headline_of(summary: RunSummary) -> str | None:
     return next(iter(metrics), None)
 
 
-def is_share(metric: MetricSummary) -> bool:
-    """Whether all values lie from 0 to 1, so that a mean can be told in percent."""
+def figures_of(summary: RunSummary) -> dict[str, MetricSummary]:
+    """All metrics of a run, then those over repeats."""
+    over_repeats = {
+        f"{name}, {figure}": metric
+        for figure, metrics in summary.over_repeats.items()
+        for name, metric in metrics.items()
+    }
+    return {**summary.metrics, **over_repeats}
+
+
+def is_fraction(metric: MetricSummary) -> bool:
+    """Whether all values lie from 0 to 1, so that a mean can be given in percent."""
     return metric.min >= 0.0 and metric.max <= 1.0
+
+
+def metric_stats(metric: MetricSummary) -> JsonObject:
+    """The figures of a metric under their names in `results.yml`; marks only where they are set."""
+    stats = {there: getattr(metric, name) for name, there in METRIC_NAMES.items()}
+    return {name: value for name, value in stats.items() if value is not False}
+
+
+def metric_of_stats(stats: Mapping[str, Any]) -> MetricSummary:
+    """The reverse of `metric_stats`; a figure that an older file lacks is None, a mark is off."""
+    marks = {each.name for each in fields(MetricSummary) if each.default is False}
+    known: dict[str, Any] = {
+        name: stats.get(there, False if name in marks else None) for name, there in METRIC_NAMES.items()
+    }
+    return MetricSummary(**known)
 
 
 def too_few_notes(summary: RunSummary) -> list[str]:
@@ -30,3 +95,18 @@ def too_few_notes(summary: RunSummary) -> list[str]:
         return []
     which = "" if len(few) == len(summary.metrics) else f" of {', '.join(few)}"
     return [f"fewer than {FEWEST} rows: too few to rely on the 95 % intervals{which}"]
+
+
+def averaged(metric: str, repeats: int) -> str:
+    """What a mean over several replies to each row is called."""
+    return metric if repeats == 1 else f"{metric} ({repeats} runs average)"
+
+
+def first_two(values: dict[str, float]) -> str:
+    """At most two metrics in words.
+
+    >>> first_two({"a": 1.0, "b": 0.5, "c": 0.0}), first_two({})
+    ('a 1.000, b 0.500, +1 more', '–')
+    """
+    parts = [f"{printable(name)} {value:.3f}" for name, value in list(values.items())[:2]]
+    return ", ".join([*parts, *([f"+{len(values) - 2} more"] if len(values) > 2 else [])]) or "–"

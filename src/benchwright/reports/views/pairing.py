@@ -1,15 +1,18 @@
 """The samples of two runs, paired and streamed by the content of their rows: numbers of rows depend on filters, limits,
-order and sampling, and say nothing about which row it is."""
+order and sampling, and do not identify a row."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from benchwright.core import SampleRecord, decode_score
+from benchwright.core import JsonValue, SampleRecord, decode_score, is_share
+from benchwright.reports.views.comparison import ChangedSample, Presence, StepPair
+from benchwright.stats import PairedResult, compare_pairs
 
 
 class Scored(Protocol):
@@ -81,3 +84,147 @@ def _repeats(a: Sequence[Half], b: Sequence[Half]) -> Iterator[Pair]:
     first, second = ({half.repeat: half for half in halves} for halves in (a, b))
     for repeat in sorted({*first, *second}):
         yield Pair(first.get(repeat), second.get(repeat))
+
+
+@dataclass(slots=True)
+class Tally:
+    """The values of one metric, row by row: sums and counts of both sides, since rows may be repeated."""
+
+    rows: dict[int, list[float]] = field(default_factory=dict)
+    """By row: the sum of each side, and how many."""
+
+    def add(self, row: int, a: float, b: float) -> None:
+        """One more pair of a row."""
+        sums = self.rows.setdefault(row, [0.0, 0.0, 0.0])
+        sums[0] += a
+        sums[1] += b
+        sums[2] += 1
+
+    def paired(self, name: str) -> PairedResult | None:
+        """The test of both sides; None without rows."""
+        if not self.rows:
+            return None
+        return compare_pairs(
+            [a / n for a, _, n in self.rows.values()],
+            [b / n for _, b, n in self.rows.values()],
+            share=is_share(name),
+        )
+
+
+@dataclass(slots=True)
+class PairedSamples:
+    """What the pairs of two runs show: values by metric, and the samples that changed."""
+
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    """Values of samples that both runs scored, by metric."""
+    steps: list[StepPair] = field(default_factory=list)
+    """Samples that are not the same in both."""
+    changed: list[ChangedSample] = field(default_factory=list)
+    """Samples whose scores or outcomes changed, losses first."""
+    both: int = 0
+    """Samples that both runs have."""
+    only_a: int = 0
+    """Samples that only the first has."""
+    only_b: int = 0
+    """Samples that only the second has."""
+    differ: bool = False
+    """Whether any sample is not the same in both."""
+    failed: dict[str, Tally] = field(default_factory=dict)
+    """As `tallies`, with failed samples as 0."""
+    lost: list[int] = field(default_factory=list)
+    """Rows of samples that failed in both runs."""
+    failures: bool = False
+    """Whether a paired sample failed."""
+
+    def with_failures(self, name: str) -> PairedResult | None:
+        """The pairs of a metric, failed samples counted as 0; None where none failed."""
+        if not self.failures or name not in self.failed:
+            return None
+        tally = self.failed[name]
+        for row in self.lost:
+            tally.add(row, 0.0, 0.0)
+        return tally.paired(name)
+
+    def add_scores(self, a: Half, b: Half) -> tuple[dict[str, float], dict[str, float]]:
+        """Count the scores of a pair; returns them."""
+        scores_a, scores_b = _numbers(a), _numbers(b)
+        failed_a, failed_b = _failed(a), _failed(b)
+        self.failures = self.failures or failed_a or failed_b
+        if failed_a and failed_b:
+            self.lost.append(b.row)
+        for name in {**scores_a, **scores_b}:
+            if name in scores_a and name in scores_b:
+                self.tallies.setdefault(name, Tally()).add(b.row, scores_a[name], scores_b[name])
+            if (name in scores_a or failed_a) and (name in scores_b or failed_b):
+                wrong = self.failed.setdefault(name, Tally())
+                wrong.add(b.row, scores_a.get(name, 0.0), scores_b.get(name, 0.0))
+        return scores_a, scores_b
+
+
+def paired_samples(
+    pairs: Iterator[Pair], tolerance: float, listed: int | None, headline: str | None, *, worse: int
+) -> PairedSamples:
+    """Go through the pairs once. `worse` is the sign of a change of the headline to the worse."""
+    seen = PairedSamples()
+    won: list[ChangedSample] = []
+    for a, b in pairs:
+        if a is None or b is None:
+            half = a or b
+            assert half is not None
+            seen.only_a += b is None
+            seen.only_b += a is None
+            seen.differ = True
+            present: Presence = "only_a" if b is None else "only_b"
+            _list(seen.steps, StepPair(_key(half), present, "differs", "differs", "differs"), listed)
+            continue
+        seen.both += 1
+        scores_a, scores_b = seen.add_scores(a, b)
+        outcome = a.record.outcome == b.record.outcome
+        alike = scores_a.keys() == scores_b.keys() and all(
+            abs(scores_b[name] - value) <= tolerance for name, value in scores_a.items()
+        )
+        if outcome and alike:
+            continue
+        seen.differ = True
+        row = a.row_hash == b.row_hash
+        step = StepPair(_key(b), "both", _word(row), _word(outcome), _word(alike))
+        _list(seen.steps, step, listed)
+        change = ChangedSample(_key(b), headline, _side_of(a), _side_of(b))
+        change_of = scores_b.get(headline or "", 0.0) - scores_a.get(headline or "", 0.0)
+        lost = headline is None or change_of * worse > 0
+        _list(seen.changed if lost else won, change, listed)
+    for change in won:
+        _list(seen.changed, change, listed)
+    return seen
+
+
+def _failed(half: Half) -> bool:
+    return half.record.scores is None
+
+
+def _numbers(half: Half) -> dict[str, float]:
+    scores: Mapping[str, Any] = half.record.scores or {}
+    return {name: float(value) for name, value in scores.items() if isinstance(value, bool | int | float)}
+
+
+def _side_of(half: Half) -> JsonValue:
+    record = half.record
+    return {
+        "outcome": record.outcome.value,
+        "scores": record.scores,
+        "error": record.error,
+        "target": record.target,
+    }
+
+
+def _key(half: Half) -> str:
+    return f"{half.row}/{half.repeat}"
+
+
+def _word(same: bool) -> Any:
+    return "same" if same else "differs"
+
+
+def _list(items: list[Any], item: Any, limit: int | None) -> None:
+    if limit is None or len(items) < limit:
+        items.append(item)

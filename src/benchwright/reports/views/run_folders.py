@@ -1,51 +1,80 @@
-"""A run read back from the files in its folder, for a database that has lost it. As far as the files allow."""
+"""Runs read back from the files in their folders: a folder from another place, or one whose record was lost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import MISSING, fields
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from benchwright.core import (
-    CallRecord,
-    CallTimes,
-    MetricSummary,
-    ModelReply,
-    Outcome,
-    RunSummary,
-    SampleRecord,
-    StepValues,
-    encode_json,
-    encode_sample,
-    known_outcome,
-    reply_to_json,
-)
-from benchwright.reports.files.results import ALL_REPLIES
+from benchwright.core import JsonObject, RunFile, RunSummary, UsageError
+from benchwright.reports.views.configuration import run_config
+from benchwright.reports.views.figures import metric_of_stats
+from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.settings import recorded_params
 from benchwright.store import RunRecord
 
-_FIELDS = {
-    "mean": "value",
-    "ci95_low": "ci_low",
-    "ci95_high": "ci_high",
-    "mean_failures_as_wrong": "with_failures",
-    "count_failures_as_wrong": "with_failures_count",
-}
-"""Names in `results.yml` that differ from those of `MetricSummary`."""
+ALL_REPLIES = "pass@1"
+"""The group of means over all replies. With `--pass-k 1` the figure of that name is the same, row by row."""
+
+_EFFORT = ("parallelism", "max_retries", "request_timeout", "task")
+"""Parameters that change no result, or are the benchmark's name."""
+
+
+def is_run_folder(folder: Path) -> bool:
+    """Whether a folder looks like one that a run wrote."""
+    return (folder / RunFile.RESULTS).is_file()
+
+
+def folder_run(folder: Path, number: int) -> RunRecord:
+    """The run whose files are in `folder`, under a number that no run of a workspace has. UsageError where a file is
+    missing or is not what a run writes."""
+    missing = [name for name in RunFile if not (folder / name).is_file()]
+    if missing:
+        raise UsageError(f"{folder} has no {', '.join(missing)}; copy the whole folder of the run")
+    try:
+        results, config = _yaml(folder / RunFile.RESULTS), _yaml(folder / RunFile.CONFIG)
+        manifest: dict[str, Any] = orjson.loads((folder / RunFile.MANIFEST).read_bytes())
+        ((name, task),) = results["results"]["tasks"].items()
+        known = manifest.pop("run", {})
+        endpoint = results["target"]["api_endpoint"]
+        return RunRecord(
+            id=number,
+            name=name,
+            target=str(known.get("target", "")),
+            model=str(endpoint.get("model_id", known.get("model", ""))),
+            status="interrupted" if task["partial"] else "completed",
+            folder=folder,
+            settings=_compared_settings(config),
+            manifest=manifest,
+            summary=_summary(task).to_json(),
+            error=None,
+            created_at=_seconds(known.get("created_at")) or 0.0,
+            finished_at=_seconds(known.get("finished_at")),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise UsageError(
+            f"{folder} does not hold the files of a run: {type(error).__name__}: {error}"
+        ) from error
+
+
+def as_filed(run: RunRecord, details: RunDetails) -> RunRecord:
+    """A run of the workspace with its settings as its files have them, to compare it with a folder."""
+    return replace(run, settings=_compared_settings(run_config(details)))
 
 
 def run_of_folder(number: int, folder: Path) -> RunRecord:
-    """The record of a run, out of `manifest.json`, `run_config.yml` and `results.yml`."""
-    manifest = _json(folder / "manifest.json")
-    config = _yaml(folder / "run_config.yml")
+    """The record of a run that the store has lost, as far as its files allow."""
+    manifest, config = _known(folder / RunFile.MANIFEST), _known(folder / RunFile.CONFIG)
     about: dict[str, Any] = manifest.pop("run", None) or {}
     name = str(about.get("name") or folder.name.partition("-")[2] or folder.name)
-    settings = {**_settings(config), "adopted": True}
-    summary = _summary(_yaml(folder / "results.yml"), name)
+    settings = {**_recorded_settings(config), "adopted": True}
+    tasks = (_known(folder / RunFile.RESULTS).get("results") or {}).get("tasks") or {}
+    task: dict[str, Any] = tasks.get(name) or next(iter(tasks.values()), {})
+    summary = _summary(task) if task.get("samples") else None
     complete = summary is not None and not summary.partial
     made = folder.stat().st_mtime
     endpoint: dict[str, Any] = config.get("target", {}).get("api_endpoint") or {}
@@ -65,62 +94,26 @@ def run_of_folder(number: int, folder: Path) -> RunRecord:
     )
 
 
-def steps_of_folder(folder: Path) -> Iterator[StepValues]:
-    """The samples in `samples.parquet` as records. What was sent is known only as the file shows it, so no other run
-    may take the replies."""
-    path = folder / "samples.parquet"
-    if not path.is_file():
-        return
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=500):
-            for sample in batch.to_pylist():
-                yield from encode_sample(_record(sample))
-
-
-def _record(sample: dict[str, Any]) -> SampleRecord:
-    row, scores, started = sample["metadata"], sample["scores"], sample["started_at"]
-    tokens = sample["prompt_tokens"], sample["completion_tokens"]
-    begun = started or 0.0
-    return SampleRecord(
-        sample["sample_id"],
-        sample["repeat"],
-        None if row is None else row.encode(),
-        known_outcome(sample["outcome"]),
-        sample["target"],
-        None if scores is None else orjson.loads(scores),
-        sample["error"],
-        sample["prompt"],
-        sample["response"] or "",
-        usage=None if tokens == (None, None) else tokens,
-        choices=sample.get("choices"),
-        choices_logprobs=sample.get("choices_logprobs"),
-        choices_is_greedy=sample.get("choices_is_greedy"),
-        started_at=begun,
-        finished_at=begun + (sample["latency_s"] or 0.0),
-        calls=() if started is None else (_call(sample),),
-    )
+def _compared_settings(config: Mapping[str, Any]) -> JsonObject:
+    """Everything that `run_config.yml` says about how the run made its numbers."""
+    params = {name: value for name, value in config["config"]["params"].items() if name not in _EFFORT}
+    extra = dict(params.pop("extra", {}))
+    data = dict(extra.pop("dataset", {}))
+    data.pop("path", None)  # named as on the machine of the run; the content is compared
+    endpoint = {
+        name: value
+        for name, value in config["target"]["api_endpoint"].items()
+        if name not in ("url", "model_id", "api_key_name")
+    }
+    url = config["target"]["api_endpoint"].get("url")
+    found = {name: value for name, value in config.get("settings", {}).items() if name != "questions"}
+    if isinstance(found.get("model"), dict):
+        found["model"] = {"url": url, **found["model"]}
+    return {**found, **params, **extra, **data, "endpoint": endpoint}
 
 
-def _call(sample: dict[str, Any]) -> CallRecord:
-    messages, started, latency = sample["messages"], sample["started_at"], sample["latency_s"] or 0.0
-    body = {"prompt": sample["prompt"]} if messages is None else {"messages": orjson.loads(messages)}
-    reply = ModelReply(
-        "failed" if sample["outcome"] == Outcome.REQUEST_FAILED else "answered",
-        sample["response"] or "",
-        sample["reasoning"] or "",
-        sample["finish_reason"],
-        attempts=sample["attempts"] or 1,
-        started_at=started,
-        times=CallTimes.lasting(latency, sample["ttft_s"]),
-    )
-    output = encode_json(reply_to_json(reply))
-    return CallRecord("", b"", encode_json(body), output, False, started, started + latency)
-
-
-def _settings(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings that reports show, under the names they have in a record."""
+def _recorded_settings(config: dict[str, Any]) -> dict[str, Any]:
+    """The settings that reports show, under their recorded names."""
     table = config.get("config") or {}
     params: dict[str, Any] = table.get("params") or {}
     known = {"benchmark": params.get("task"), "eval_type": table.get("type")}
@@ -128,21 +121,21 @@ def _settings(config: dict[str, Any]) -> dict[str, Any]:
     return {**(config.get("settings") or {}), **found, **recorded_params(params)}
 
 
-def _summary(document: dict[str, Any], name: str) -> RunSummary | None:
-    tasks = (document.get("results") or {}).get("tasks") or {}
-    task: dict[str, Any] = tasks.get(name) or next(iter(tasks.values()), {})
-    samples = task.get("samples")
-    if not samples:
-        return None
+def _summary(task: Mapping[str, Any]) -> RunSummary:
+    """The figures of a task in `results.yml`; what an older file lacks is as in a run that has none of it."""
+    samples = task["samples"]
     groups = {
-        group: {name: _metric(score) for name, score in found["scores"].items()}
+        group: {
+            name: metric_of_stats({**score["stats"], "mean": score["value"]})
+            for name, score in found["scores"].items()
+        }
         for group, found in (task.get("metrics") or {}).items()
     }
     return RunSummary(
         rows=samples["rows"],
         repeats=samples["repeats"],
         evaluated=samples["evaluated"],
-        outcomes=task["outcomes"],
+        outcomes=dict(task["outcomes"]),
         metrics=groups.pop(ALL_REPLIES, {}),
         failed=samples["failed"],
         comparable=task["comparable"],
@@ -150,35 +143,37 @@ def _summary(document: dict[str, Any], name: str) -> RunSummary | None:
         notes=list(task.get("notes") or ()),
         prompt_tokens=samples.get("prompt_tokens"),
         completion_tokens=samples.get("completion_tokens"),
+        partly_counted=samples.get("partly_counted"),
+        cut=samples.get("cut") or 0,
         over_repeats=groups,
+        reasons=task.get("reasons") or {},
         derived=task.get("derived") or {},
+        headline=task.get("headline"),
+        lower_is_better=list(task.get("lower_is_better") or ()),
     )
 
 
-def _metric(score: dict[str, Any]) -> MetricSummary:
-    stats = {_FIELDS.get(name, name): value for name, value in score["stats"].items()}
-    known: dict[str, Any] = {
-        field.name: stats.get(field.name) for field in fields(MetricSummary) if field.default is MISSING
-    }
-    return MetricSummary(**known, too_few=stats.get("too_few", False))
-
-
-def _json(path: Path) -> dict[str, Any]:
+def _known(path: Path) -> dict[str, Any]:
+    """What a file holds; nothing where it is missing or damaged."""
     try:
-        found = orjson.loads(path.read_bytes())
+        return _yaml(path)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _yaml(path: Path) -> dict[str, Any]:
+    """A table out of a YAML file, or out of a JSON file, which is YAML too. ValueError for anything else."""
     import yaml
 
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        found = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, ValueError, yaml.YAMLError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        content = path.read_bytes()
+        found = orjson.loads(content) if path.suffix == ".json" else yaml.load(content, loader)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(f"{path.name}: {error}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path.name} is no table")
+    return found
 
 
 def _seconds(text: object) -> float | None:

@@ -1,95 +1,287 @@
-"""What `--json` prints of runs and samples. Field names are a contract: they are added to, never changed."""
+"""A run as a value, for lists and in full. The names that `to_json` gives are a contract: some are added, none changes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import orjson
-
-from benchwright.core import JsonObject
-from benchwright.reports.files.run_files import iso_time
-from benchwright.reports.views.samples import JudgeView, SampleView
-from benchwright.reports.views.settings import command_of, endpoint_of, is_demo, params_of
+from benchwright.core import JsonObject, JsonValue, RunStatus, RunSummary, rfc3339
+from benchwright.reports.views.command import command_of
+from benchwright.reports.views.settings import (
+    endpoint_of,
+    is_demo,
+    output_dir_of,
+    params_of,
+    sent_settings,
+)
 from benchwright.store import Event, RunRecord
 
 
-def run_json(run: RunRecord) -> JsonObject:
-    """A run in a list.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """One run of any kind."""
 
-    `{id, kind, name, target, model, model_name, rescored_from, demo, status, error, folder, created_at, finished_at, duration_s, evaluated,
-    failed, outcomes, comparable, partial, metrics: {name: value}}`; times are ISO 8601 in UTC; the last six are null
-    while there is no result. `model_name` is what a suite calls the model.
-    """
-    summary: dict[str, Any] = dict(run.summary or {})
-    metrics: dict[str, Any] = summary.get("metrics", {})
-    return {
-        "id": run.id,
-        "kind": run.kind,
-        "name": run.name,
-        "target": run.target,
-        "model": run.model,
-        "model_name": run.settings.get("model_name"),
-        "rescored_from": run.settings.get("rescored_from"),
-        "demo": is_demo(run),
-        "status": run.status,
-        "error": run.error,
-        "folder": str(run.folder),
-        "created_at": iso_time(run.created_at),
-        "finished_at": iso_time(run.finished_at),
-        "duration_s": None if run.finished_at is None else round(run.finished_at - run.created_at, 3),
-        "evaluated": summary.get("evaluated"),
-        "failed": summary.get("failed"),
-        "outcomes": summary.get("outcomes"),
-        "comparable": summary.get("comparable"),
-        "partial": summary.get("partial"),
-        "metrics": {name: metric["value"] for name, metric in metrics.items()} if summary else None,
-    }
+    id: int
+    """Number in the workspace."""
+    kind: str
+    """Its kind, as `RUN_KINDS` names it."""
+    name: str
+    """Name of the benchmark or workflow."""
+    target: str
+    """What the user named on the command line."""
+    model: str | None
+    """Model id; None: the record names no model."""
+    model_name: str | None
+    """What a suite, or the input of a workflow, calls the model."""
+    rescored_from: int | None
+    """The run whose replies were scored again."""
+    demo: bool
+    """Whether the embedded demo model answered."""
+    status: RunStatus
+    """Where the run stands."""
+    error: str | None
+    """Why it failed or stopped."""
+    folder: Path
+    """Where its files are."""
+    created_at: float
+    """Wall clock of the start, seconds since the epoch."""
+    finished_at: float | None
+    """Wall clock of the last end."""
+    input: JsonValue
+    """What a workflow was given."""
+    output: JsonValue
+    """What a workflow returned."""
+    tags: JsonObject | None
+    """The user's own labels."""
+    starts: int
+    """Times the run was started or resumed."""
+    summary: JsonObject | None
+    """The figures as recorded; None while there are none."""
+    counted: str = "–"
+    """How much was evaluated, for a cell of a list."""
+    headline: str = "–"
+    """The figures that stand for the run, for a cell of a list."""
+    outcomes: tuple[int, ...] = ()
+    """Samples per outcome, in the order of `OUTCOMES`; empty: the kind has none, or no result yet."""
 
+    @property
+    def seconds(self) -> float | None:
+        """From the start to the last end."""
+        return None if self.finished_at is None else self.finished_at - self.created_at
 
-def results_json(run: RunRecord, events: Sequence[Event] = ()) -> JsonObject:
-    """One run in full.
+    @property
+    def model_title(self) -> str:
+        """The model as tables show it: by the name that its suite gives it, with the id where that is another."""
+        if not self.model or not self.model_name or self.model_name == self.model:
+            return self.model or self.model_name or ""
+        return f"{self.model_name} ({self.model})"
 
-    `{run: as in a list, summary: {rows, repeats, evaluated, outcomes, metrics: {name: {value, count, stddev,
-    stderr, sample_stderr, ci_low, ci_high, interval, min, max, with_failures, with_failures_count}}, failed,
-    comparable, partial, notes, prompt_tokens, completion_tokens, partly_counted, lower_is_better} | null, command, params, endpoint,
-    manifest, events: [{kind, message, created_at, data}]}`. Of a workflow `input` and `output` as well, and as its summary
-    `{steps: {status: count}, metrics: {name: {value, count, last, min, max, unit}}}`.
-    """
-    return {
-        "run": run_json(run),
-        **({"input": run.input, "output": run.output} if run.kind == "workflow" else {}),
-        "summary": run.summary,
-        "command": command_of(run),
-        "params": params_of(run),
-        "endpoint": endpoint_of(run),
-        "manifest": run.manifest,
-        "events": [
-            {
-                "kind": event.kind,
-                "message": event.message,
-                "created_at": iso_time(event.created_at),
-                "data": event.data,
-            }
-            for event in events
-        ],
-    }
+    @property
+    def comparable(self) -> bool | None:
+        """Whether the figures may be compared with others; None while there are none."""
+        found: Any = (self.summary or {}).get("comparable")
+        return found if isinstance(found, bool) else None
 
+    def to_json(self) -> JsonObject:
+        """A run in a list, in `show --json`, from the server and of a result in Python.
 
-def sample_json(view: SampleView, judges: Sequence[JudgeView] = ()) -> JsonObject:
-    """One sample and repeat: the columns of `samples.parquet` with `messages` and `metadata` as JSON values,
-    and `judges: [{number, status, text, error}]`."""
-    record: dict[str, Any] = view._asdict()
-    for name in ("messages", "metadata"):
-        record[name] = None if record[name] is None else orjson.loads(record[name])
-    record["judges"] = [
-        {
-            "number": judge.number,
-            "status": judge.reply.status,
-            "text": judge.reply.text,
-            "error": None if judge.reply.failure is None else judge.reply.failure.message,
+        Times are UTC in RFC 3339; `evaluated` to `metrics` are null while there is no result, `evaluated` to `partial` are also
+        null for workflows. `workflow_name` is `name` and `started_at` is `created_at`, for clients that know these names.
+        """
+        summary: dict[str, Any] = dict(self.summary or {})
+        metrics: dict[str, Any] = summary.get("metrics", {})
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "name": self.name,
+            "workflow_name": self.name,
+            "target": self.target,
+            "model": self.model,
+            "model_name": self.model_name,
+            "rescored_from": self.rescored_from,
+            "demo": self.demo,
+            "status": self.status,
+            "error": self.error,
+            "folder": str(self.folder),
+            "created_at": rfc3339(self.created_at),
+            "started_at": rfc3339(self.created_at),
+            "finished_at": None if self.finished_at is None else rfc3339(self.finished_at),
+            "duration_s": None if self.seconds is None else round(self.seconds, 3),
+            "evaluated": summary.get("evaluated"),
+            "failed": summary.get("failed"),
+            "outcomes": summary.get("outcomes"),
+            "comparable": summary.get("comparable"),
+            "partial": summary.get("partial"),
+            "metrics": {name: metric["value"] for name, metric in metrics.items()} if summary else None,
+            "input": self.input,
+            "output": self.output,
+            "tags": self.tags,
+            "starts": self.starts,
         }
-        for judge in judges
-        if judge.repeat == view.repeat
-    ]
-    return record
+
+
+@dataclass(frozen=True, slots=True)
+class PartsRequest:
+    """Which samples or steps of a run to list."""
+
+    limit: int = 20
+    """At most so many."""
+    failed: bool = False
+    """Only those that failed: samples without a score, steps that failed or were interrupted."""
+    wrong: bool = False
+    """Only samples that were judged wrong."""
+    unparsed: bool = False
+    """Only samples without an answer that could be read."""
+    outcome: str | None = None
+    """Only samples with this outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """Something that happened to a run."""
+
+    id: int
+    """Number in the workspace."""
+    kind: str
+    """What: `run.started`, `step.failed`, or the user's own name."""
+    message: str
+    """In words."""
+    created_at: float
+    """Wall clock."""
+    data: JsonValue = None
+    """The user's own value."""
+    step_id: int | None = None
+    """Number of the step that it is about."""
+    step_key: str | None = None
+    """Key of that step."""
+
+    def to_json(self) -> JsonObject:
+        """`{id, kind, message, created_at, step_id, step_key, data}`."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "message": self.message,
+            "created_at": rfc3339(self.created_at),
+            "step_id": self.step_id,
+            "step_key": self.step_key,
+            "data": self.data,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EventList:
+    """Everything that happened to a run, oldest first."""
+
+    run_id: int
+    """The run."""
+    events: tuple[EventView, ...]
+    """Its events."""
+
+    def to_json(self) -> JsonObject:
+        """`{run_id, events}`."""
+        return {"run_id": self.run_id, "events": [event.to_json() for event in self.events]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetails:
+    """One benchmark run in full: its figures, what made them, and what happened."""
+
+    run: RunView
+    """As in a list."""
+    result: RunSummary | None
+    """Its figures; None while there are none."""
+    command: str
+    """A command that starts the same evaluation."""
+    params: JsonObject
+    """The parameters that decide the numbers, in their documented names."""
+    endpoint: JsonObject
+    """The model under test, without secrets."""
+    settings: JsonObject
+    """The settings frozen at the start, without secrets."""
+    manifest: JsonObject
+    """Hashes, fingerprints, versions, seed."""
+    output_dir: str
+    """Where the files are, as the user wrote it."""
+    events: tuple[EventView, ...] = ()
+    """What happened, oldest first."""
+
+    @property
+    def eval_type(self) -> str:
+        """The evaluation's name in `results.yml`."""
+        return str(self.settings.get("eval_type", f"byob_{self.run.name}.{self.run.name}"))
+
+    @property
+    def ranks_choices(self) -> bool:
+        """Whether samples have choices with log-likelihoods."""
+        return self.endpoint.get("type") == "completions_logprob"
+
+    @property
+    def prompt_version(self) -> str:
+        """Six digits that stand for how rows become requests; `–` for a run that never began."""
+        benchmark = self.manifest.get("benchmark")
+        known: dict[str, Any] = benchmark if isinstance(benchmark, dict) else {}
+        found = str(known.get("prompt_hash") or known.get("hash") or "")
+        return found.removeprefix("sha256:")[:6] or "–"
+
+    def to_json(self) -> JsonObject:
+        """`{run: as in a list, summary, command, params, endpoint, manifest, events}`."""
+        return {
+            "run": self.run.to_json(),
+            "summary": self.run.summary,
+            "command": self.command,
+            "params": self.params,
+            "endpoint": self.endpoint,
+            "manifest": self.manifest,
+            "events": [event.to_json() for event in self.events],
+        }
+
+
+def run_details(
+    run: RunRecord, view: RunView, result: RunSummary | None = None, events: Iterable[Event] = ()
+) -> RunDetails:
+    """The run in full: `view` is the run as in a list, `result` its figures if its kind has such figures."""
+    return RunDetails(
+        run=view,
+        result=result,
+        command=command_of(run),
+        params=params_of(run),
+        endpoint=endpoint_of(run),
+        settings=sent_settings(run),
+        manifest=run.manifest,
+        output_dir=output_dir_of(run),
+        events=tuple(map(event_view, events)),
+    )
+
+
+def event_view(event: Event, step_key: str | None = None) -> EventView:
+    """An event with the key of its step."""
+    return EventView(
+        event.id, event.kind, event.message, event.created_at, event.data, event.step_id, step_key
+    )
+
+
+def plain_view(run: RunRecord) -> RunView:
+    """What every run has, also one of a kind that this version does not know."""
+    source, name = run.settings.get("rescored_from"), run.settings.get("model_name")
+    return RunView(
+        id=run.id,
+        kind=run.kind,
+        name=run.name,
+        target=run.target,
+        model=run.model or None,
+        model_name=name if isinstance(name, str) else None,
+        rescored_from=source if isinstance(source, int) else None,
+        demo=is_demo(run),
+        status=run.status,
+        error=run.error,
+        folder=run.folder,
+        created_at=run.created_at,
+        finished_at=run.finished_at,
+        input=run.input,
+        output=run.output,
+        tags=run.tags,
+        starts=run.starts,
+        summary=run.summary,
+    )

@@ -1,4 +1,4 @@
-"""One sample as reports show it: the recorded steps put back together."""
+"""Samples as values: one by one, listed, and streamed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from benchwright.core import ModelReply, NotFoundError, reply_from_json
+from benchwright.core import JsonObject, ModelReply, NotFoundError, reply_from_json
 from benchwright.reports.views.sample_columns import in_blocks, sample_columns
-from benchwright.store import SampleFilter, SampleSteps, Store
+from benchwright.store import RunRecord, SampleFilter, SampleSteps, Store
 
 
 class SampleView(NamedTuple):
@@ -61,6 +61,13 @@ class SampleView(NamedTuple):
     choices_is_greedy: list[bool] | None
     """Whether each is what the model would have said."""
 
+    def to_json(self) -> JsonObject:
+        """The columns of `samples.parquet`, with `messages` and `metadata` as JSON values."""
+        record: dict[str, Any] = self._asdict()
+        for name in ("messages", "metadata"):
+            record[name] = None if record[name] is None else orjson.loads(record[name])
+        return record
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
@@ -71,7 +78,103 @@ class JudgeView:
     number: int
     """0-based number within the sample."""
     reply: ModelReply
-    """What the judge said."""
+    """The judge's reply."""
+
+    def to_json(self) -> JsonObject:
+        """`{number, status, text, error}`."""
+        failure = self.reply.failure
+        return {
+            "number": self.number,
+            "status": self.reply.status,
+            "text": self.reply.text,
+            "error": None if failure is None else failure.message,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SampleDetails:
+    """A sample with what judges replied about it."""
+
+    sample: SampleView
+    """The sample."""
+    judges: tuple[JudgeView, ...] = ()
+    """Its judges, in the order of their questions."""
+
+    def to_json(self) -> JsonObject:
+        """The sample, and `judges`."""
+        return {**self.sample.to_json(), "judges": [judge.to_json() for judge in self.judges]}
+
+
+@dataclass(frozen=True, slots=True)
+class SampleList:
+    """Samples of a run: those that a filter passes, or the repeats of a row in full."""
+
+    run_id: int
+    """The run."""
+    samples: tuple[SampleDetails, ...]
+    """In row order."""
+    limit: int | None = None
+    """At most so many; None: these are all."""
+    more: bool = False
+    """Whether the limit leaves some out."""
+    empty: str = "no samples"
+    """What to say where there are none."""
+    reasons: bool = False
+    """Whether a table shows why each failed, in place of its prompt and reply."""
+    in_full: bool = False
+    """Whether a table shows everything about each."""
+
+    def to_json(self) -> JsonObject:
+        """`{run_id, samples}`."""
+        return {"run_id": self.run_id, "samples": [sample.to_json() for sample in self.samples]}
+
+
+class Predicted(NamedTuple):
+    """A sample with what its record adds to the view."""
+
+    view: SampleView
+    """The sample."""
+    error: JsonObject | None
+    """`kind`, `message` and `http_status` of what went wrong."""
+
+
+class SampleBlock(NamedTuple):
+    """Some samples of a run, column by column."""
+
+    columns: dict[str, Sequence[Any]]
+    """The fields of `SampleView` by name, each with a value per sample."""
+    rows: int
+    """Samples."""
+    size: int
+    """Bytes of recorded text."""
+
+
+class RunSamples:
+    """The samples of a run in row order, read anew in every pass: what writers of files get in place of the store."""
+
+    def __init__(self, store: Store, run: RunRecord) -> None:
+        self._store = store
+        self._run = run
+
+    def __iter__(self) -> Iterator[SampleView]:
+        """One by one."""
+        return sample_views(self._store, self._run.id)
+
+    def predictions(self) -> Iterator[Predicted]:
+        """One by one, each with its error."""
+        for samples, _ in in_blocks(self._store.samples(self._run.id)):
+            for view, steps in zip(views_of(samples), samples, strict=True):
+                yield Predicted(view, None if view.error is None else _error(view, steps))
+
+    def blocks(self, most_rows: int, most_bytes: int) -> Iterator[SampleBlock]:
+        """Block by block, each no larger than given by more than its last sample."""
+        for samples, size in in_blocks(self._store.samples(self._run.id), most_rows, most_bytes):
+            yield SampleBlock(sample_columns(samples), len(samples), size)
+
+    @property
+    def identity(self) -> str:
+        """Tells the samples of this run from those of every other run of every workspace."""
+        return f"benchwright:{self._store.workspace.root}#{self._run.id}"
 
 
 def sample_views(store: Store, run_id: int, index: int | None = None) -> Iterator[SampleView]:
@@ -80,23 +183,32 @@ def sample_views(store: Store, run_id: int, index: int | None = None) -> Iterato
         yield from views_of(samples)
 
 
-def filtered_views(store: Store, run_id: int, where: SampleFilter, limit: int) -> list[SampleView]:
-    """The first samples of a run that pass a filter, in row order, at most `limit`."""
-    found = store.page_samples(run_id, where, limit=limit).items
-    return list(views_of(found)) if found else []
-
-
 def views_of(samples: Sequence[SampleSteps]) -> Iterator[SampleView]:
-    """The samples, each by itself."""
+    """The samples one by one."""
     return map(SampleView._make, zip(*sample_columns(samples).values(), strict=True))
 
 
-def find_samples(store: Store, run_id: int, wanted: str) -> list[SampleView]:
+def filtered_samples(
+    store: Store,
+    run_id: int,
+    where: SampleFilter,
+    limit: int,
+    *,
+    empty: str = "no samples",
+    reasons: bool = False,
+) -> SampleList:
+    """The first samples of a run that pass a filter, at most `limit`; the texts are for tables."""
+    found = store.page_samples(run_id, where, limit=limit + 1).items  # one more: are there more?
+    views = tuple(map(SampleDetails, views_of(found))) if found else ()
+    return SampleList(run_id, views[:limit], limit, len(views) > limit, empty, reasons)
+
+
+def find_samples(store: Store, run_id: int, requested: str) -> SampleList:
     """The repeats of a row: `12`, or one of them: `12/0`. `NotFoundError` says what there is."""
-    row, _, repeat = wanted.partition("/")
-    if not row.isdigit() or not (repeat.isdigit() or "/" not in wanted):
+    row, _, repeat = requested.partition("/")
+    if not row.isdigit() or not (repeat.isdigit() or "/" not in requested):
         raise NotFoundError(
-            f"sample {wanted!r} is not a row number. Rows count from 0; 12/1 is the second repeat of row 12"
+            f"sample {requested!r} is not a row number. Rows count from 0; 12/1 is the second repeat of row 12"
         )
     found = list(sample_views(store, run_id, int(row)))
     if repeat:
@@ -104,16 +216,29 @@ def find_samples(store: Store, run_id: int, wanted: str) -> list[SampleView]:
     if not found:
         count = store.count_steps(run_id, "score")
         raise NotFoundError(
-            f"run {run_id} has no sample {wanted}; it has {count} samples, counted from 0. "
+            f"run {run_id} has no sample {requested}; it has {count} samples, counted from 0. "
             f"See: benchwright show {run_id}"
         )
-    return found
+    judges = judge_views(store, run_id, int(row))
+    details = [
+        SampleDetails(view, tuple(judge for judge in judges if judge.repeat == view.repeat)) for view in found
+    ]
+    return SampleList(run_id, tuple(details), in_full=True)
 
 
 def judge_views(store: Store, run_id: int, index: int) -> list[JudgeView]:
-    """What judges said about one row."""
+    """What judges replied about one row."""
     found = []
     for key, step in sorted(store.recorded(run_id, "judge", index, index).items()):
         _, _, repeat, number = key.split("/")
         found.append(JudgeView(int(repeat), int(number), reply_from_json(orjson.loads(step.output))))
     return found
+
+
+def _error(view: SampleView, steps: SampleSteps) -> JsonObject:
+    error: JsonObject = {"kind": view.outcome, "message": view.error}
+    if view.outcome == "request_failed" and steps.call_output is not None:
+        failure = orjson.loads(steps.call_output).get("x")
+        if failure:
+            error["kind"], error["http_status"] = failure[0], failure[2]
+    return error

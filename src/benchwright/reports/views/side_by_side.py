@@ -7,12 +7,18 @@ from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
 from benchwright.core import JsonObject, MetricSummary, RunSummary
-from benchwright.reports.terminal.workflows import summary_of
-from benchwright.reports.views.figures import headline_of, too_few_notes
+from benchwright.reports.views.figures import figures_of, headline_of, summary_of, too_few_notes
 from benchwright.store import RunRecord
 
 Mark: TypeAlias = Literal["failed", "not begun", "partial", "not comparable"]
 """What keeps a number from being compared."""
+SIGNS: dict[Mark, tuple[str, str]] = {
+    "failed": ("!", "failed"),
+    "not begun": ("·", "interrupted before it began"),
+    "partial": ("~", "stopped before its end"),
+    "not comparable": ("*", "too many samples failed: not comparable"),
+}
+"""The sign of each mark, and what it means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ class SideCell:
     outcomes: dict[str, int]
     """Samples per outcome, all eight named; empty where the run has no result."""
     marks: tuple[Mark, ...]
-    """What must be known before two cells are compared."""
+    """What keeps the cell from being compared."""
     too_few: bool = False
     """Whether the rows are too few to rely on the interval."""
 
@@ -68,7 +74,7 @@ class SideRow:
     headline: bool
     """Whether it is the metric that stands for the dataset."""
     cells: tuple[SideCell, ...]
-    """One per model that was asked, in the order of the models."""
+    """One per model that the dataset ran on, in the order of the models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ class SideBySide:
     rows: tuple[SideRow, ...]
     """Datasets in order, the headline of each first."""
     notes: tuple[str, ...]
-    """What must stand below the numbers, each with the runs it is about."""
+    """Notes below the numbers, each with the runs it is about."""
 
     def to_json(self) -> list[JsonObject]:
         """`[{dataset, metric, headline, cells: [{model, run_id, value, ci_low, ci_high, n, evaluated, failed,
@@ -93,7 +99,7 @@ def side_by_side(runs: Sequence[SideRun], *, all_metrics: bool = True) -> SideBy
     models = tuple(dict.fromkeys(run.model for run in runs))
     rows: list[SideRow] = []
     for dataset in dict.fromkeys(run.dataset for run in runs):
-        here = [(run, _summary(run.run)) for run in runs if run.dataset == dataset]
+        here = [(run, summary_of(run.run)) for run in runs if run.dataset == dataset]
         metrics = _metric_names([summary for _, summary in here])
         for number, metric in enumerate(metrics if all_metrics else metrics[:1]):
             cells = tuple(_cell(run, summary, metric) for run, summary in here)
@@ -102,20 +108,6 @@ def side_by_side(runs: Sequence[SideRun], *, all_metrics: bool = True) -> SideBy
             cells = tuple(_cell(run, summary, None) for run, summary in here)
             rows.append(SideRow(dataset, None, True, cells))
     return SideBySide(models, tuple(rows), tuple(_notes(runs)))
-
-
-def figures_of(summary: RunSummary) -> dict[str, MetricSummary]:
-    """All metrics of a run, those over repeats behind the others."""
-    over_repeats = {
-        f"{name}, {figure}": metric
-        for figure, metrics in summary.over_repeats.items()
-        for name, metric in metrics.items()
-    }
-    return {**summary.metrics, **over_repeats}
-
-
-def _summary(run: RunRecord) -> RunSummary | None:
-    return summary_of(run)
 
 
 def _metric_names(summaries: Iterable[RunSummary | None]) -> list[str]:
@@ -163,10 +155,10 @@ def _marks(run: SideRun, summary: RunSummary | None) -> tuple[Mark, ...]:
 
 
 def _notes(runs: Sequence[SideRun]) -> list[str]:
-    """What stands beside the numbers of each run, said once: with the runs, unless it holds for all."""
+    """The notes of all runs, each once: with its runs, unless it holds for all."""
     about: dict[str, list[str]] = {}
     for run in runs:
-        summary = _summary(run.run)
+        summary = summary_of(run.run)
         notes = list(summary.notes) if summary is not None else []
         reason = run.problem or (run.run.error or "" if run.run.status in ("failed", "interrupted") else "")
         if reason and reason not in notes:

@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from benchwright.core import STRATEGIES, MetricSummary, RunSummary
-from benchwright.reports.files.work_names import TaskFiles
-from benchwright.reports.files.work_results import averaged, version_of
-from benchwright.reports.terminal.workflows import summary_of
-from benchwright.reports.views.figures import headline_of, is_share
-from benchwright.store import RunRecord
+from benchwright.core import OUTCOMES, STRATEGIES, JsonObject, JsonValue, MetricSummary, RunSummary
+from benchwright.reports.views.benchmarks import recorded_benchmark
+from benchwright.reports.views.figures import METRIC_NAMES, averaged, headline_of, is_fraction
+from benchwright.reports.views.runs import RunDetails
+from benchwright.reports.views.samples import RunSamples
+from benchwright.store import Store
 
 _NAMED = 3
 """Tasks that a note names; of more it says how many."""
 NO_METRIC = "–"
 """The metric of a run without figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTask:
+    """One model on one dataset."""
+
+    model: str
+    """The model's name, as files and tables show it."""
+    dataset: str
+    """The dataset's name, as files and tables show it."""
+    run_id: int
+    """The run, by its number in the workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRun:
+    """A task with its run."""
+
+    task: WorkTask
+    """Model, dataset and number of the run."""
+    details: RunDetails
+    """The run."""
+    samples: RunSamples
+    """Its samples."""
+
+    @property
+    def title(self) -> str:
+        """`model on dataset`."""
+        return f"{self.task.model} on {self.task.dataset}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +75,27 @@ class Cell:
     too_few: bool = False
     """Whether the rows are too few to rely on the interval."""
 
+    @property
+    def interval(self) -> str:
+        """`61.20 – 74.05`; a width of zero comes from too few values, not from certainty, and is not shown."""
+        if self.low is None or self.high is None or self.low == self.high:
+            return "–" if self.value is None else "too few"
+        return f"{self.low:.2f} – {self.high:.2f}{' (too few)' * self.too_few}"
+
+    def to_json(self) -> JsonObject:
+        """Unrounded, with the run."""
+        return {
+            "value": self.value,
+            METRIC_NAMES["ci_low"]: self.low,
+            METRIC_NAMES["ci_high"]: self.high,
+            "n": self.count,
+            "samples": self.samples,
+            "failed": self.failed,
+            "outcomes": dict(self.outcomes) or None,
+            "run_id": self.run_id,
+            "remark": self.remark or None,
+        }
+
 
 @dataclass(slots=True)
 class Line:
@@ -57,7 +108,7 @@ class Line:
     metric: str
     """What is measured."""
     mode: str
-    """How rows were asked."""
+    """How rows become requests."""
     percent: bool = True
     """Whether its figures are percentages."""
     lower_is_better: bool = False
@@ -65,52 +116,127 @@ class Line:
     cells: dict[str, Cell] = field(default_factory=dict)
     """By model."""
 
+    @property
+    def best(self) -> float | None:
+        """The best figure of all models."""
+        chosen = min if self.lower_is_better else max
+        return chosen((cell.value for cell in self.cells.values() if cell.value is not None), default=None)
+
+    def to_json(self) -> JsonObject:
+        """`{dataset, version, metric, mode, unit, models: {name: cell}}`."""
+        return {
+            "dataset": self.dataset,
+            "version": self.version,
+            "metric": self.metric,
+            "mode": self.mode,
+            "unit": "percent" if self.percent else "as scored",
+            "models": {model: cell.to_json() for model, cell in self.cells.items()},
+        }
+
+
+class FigureColumn(NamedTuple):
+    """A column of the table of all figures: what each one is based on."""
+
+    heading: str
+    """Its heading."""
+    text: Callable[[str, Line, Cell], str]
+    """The cell of a model, a line and a figure."""
+    number: bool = True
+    """Whether it holds numbers, which stand to the right."""
+
+
+FIGURE_COLUMNS: tuple[FigureColumn, ...] = (
+    FigureColumn("model", lambda model, line, cell: model, number=False),
+    FigureColumn("dataset", lambda model, line, cell: line.dataset, number=False),
+    FigureColumn("metric", lambda model, line, cell: line.metric, number=False),
+    FigureColumn("value", lambda model, line, cell: cell.text),
+    FigureColumn("95 % interval", lambda model, line, cell: cell.interval),
+    FigureColumn("n", lambda model, line, cell: f"{cell.count:,}"),
+    FigureColumn("samples", lambda model, line, cell: f"{cell.samples:,}"),
+    FigureColumn("failed", lambda model, line, cell: f"{cell.failed:,}"),
+    FigureColumn("run", lambda model, line, cell: str(cell.run_id)),
+    FigureColumn("remark", lambda model, line, cell: cell.remark, number=False),
+    *(
+        FigureColumn(outcome.value, lambda model, line, cell, name=outcome.value: _outcome(cell, name))  # type: ignore[misc]
+        for outcome in OUTCOMES
+    ),
+)
+"""All columns, in order."""
+
 
 @dataclass(frozen=True, slots=True)
-class SummaryTable:
-    """All that a summary shows."""
+class WorkTable:
+    """All that the summary of a work folder shows."""
 
     models: tuple[str, ...]
     """Columns."""
     lines: tuple[Line, ...]
     """Rows."""
-    runs: tuple[tuple[str, RunRecord], ...]
-    """Each run under its name, `model on dataset`."""
+    runs: tuple[WorkRun, ...]
+    """Every run, under a name that no other has."""
     notes: tuple[str, ...]
-    """What must stand beside the numbers, each once."""
+    """Notes on the numbers, each once."""
+
+    def figures(self) -> Iterator[list[str]]:
+        """What each figure is based on: a cell for each of `FIGURE_COLUMNS`."""
+        for line in self.lines:
+            for model, cell in line.cells.items():
+                yield [column.text(model, line, cell) for column in FIGURE_COLUMNS]
+
+    def to_json(self) -> JsonObject:
+        """`{models, lines, notes}`."""
+        lines: list[JsonValue] = [line.to_json() for line in self.lines]
+        return {"models": list(self.models), "lines": lines, "notes": list(self.notes)}
 
 
-def summary_table(tasks: Sequence[tuple[TaskFiles, RunRecord]], notes: Sequence[str] = ()) -> SummaryTable:
-    """One line for each dataset, prompt and metric, in the order of the tasks."""
+def work_runs(store: Store, tasks: Sequence[WorkTask]) -> list[WorkRun]:
+    """The tasks with their runs, from the store."""
+    found = []
+    for task in tasks:
+        run = store.run(task.run_id)
+        found.append(WorkRun(task, recorded_benchmark(store, run), RunSamples(store, run)))
+    return found
+
+
+def work_table(runs: Sequence[WorkRun], notes: Sequence[str] = ()) -> WorkTable:
+    """One line for each dataset, prompt and metric, in the order of the runs."""
     lines: dict[tuple[str, str, str, str], Line] = {}
-    said: dict[str, list[str]] = {}
-    seen: set[tuple[str, str]] = set()
-    runs = []
-    for files, run in tasks:
-        model, dataset = files.task.model, files.task.dataset
-        number = 1
-        while (model, dataset) in seen:  # two tasks of equal names: both are shown
-            number += 1
-            dataset = f"{files.task.dataset}-{number}"
-        seen.add((model, dataset))
-        runs.append((f"{model} on {dataset}", run))
-        summary = summary_of(run)
-        facts = STRATEGIES.get(str(run.manifest.get("strategy")))
+    about: dict[str, list[str]] = {}
+    shown = list(_with_own_names(runs))
+    for run in shown:
+        details, summary = run.details, run.details.result
+        facts = STRATEGIES.get(str(details.manifest.get("strategy")))
         mode = "–" if facts is None else facts.mode
-        for metric, percent, cell in _cells(run, summary):
-            key = (dataset, version_of(run), metric, mode)
+        for metric, percent, cell in _cells(details, summary):
+            key = (run.task.dataset, details.prompt_version, metric, mode)
             line = lines.setdefault(key, Line(*key, percent=percent))
-            line.cells[model] = cell
+            line.cells[run.task.model] = cell
             line.lower_is_better = summary is not None and headline_of(summary) in summary.lower_is_better
         for note in summary.notes if summary else ():
-            said.setdefault(note, []).append(f"{model} on {dataset}")
-    models = dict.fromkeys(files.task.model for files, _ in tasks)
-    told = [_told(note, where, len(tasks)) for note, where in said.items()]
-    return SummaryTable(tuple(models), _joined(list(lines.values())), tuple(runs), (*notes, *told))
+            about.setdefault(note, []).append(run.title)
+    models = tuple(dict.fromkeys(run.task.model for run in runs))
+    named = [_named_note(note, where, len(runs)) for note, where in about.items()]
+    return WorkTable(models, _joined(list(lines.values())), tuple(shown), (*notes, *named))
+
+
+def _outcome(cell: Cell, outcome: str) -> str:
+    return f"{cell.outcomes[outcome]:,}" if outcome in cell.outcomes else "–"
+
+
+def _with_own_names(runs: Sequence[WorkRun]) -> Iterator[WorkRun]:
+    """The runs; of two with equal names the second dataset gets a number, so that both are shown."""
+    seen: set[tuple[str, str]] = set()
+    for run in runs:
+        task, number = run.task, 1
+        while (task.model, task.dataset) in seen:
+            number += 1
+            task = replace(task, dataset=f"{run.task.dataset}-{number}")
+        seen.add((task.model, task.dataset))
+        yield replace(run, task=task)
 
 
 def _joined(lines: Sequence[Line]) -> tuple[Line, ...]:
-    """The lines, with runs that have no figure beside those of other models that have one for the same prompt."""
+    """The lines, with runs that have no figure next to those of other models that have one for the same prompt."""
     homes: dict[tuple[str, str, str], Line] = {}
     for line in lines:
         if line.metric != NO_METRIC:
@@ -125,48 +251,44 @@ def _joined(lines: Sequence[Line]) -> tuple[Line, ...]:
     )
 
 
-def _told(note: str, where: Sequence[str], tasks: int) -> str:
-    """A note and whose it is; one of many tasks is said once."""
-    if len(where) == tasks > 1:
+def _named_note(note: str, where: Sequence[str], runs: int) -> str:
+    """A note and whose it is; a note of many runs is given once."""
+    if len(where) == runs > 1:
         return f"all: {note}"
-    return f"{'; '.join(where) if len(where) <= _NAMED else f'{len(where)} of {tasks} tasks'}: {note}"
+    return f"{'; '.join(where) if len(where) <= _NAMED else f'{len(where)} of {runs} tasks'}: {note}"
 
 
-def _cells(run: RunRecord, summary: RunSummary | None) -> Iterator[tuple[str, bool, Cell]]:
+def _cells(details: RunDetails, summary: RunSummary | None) -> Iterator[tuple[str, bool, Cell]]:
     """Metric, whether it is a share, and figure."""
+    run = details.run
     name = None if summary is None else headline_of(summary)
-    if summary is None or name is None:
-        why = run.error or run.status if summary is None else summary.unscored or "no sample gave a score"
-        counts = (0, 0) if summary is None else (summary.evaluated, summary.failed)
-        ends = {} if summary is None else dict(summary.outcomes)
-        yield (
-            NO_METRIC,
-            True,
-            Cell(run.id, "–", samples=counts[0], failed=counts[1], outcomes=ends, remark=why),
-        )
+    if summary is None:
+        yield NO_METRIC, True, Cell(run.id, "–", remark=run.error or run.status)
+        return
+    counts = Cell(
+        run.id, "–", samples=summary.evaluated, failed=summary.failed, outcomes=dict(summary.outcomes)
+    )
+    if name is None:
+        yield NO_METRIC, True, replace(counts, remark=summary.unscored or "no sample gave a score")
         return
     metric = summary.metrics[name]
-    share = is_share(metric)
+    share = is_fraction(metric)
     shown = name if share else f"{name} (not in percent)"
-    yield averaged(shown, summary.repeats), share, _cell(run, summary, metric, share)
+    yield averaged(shown, summary.repeats), share, _cell(counts, summary, metric, share)
     for figure, metrics in summary.over_repeats.items():
         if name in metrics:
-            yield figure, share, _cell(run, summary, metrics[name], share)
+            yield figure, share, _cell(counts, summary, metrics[name], share)
 
 
-def _cell(run: RunRecord, summary: RunSummary, metric: MetricSummary, share: bool) -> Cell:
+def _cell(counts: Cell, summary: RunSummary, metric: MetricSummary, share: bool) -> Cell:
     factor = 100.0 if share else 1.0
-    remark = "" if summary.comparable else "partial" if summary.partial else "not comparable"
-    return Cell(
-        run.id,
-        f"{metric.value * factor:.2f}",
-        metric.value * factor,
-        None if metric.ci_low is None else metric.ci_low * factor,
-        None if metric.ci_high is None else metric.ci_high * factor,
-        metric.count,
-        summary.evaluated,
-        summary.failed,
-        dict(summary.outcomes),
-        remark,
-        metric.too_few,
+    return replace(
+        counts,
+        text=f"{metric.value * factor:.2f}",
+        value=metric.value * factor,
+        low=None if metric.ci_low is None else metric.ci_low * factor,
+        high=None if metric.ci_high is None else metric.ci_high * factor,
+        count=metric.count,
+        too_few=metric.too_few,
+        remark="" if summary.comparable else "partial" if summary.partial else "not comparable",
     )

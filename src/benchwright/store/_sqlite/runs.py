@@ -13,11 +13,13 @@ from benchwright.core import (
     RUN_STATUSES,
     JsonObject,
     NotFoundError,
+    RunKind,
     RunOwnedError,
     RunStatus,
     StepValues,
     UsageError,
     encode_json,
+    kind_title,
     known_run_status,
     suggest,
 )
@@ -129,11 +131,13 @@ class Runs(Connected):
             ).fetchone()
             if row is None:
                 raise self._no_such_run(str(run_id))
-            if row[2] != "benchmark":
+            if row[2] == RunKind.WORKFLOW:
                 raise UsageError(
-                    f"run {run_id} is a workflow: its own script goes on with it, as in "
+                    f"run {run_id} is a workflow: its own script resumes it, as in "
                     f"python my_eval.py --resume {run_id}"
                 )
+            if row[2] != RunKind.BENCHMARK:
+                raise UsageError(f"run {run_id} is {kind_title(row[2])}")
             owner = Owner.from_text(row[0]) if row[0] else None
             if owner is not None and owner != this_process() and owner.alive(row[1]) and not force:
                 raise RunOwnedError(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from benchwright.core import JsonObject, StepStatus
 
@@ -108,6 +109,22 @@ class MetricTotals:
     """Largest."""
     unit: str | None
     """Of the newest."""
+
+    def to_json(self) -> JsonObject:
+        """As the summary of a run records it: the mean is its `value`."""
+        return {
+            "value": self.mean,
+            "count": self.count,
+            "last": self.last,
+            "min": self.min,
+            "max": self.max,
+            "unit": self.unit,
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> MetricTotals:
+        """The reverse of `to_json`."""
+        return cls(**{"mean" if name == "value" else name: value for name, value in record.items()})
 
 
 @dataclass(frozen=True, slots=True)

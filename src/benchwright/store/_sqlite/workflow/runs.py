@@ -10,9 +10,11 @@ from benchwright.core import (
     RUN_STATUSES,
     JsonObject,
     JsonValue,
+    RunKind,
     RunOwnedError,
     RunStatus,
     encode_json,
+    kind_title,
     known_run_status,
     normalise_name,
 )
@@ -53,8 +55,8 @@ class WorkflowRuns(Runs):
             cursor = connection.execute(
                 "INSERT INTO runs (id, kind, name, target, model, status, folder, settings, manifest, owner,"
                 " heartbeat, created_at, input, tags)"
-                " VALUES (?,'workflow',?,?,'',?,'',?,?,?,?,?,?,?)",
-                (self._next_run(), storable(name), storable(target or name), status, encode_json(settings or {}),
+                " VALUES (?,?,?,?,'',?,'',?,?,?,?,?,?,?)",
+                (self._next_run(), RunKind.WORKFLOW.value, storable(name), storable(target or name), status, encode_json(settings or {}),
                  encode_json(manifest or {}), this_process().to_text(), now, now, input_json,
                  None if not tags else encode_json(tags)),
             )  # fmt: skip
@@ -82,9 +84,9 @@ class WorkflowRuns(Runs):
             if row is None:
                 raise self._no_such_run(str(run_id))
             owner_text, heartbeat, held, status, kind = row
-            if kind != "workflow":
+            if kind != RunKind.WORKFLOW:
                 raise RunClosedError(
-                    f"run {run_id} is not a workflow. Go on with it by: benchwright resume {run_id}"
+                    f"run {run_id} is not a workflow but {kind_title(kind)}. Resume it with: benchwright resume {run_id}"
                 )
             if status == "completed":
                 raise RunClosedError(f"run {run_id} is complete. See: benchwright show {run_id}")
@@ -163,8 +165,9 @@ class WorkflowRuns(Runs):
         """
         with self._transaction() as connection:
             rows = connection.execute(
-                "SELECT id, owner, heartbeat, lease FROM runs WHERE kind = 'workflow'"
-                " AND status IN ('queued', 'running') ORDER BY id"
+                "SELECT id, owner, heartbeat, lease FROM runs WHERE kind = ?"
+                " AND status IN ('queued', 'running') ORDER BY id",
+                (RunKind.WORKFLOW.value,),
             ).fetchall()
             dead = [run_id for run_id, *who in rows if live_owner(*who) is None]
             for run_id in dead:

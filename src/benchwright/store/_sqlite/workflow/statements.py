@@ -174,12 +174,8 @@ def close_run(
     interrupt_steps(connection, run_id, f"the run ended ({status})", now)
     summary = {
         "steps": step_counts(connection, run_id),
-        "metrics": {
-            name: {"value": totals.mean, "count": totals.count, "last": totals.last, "min": totals.min,
-                   "max": totals.max, "unit": totals.unit}
-            for name, totals in metric_totals(connection, run_id).items()
-        },
-    }  # fmt: skip
+        "metrics": {name: totals.to_json() for name, totals in metric_totals(connection, run_id).items()},
+    }
     text = storable_message(error)
     connection.execute(
         "UPDATE runs SET status = ?, output = coalesce(?, output), summary = ?, error = ?,"

@@ -1,4 +1,4 @@
-"""`cancel` and `rm`: runs that are no longer wanted, ended or deleted."""
+"""`cancel` and `rm`: runs that nobody needs any more, ended or deleted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Canceled:
     run_id: int
     """The run."""
     signalled: int | None
-    """Process that was told to stop."""
+    """Process that got a signal to stop."""
     note: str | None = None
     """What the user must know."""
 
@@ -42,25 +42,33 @@ class Removed:
     """Folder outside the workspace, which stays."""
 
 
-def cancel_run(store: Store, run: RunRecord) -> Canceled:
-    """End a run for good: its process is told to stop, and the run is `canceled`. UsageError for one that has ended."""
+def cancel_benchmark(store: Store, run: RunRecord) -> Canceled:
+    """Interrupt the process of a benchmark run, wait for its end, and record the run as canceled."""
+    owner, note = _owner(store, run)
+    if owner is not None and note is not None:
+        raise RunOwnedError(f"run {run.id}: {note.partition(';')[0]}. Stop it there: kill -INT {owner.pid}")
+    signalled = _signal(owner, signal.SIGINT)
+    _wait(store, run.id)
+    store.finish_run(run.id, "canceled", summary=store.run(run.id).summary, error="canceled by command")
+    return Canceled(run.id, signalled)
+
+
+def cancel_workflow(store: Store, run: RunRecord) -> Canceled:
+    """Record a workflow run as canceled, and end its process."""
+    owner, note = _owner(store, run)
+    # On record first: the process then finds that the run is no longer its own, whatever it does.
+    store.cancel_workflow(run.id, "canceled by command")
+    return Canceled(run.id, _signal(owner, signal.SIGTERM), note)
+
+
+def _owner(store: Store, run: RunRecord) -> tuple[Owner | None, str | None]:
+    """The process of a run, and a note where no signal can reach it. UsageError for a run that has ended."""
     if RUN_STATUSES[run.status].final:
         raise UsageError(f"run {run.id} has ended already ({run.status}). See: benchwright show {run.id}")
     owner = store.run_owner(run.id)
-    note = None
-    if owner is not None and owner.host != socket.gethostname():
-        note = f"process {owner.pid} on {owner.host} cannot be told from here; it can record nothing more"
-    if run.kind == "workflow":
-        # On record first: the process then finds that the run is no longer its own, whatever it does.
-        store.cancel_workflow(run.id, "canceled by command")
-        told = _tell(owner, signal.SIGTERM)
-        return Canceled(run.id, told, note)
-    if owner is not None and note is not None:
-        raise RunOwnedError(f"run {run.id}: {note.partition(';')[0]}. Stop it there: kill -INT {owner.pid}")
-    told = _tell(owner, signal.SIGINT)
-    _wait(store, run.id)
-    store.finish_run(run.id, "canceled", summary=store.run(run.id).summary, error="canceled by command")
-    return Canceled(run.id, told)
+    if owner is None or owner.host == socket.gethostname():
+        return owner, None
+    return owner, f"process {owner.pid} on {owner.host} cannot be told from here; it can record nothing more"
 
 
 def remove_run(store: Store, run: RunRecord) -> Removed:
@@ -79,7 +87,7 @@ def remove_run(store: Store, run: RunRecord) -> Removed:
     return Removed(run.id, run.folder, None)
 
 
-def _tell(owner: Owner | None, number: signal.Signals) -> int | None:
+def _signal(owner: Owner | None, number: signal.Signals) -> int | None:
     if owner is None or owner.host != socket.gethostname() or owner.pid == os.getpid():
         return None
     with suppress(ProcessLookupError, PermissionError):

@@ -1,0 +1,74 @@
+"""How runs of one kind are reported: the part of a row of `RUN_KINDS` that this room knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from benchwright.core import JsonObject
+from benchwright.reports.terminal.overview import run_overview
+from benchwright.reports.terminal.samples import sample_list
+from benchwright.reports.terminal.steps import step_list
+from benchwright.reports.terminal.workflows import workflow_overview
+from benchwright.reports.views.benchmarks import (
+    benchmark_sample,
+    benchmark_samples,
+    benchmark_view,
+    recorded_benchmark,
+)
+from benchwright.reports.views.runs import PartsRequest, RunView
+from benchwright.reports.views.workflows import (
+    recorded_workflow,
+    workflow_step,
+    workflow_steps,
+    workflow_view,
+)
+from benchwright.store import RunRecord, Store
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class View(Protocol):
+    """A frozen value with one JSON shape."""
+
+    def to_json(self) -> JsonObject:
+        """The shape."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KindReports:
+    """The views of one kind of run, and how the terminal shows them."""
+
+    view: Callable[[RunRecord], RunView]
+    """A run in a list."""
+    details: Callable[[Store, RunRecord], View]
+    """A run in full."""
+    parts: Callable[[Store, RunRecord, PartsRequest], View]
+    """Some of its samples or steps."""
+    part: Callable[[Store, RunRecord, str], View]
+    """One sample or step in full, by its number or key."""
+    show_details: Callable[[Any], RenderableType]
+    """`details` on the terminal."""
+    show_parts: Callable[[Any], RenderableType]
+    """`parts` and `part` on the terminal."""
+
+
+BENCHMARK_REPORTS = KindReports(
+    view=benchmark_view,
+    details=recorded_benchmark,
+    parts=benchmark_samples,
+    part=benchmark_sample,
+    show_details=run_overview,
+    show_parts=sample_list,
+)
+WORKFLOW_REPORTS = KindReports(
+    view=workflow_view,
+    details=recorded_workflow,
+    parts=workflow_steps,
+    part=workflow_step,
+    show_details=workflow_overview,
+    show_parts=step_list,
+)

@@ -1,0 +1,111 @@
+"""The command that starts the same run."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from benchwright.config import BY_NAME, JUDGE_SETTINGS, RESCORE_OPTIONS, RUN_SETTINGS, Setting
+from benchwright.core import LEFT_OUT, JsonObject, canonical_json, is_secret_name
+from benchwright.reports.views.settings import (
+    endpoint_of,
+    is_demo,
+    is_set,
+    questions_of,
+    sent_settings,
+    table_of,
+)
+from benchwright.store import RunRecord
+
+
+def command_of(run: RunRecord) -> str:
+    """A command that starts the same evaluation. Where files go and what it may spend are left out: they
+    differ between runs that measure the same."""
+    settings = run.settings
+    generation = table_of(settings.get("generation"))
+    words = ["benchwright", "run", run.target]
+    flags: JsonObject = {}
+    source = settings.get("rescored_from")
+    if source is not None:  # what was asked is the earlier run's
+        words = ["benchwright", "rescore", str(source)]
+        if settings.get("retargeted"):
+            words += ["--target", f"{run.target}:{run.name}" if run.target.endswith(".py") else run.target]
+        generation = {}
+    elif is_demo(run):
+        demo = table_of(settings.get("model"))
+        flags = (
+            {"model": "random"}
+            if demo.get("by_chance")
+            else {"model": "demo", "demo_skill": demo.get("skill")}
+        )
+    elif "url" in table_of(settings.get("model")):
+        endpoint = endpoint_of(run)
+        flags = {"model_url": endpoint.get("url"), "model_id": endpoint.get("model_id")}
+        flags["api"], flags["api_key_name"] = endpoint.get("api"), endpoint.get("api_key_name")
+    flags["model_type"] = None if source is not None else settings.get("model_type")
+    flags["mode"] = "infer" if settings.get("infer_only") else None
+    questions = _question_flags(questions_of(run))
+    if settings.get("questions") and "{" not in str(system := sent_settings(run).get("system") or ""):
+        questions.setdefault("system", system or None)  # the model's; a flag would fill in what is in braces
+    flags.update({n: v for n, v in questions.items() if source is None or n in RESCORE_OPTIONS})
+    for name, value in flags.items():
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    recorded = {**settings, **generation}
+    data = [s for s in RUN_SETTINGS if s.group == "data" and (source is None or s.name in RESCORE_OPTIONS)]
+    sent = sorted((s for s in RUN_SETTINGS if s.group == "generation"), key=_by_kind)
+    for setting in data + [s for s in sent if s.kind in ("number", "int")]:
+        if setting.name in generation and generation[setting.name] is None and setting.default is not None:
+            words += [setting.flags[0], LEFT_OUT]  # it has a default, so that nothing is not the same
+        elif setting.kind != "bool":
+            words += _words(setting, recorded.get(setting.name))
+    words += _words(BY_NAME["parallelism"], settings.get("parallelism"))
+    for name, value in (
+        table_of(table_of(settings.get("model")).get("headers")).items() if source is None else ()
+    ):
+        if "${" in str(value) or not is_secret_name(name):  # secrets only as names of variables
+            words += ["--header", f"{name}={value}"]
+    for setting in [s for s in sent if s.kind not in ("number", "int")] + data:
+        if setting.kind == "bool" or setting in sent:
+            words += _words(setting, recorded.get(setting.name))
+    return shlex.join(words)
+
+
+def _by_kind(setting: Setting) -> tuple[bool, ...]:
+    """Numbers first, then texts and tables, then lists, then switches."""
+    kind = setting.kind
+    return kind == "bool", kind == "texts", kind == "table", kind == "text", kind == "int"
+
+
+def _words(setting: Setting, value: Any) -> list[str]:
+    """A recorded value as it is typed."""
+    flag = setting.flags[0]
+    if value is False and setting.default is True:
+        return [f"--no-{flag.removeprefix('--')}"]
+    if not is_set(value):
+        return []
+    if setting.kind == "bool":
+        return [flag]
+    if setting.kind == "texts":
+        texts = [value] if isinstance(value, str) else value
+        return [f"{setting.flags[-1]}={each if isinstance(each, str) else '='.join(each)}" for each in texts]
+    return [flag, canonical_json(value).decode() if setting.kind == "table" else str(value)]
+
+
+def _question_flags(questions: JsonObject) -> JsonObject:
+    flags: JsonObject = {}
+    for name, value in questions.items():
+        if name == "judge":
+            judge = table_of(value)
+            flags.update({flag: judge.get(key) for flag, key in JUDGE_SETTINGS.items()})
+        elif name == "compat":
+            flags["compat"] = "aisbench"
+        elif name == "human_prompt":
+            flags["template"] = value
+        elif isinstance(value, list):
+            flags[name] = ",".join(map(str, value))
+        elif isinstance(value, dict):
+            flags[name] = canonical_json(value).decode()
+        elif name not in ("name", "bot_prompt"):
+            flags[name] = value
+    return flags
