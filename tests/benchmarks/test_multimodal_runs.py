@@ -188,7 +188,7 @@ def test_what_is_wrong_with_files_is_found_by_check_with_its_line(capsys: pytest
     assert "is a folder" in found[4][1]
     assert "has 3.0 MB, more than the 2 MB" in found[5][1]
     assert "--max-media-mb" in found[5][1]
-    assert "is an MP4, and the row says image" in found[6][1]
+    assert "is an MP4, and the row gives image" in found[6][1]
     assert "expected one of image, video, audio" in found[7][1]
     assert main(["check", "data/mm.jsonl", "--max-media-mb", "2"]) == 2
     assert "data/mm.jsonl:3: " in capsys.readouterr().out

@@ -56,14 +56,14 @@ def test_filters_keep_their_order_and_blank_values() -> None:
         ("hf://o/d?Split=test", "unknown key 'Split'"),
         ("hf://o/d?zzz", "unknown key 'zzz'; known are split, config"),
         ("hf://o/d?split=", "split is empty"),
-        ("hf://o/d?filter_field=a", "filter_field needs filter_value beside it"),
-        ("hf://o/d?filter_value_1=a", "filter_value_1 needs filter_field_1 beside it"),
+        ("hf://o/d?filter_field=a", "filter_field needs filter_value as well"),
+        ("hf://o/d?filter_value_1=a", "filter_value_1 needs filter_field_1 as well"),
         ("hf://o/d?filter_field=&filter_value=a", "expected the name of a column"),
         ("hf://o/d?filter_field_0=a&filter_value_0=b", "unknown key 'filter_field_0'"),
         ("hf://o/d?filter_field_01=a&filter_value_01=b", "unknown key 'filter_field_01'"),
         (
             "hf://o/d?filter_field_1=a&filter_value_1=b&filter_field_3=c&filter_value_3=d",
-            "filter_field_3 stands behind a gap.*there is no filter_field_2",
+            "filter_field_3 comes after a gap.*there is no filter_field_2",
         ),
     ],
 )

@@ -206,14 +206,14 @@ def test_files_that_cannot_be_used_say_why(tmp_path: Path) -> None:
     (tmp_path / "folder.png").mkdir()
     assert '"folder.png" is a folder' in refused(item("folder.png", None))
     assert "has 0.0 MB, more than the 5e-05 MB" in refused(item("cat.png", None), 50)
-    assert "is an MP4, and the row says image; write the type video or audio" in refused(item("a.png", MP4))
-    assert "is a PNG image, and the row says audio; write the type image" in refused(item("b", PNG, "audio"))
+    assert "is an MP4, and the row gives image; write the type video or audio" in refused(item("a.png", MP4))
+    assert "is a PNG image, and the row gives audio; write the type image" in refused(item("b", PNG, "audio"))
     assert "git lfs pull" in refused(
         item("c.png", b"version https://git-lfs.github.com/spec/v1\noid sha256:0")
     )
     assert "is a web page" in refused(item("d.png", b"\n <!DOCTYPE html><title>403</title>"))
     assert "its first bytes tell no known format" in refused(item("passwd", b"root:x:0:0:root"))
-    assert "is a WAV audio, and the row says image" in refused(item("e.wav", b"RIFF....WAVEfmt "))
+    assert "is a WAV audio, and the row gives image" in refused(item("e.wav", b"RIFF....WAVEfmt "))
     os.mkfifo(tmp_path / "pipe.png")
     assert "is not a plain file" in refused(item("pipe.png", None))
     assert "cannot be read" in refused(MediaItem("image", "x\0y", "path", Path("x\0y")))
@@ -242,9 +242,9 @@ def test_data_addresses_are_looked_into() -> None:
     ("item", "said"),
     [
         (data_url(PNG * 10), "has 0.0 MB, more than"),
-        (data_url(MP4), "is an MP4, and the row says image"),
+        (data_url(MP4), "is an MP4, and the row gives image"),
         (MediaItem("image", "data:image/png,AAAA", "path", None), "is no data address"),
-        (MediaItem("image", "data:image/png;base64,", "path", None), "holds nothing"),
+        (MediaItem("image", "data:image/png;base64,", "path", None), "has nothing after the comma"),
         (MediaItem("image", "data:image/png;base64,A\u00e4!#", "path", None), "no base64"),
     ],
 )

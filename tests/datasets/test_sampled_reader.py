@@ -199,7 +199,7 @@ def test_the_plan_is_told_in_words(csv: Path) -> None:
     assert first == "m: 2 requests from the first 2 rows, mode default, cut to 1 by the limit"
     shares = LengthShares(((100, Fraction("0.5")), (200, Fraction("0.3")), (400, Fraction("0.2"))))
     _, lengths = read(csv, request_count=7, lengths=shares, source="m").notes()
-    assert "100 tokens in 4 (asked 50 %, planned 57.14 %)" in lengths
+    assert "100 tokens in 4 (requested 50 %, planned 57.14 %)" in lengths
     assert open_dataset(csv).notes() == []
 
 

@@ -24,17 +24,17 @@ class FetchResult:
     format: str | None = None
     """Name of a data format; None to go by the file's name."""
     metadata: dict[str, Any] = field(default_factory=dict)
-    """Where it came from, in the fetcher's own words."""
+    """Where it came from, in the words of the fetcher."""
 
 
 class Fetcher(Protocol):
-    """What a fetcher offers. Any object with these two methods will do."""
+    """Any object with these two methods is a fetcher."""
 
     def supports(self, uri: str) -> bool:
         """Whether this fetcher is the one for a URI."""
 
     def fetch(self, uri: str, cache_dir: Path | None = None) -> FetchResult | Any:
-        """Brings the data here. The result needs a `path` or `local_path`, and may have `format` and `metadata`."""
+        """Fetches the data. The result has a `path` or `local_path`, and may have `format` and `metadata`."""
 
 
 class LocalFetcher:
@@ -52,7 +52,7 @@ class LocalFetcher:
 
 
 class HfFetcher:
-    """Datasets of the Hugging Face hub. Gives rows, not one file, so it is asked for them in another way."""
+    """Datasets of the Hugging Face hub. They are rows rather than one file, so `open_dataset` reads them in another way."""
 
     def supports(self, uri: str) -> bool:
         """`hf://` and `huggingface://`."""
@@ -70,7 +70,7 @@ _fetchers: list[Fetcher] = [LocalFetcher(), HfFetcher()]
 
 
 def register_fetcher(fetcher: Fetcher) -> None:
-    """Puts a fetcher in front of all others. The first that supports a URI gets it."""
+    """Adds a fetcher before all others. The first fetcher that supports a URI gets it."""
     if isinstance(fetcher, type):
         raise UsageError(
             f"register_fetcher got the class {fetcher.__name__}; give an object: {fetcher.__name__}()"
@@ -85,26 +85,26 @@ def register_fetcher(fetcher: Fetcher) -> None:
 
 
 def fetch(uri: str, base_dir: Path | None) -> FetchResult | HfUri | None:
-    """The local file behind a path or URI; the URI itself where it is the hub's, and no user's fetcher is for it.
-    None where no fetcher supports it.
+    """The local file of a path or URI, or the parsed URI where it names a hub dataset and no registered fetcher supports
+    it. None where no fetcher supports it.
     """
-    # A path is resolved before anyone is asked, since fetchers know nothing of the benchmark's folder.
+    # Resolve a path first: fetchers do not know the folder of the benchmark.
     if scheme_of(uri) in (None, "file"):
         path = local_path(uri, base_dir)
-        asked = str(path) if os.path.exists(path) else uri
+        requested = str(path) if os.path.exists(path) else uri
     else:
-        path, asked = None, uri
+        path, requested = None, uri
     for fetcher in tuple(_fetchers):
         with_name = type(fetcher).__name__
         try:
-            if not fetcher.supports(asked):
+            if not fetcher.supports(requested):
                 continue
             if isinstance(fetcher, HfFetcher):
                 return parse_hf_uri(uri)
             if isinstance(fetcher, LocalFetcher) and path is not None:
                 check_file(path, uri)
                 return FetchResult(path, metadata={"source": "local"})
-            return check_fetched(fetcher.fetch(asked), with_name, uri)
+            return check_fetched(fetcher.fetch(requested), with_name, uri)
         except BenchwrightError:
             raise
         except Exception as exc:
@@ -124,7 +124,7 @@ def no_fetcher(uri: str, schemes: Sequence[str]) -> DatasetError:
 
 
 def check_fetched(found: object, who: str, uri: str) -> FetchResult:
-    """What a fetcher returned, checked: a file that is there."""
+    """Checks what a fetcher returned: it must name an existing file."""
     if isinstance(found, str | os.PathLike):
         found = FetchResult(Path(found))
     where = getattr(found, "path", None)

@@ -27,7 +27,7 @@ _YES = {"1", "true", "yes"}
 
 @dataclass(frozen=True, slots=True)
 class HfUri:
-    """A dataset on the hub and which of its rows are wanted. `str()` gives the URI back."""
+    """A dataset on the hub and a choice of its rows. `str()` gives the URI back."""
 
     dataset: str
     """`org/name`, or `name` alone."""
@@ -52,9 +52,9 @@ class HfUri:
         query = [(key, value) for key in _SINGLE if (value := getattr(self, key)) is not None]
         if self.trust_remote_code:
             query.append(("trust_remote_code", "true"))
-        for number, wanted in enumerate(self.filters):
+        for number, condition in enumerate(self.filters):
             tail = f"_{number}" if number else ""
-            query += [(f"filter_field{tail}", wanted.field), (f"filter_value{tail}", wanted.value)]
+            query += [(f"filter_field{tail}", condition.field), (f"filter_value{tail}", condition.value)]
         return f"hf://{quote(self.dataset)}" + (f"?{urlencode(query)}" if query else "")
 
 
@@ -64,7 +64,7 @@ _KNOWN = (*_SINGLE, "trust_remote_code", "filter_field", "filter_value")
 
 
 def parse_hf_uri(uri: str) -> HfUri:
-    """What a hub URI asks for. Raises DatasetError for anything in it that would not be honoured.
+    """Parses a hub URI. Raises DatasetError for any part of it that would have no effect.
 
     >>> parse_hf_uri("hf://org/name/cfg?split=test").config
     'cfg'
@@ -102,8 +102,8 @@ def parse_hf_uri(uri: str) -> HfUri:
 def with_parameters(
     uri: str, *, config: str | None = None, split: str | None = None, revision: str | None = None
 ) -> str:
-    """The URI with configuration, split and revision filled in, and its scheme as `hf://`. DatasetError where both
-    places disagree.
+    """The URI with configuration, split and revision filled in, and its scheme as `hf://`. Raises DatasetError where the
+    two disagree.
 
     >>> with_parameters("HF://org/name?split=test", revision="v1", split="test")
     'hf://org/name?split=test&revision=v1'
@@ -116,7 +116,7 @@ def with_parameters(
             continue
         if written is not None:
             raise DatasetError(
-                f"dataset source {uri!r} says {name}={written}, and {name}={value!r} was given beside it"
+                f"dataset source {uri!r} says {name}={written}, and {name}={value!r} was given as well"
             )
         uri += f"{'&' if '?' in uri else '?'}{name}={quote(value, safe='')}"
     return uri
@@ -153,7 +153,7 @@ def _filters(uri: str, options: dict[str, str]) -> tuple[Filter, ...]:
                 return tuple(found)
         elif name is None or value is None:
             there, lacking = ("value", "field") if name is None else ("field", "value")
-            raise DatasetError(f"{uri}: filter_{there}{tail} needs filter_{lacking}{tail} beside it")
+            raise DatasetError(f"{uri}: filter_{there}{tail} needs filter_{lacking}{tail} as well")
         elif not name:
             raise DatasetError(f"{uri}: filter_field{tail} is empty; expected the name of a column")
         else:
@@ -174,6 +174,6 @@ def _check_keys(uri: str, options: dict[str, str]) -> None:
         for number in range(1, int(numbered[1])):
             if f"filter_field_{number}" not in options:
                 raise DatasetError(
-                    f"{uri}: {key} stands behind a gap, so it would not be applied: there is no "
+                    f"{uri}: {key} comes after a gap, so it would not be applied: there is no "
                     f"filter_field_{number}. Number filters 1, 2, 3, …"
                 )

@@ -1,4 +1,4 @@
-"""Local paths: where a relative one starts, and what to say when nothing is there."""
+"""Local paths: where relative ones start, the options of a path, and errors for missing files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def scheme_of(uri: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """How a file is to be read, where its content does not tell."""
+    """How to read a file, where its content does not show it."""
 
     encoding: str | None = None
     """Encoding of text; None for UTF-8."""
@@ -37,7 +37,7 @@ class FileOptions:
 def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]:
     """A path without its options, and the options: `data.csv?encoding=cp1252`, `book.xlsx?sheet=Two`.
 
-    A file that has a question mark in its name is taken as it is. DatasetError for options that nobody knows.
+    A file whose name contains a question mark has no options. Raises DatasetError for unknown options.
     """
     bare, mark, query = written.partition("?")
     if not mark or data_format(bare) is None or os.path.exists(local_path(written, base_dir)):

@@ -33,7 +33,7 @@ _KINDS = ", ".join(MEDIA_KINDS)
 class MediaError(DatasetError):
     """Something about the media of a row; the text says what, and the cure.
 
-    A text that takes work, such as a search for near names, is put together when somebody reads it.
+    A text that takes work, such as a search for near names, is built when it is read.
     """
 
     def __init__(self, field: str, reason: str | Callable[[], str]) -> None:
@@ -51,7 +51,7 @@ class MediaItem:
     """One image, video or sound that a row names."""
 
     kind: MediaKind
-    """What the row says it is."""
+    """The kind that the row gives."""
     written: str
     """Path or address as the row has it."""
     field: str
@@ -67,7 +67,7 @@ class MediaFile:
     format: MediaFormat
     """What it is."""
     mime: str
-    """Its MIME type, as the kind that the row wants."""
+    """Its MIME type, for the kind that the row gives."""
     size: int
     """Bytes."""
     cut: bool = False
@@ -115,7 +115,7 @@ def look_at_media(item: MediaItem, *, max_bytes: int | None, whole: bool = False
     """What is known of a local file from its size and first bytes.
 
     `max_bytes` is the most a file may have; None for any size. `whole` also looks whether it was cut. Raises MediaError for one that is missing, empty,
-    no file, unreadable, too large, of no known format, or of another kind than the row says.
+    no file, unreadable, too large, of no known format, or of another kind than the row gives.
     """
     assert item.path is not None
     shown = f'"{item.written}"'
@@ -144,7 +144,7 @@ def look_at_media(item: MediaItem, *, max_bytes: int | None, whole: bool = False
 
 
 def checked_format(item: MediaItem, head: bytes, name: str) -> MediaFormat:
-    """The format of what begins with these bytes and has this name, if it is of the kind that the row says."""
+    """The format of what begins with these bytes and has this name, if it is of the kind that the row gives."""
     shown = f'"{item.written}"' if len(item.written) <= 200 else f"the {item.written[:20]}… address"
     other = told_apart(head)
     if other is not None:
@@ -159,7 +159,7 @@ def checked_format(item: MediaItem, head: bytes, name: str) -> MediaFormat:
     if item.kind not in format.mimes:
         kinds = " or ".join(format.mimes)
         raise MediaError(
-            item.field, f"{shown} is {format.title}, and the row says {item.kind}; write the type {kinds}"
+            item.field, f"{shown} is {format.title}, and the row gives {item.kind}; write the type {kinds}"
         )
     return format
 
@@ -177,7 +177,7 @@ def check_data_url(item: MediaItem, *, max_bytes: int) -> tuple[MediaFormat, str
         raise MediaError(item.field, f'"{head[:60]}…" is no data address; expected data:image/png;base64,…')
     size = len(text) * 3 // 4
     if not size:
-        raise MediaError(item.field, f'"{head[:60]}," holds nothing behind the comma')
+        raise MediaError(item.field, f'"{head[:60]}," has nothing after the comma')
     if size > max_bytes:
         raise MediaError(item.field, f"the data address {too_large(size, max_bytes)}")
     start = text[: HEAD_BYTES // 3 * 4]
@@ -213,7 +213,7 @@ def _entry(entry: Any, number: int, base_dir: Path) -> tuple[MediaItem, ...]:
     if unknown:
         near = suggest(str(unknown[0]), ("type", "path"))
         raise MediaError(
-            "media", f'{where} has "{unknown[0]}", which nobody reads; it takes type and path.{near}'
+            "media", f'{where} has "{unknown[0]}", which has no effect; known are type and path.{near}'
         )
     if _blank(entry.get("path")):
         raise MediaError("media", f'{where} has no "path"; name the file or its address')

@@ -14,9 +14,9 @@ MEDIA_KINDS: tuple[MediaKind, ...] = get_args(MediaKind)
 """All of them, in the order in which messages list them."""
 
 HEAD_BYTES = 512
-"""So many bytes tell a format."""
+"""How many bytes show the format."""
 TAIL_BYTES = 12 * 1024
-"""Where the end of a picture is looked for: something may stand behind it."""
+"""How far from the end of a file to look for the end of its picture: other data may follow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class MediaFormat:
     """A file format. Some hold pictures or sound alone, containers hold either."""
 
     name: str
-    """Short name, as APIs want it beside audio data: wav, mp3, …"""
+    """Short name, as APIs expect it with audio data: wav, mp3, …"""
     mimes: Mapping[MediaKind, str]
     """The MIME type for each kind that such a file can be; the likelier kind first."""
 
@@ -108,7 +108,7 @@ _NOT_MEDIA = (
 
 
 def sniff_media(head: bytes) -> MediaFormat | None:
-    """The format that the first bytes of a file tell; None where they tell none.
+    """The format that the first bytes of a file show; None where they show none.
 
     >>> sniff_media(b"RIFF....WAVEfmt ").name
     'wav'

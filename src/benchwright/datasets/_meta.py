@@ -30,7 +30,7 @@ _HOMES = {
 
 
 def read_meta(path: Path, *, name: str | None = None, compat: bool = False) -> Sampling:
-    """What the file asks for.
+    """Reads a meta file.
 
     Args:
         path: The meta file.

@@ -29,7 +29,7 @@ _MOST_RANKS = 2**20
 def read_lengths(
     method: str, params: Mapping[str, Found], problems: Problems, *, compat: bool
 ) -> OutputLengths | None:
-    """The law that the parameters describe; None when something is wrong with them, which `problems` tells."""
+    """The law that the parameters describe; None when something is wrong with them; `problems` then says what."""
     before = len(problems.found)
     lengths = _read(method, params, problems, compat)
     return lengths if len(problems.found) == before else None
@@ -73,7 +73,7 @@ def _bell(
     first = 1 if low is None else low
     if mean < first or (high is not None and mean > high):
         ends = f"from {first} up" if high is None else f"between {first} and {high}"
-        problems.add(f"{_PARAMS}mean", f"is {mean:g}, outside the lengths wanted, {ends}")
+        problems.add(f"{_PARAMS}mean", f"is {mean:g}, outside the planned lengths, {ends}")
     law = NormalLengths if method == "normal" else LogNormalLengths
     return law(mean, stddev, first, high)
 

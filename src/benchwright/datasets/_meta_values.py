@@ -45,7 +45,7 @@ class Problems:
     ) -> int | None:
         """A whole number, or a text that is one; None when it is absent or wrong.
 
-        `needed` says for what it is needed; without it the key may be absent.
+        `needed` explains why the key must be present; without it the key may be absent.
         """
         if key not in table:
             if needed:
@@ -80,7 +80,7 @@ class Problems:
 
     @staticmethod
     def kind(value: Found) -> str:
-        """A value as messages name it: what it is, and what it says where that is short."""
+        """A value as messages name it: its type, and its content where that is short."""
         if value is None:
             return "null"
         if isinstance(value, bool):
@@ -96,7 +96,7 @@ class Problems:
 
 
 class Known:
-    """Finds the keys that nobody reads."""
+    """Finds unknown keys."""
 
     def __init__(self, problems: Problems, homes: Mapping[str, str]) -> None:
         self._problems = problems

@@ -37,21 +37,21 @@ def open_dataset(
     sampling: Sampling | None = None,
     shape: RowShape | None = None,
 ) -> DatasetReader:
-    """A reader of a dataset. Finds the file now, reads rows later; of a hub dataset, commit, configuration and
-    split are settled now and files are fetched as they are needed.
+    """A reader of a dataset. Finds the file now and reads rows later. For a hub dataset it looks up commit, configuration
+    and split now, and fetches files when their rows are needed.
 
     Args:
         ref: path, URI or Python source.
         base_dir: where relative paths start, the benchmark file's folder; the current folder when None.
-        field_mapping: `{"name in the data": "name wanted"}`; fields not named keep their names.
-        limit: at most this many rows, counted behind the filters; None for all.
+        field_mapping: `{"name in the data": "new name"}`; other fields keep their names.
+        limit: at most this many rows, counted after the filters; None for all.
         filters: rows to keep, by the names in the data.
-        sampling: which of the rows, how often and in which order, with which lengths; the limit cuts what it
-            gives. None for the rows as they stand.
-        shape: what else makes rows of what stands in the data, behind the mapping.
+        sampling: which rows to take, how often, in which order and with which lengths; the limit applies to the
+            result. None for the rows of the data in order.
+        shape: a function that gives rows their final form, after the mapping.
 
     Raises:
-        DatasetError: there is no such file, or nobody can fetch the URI.
+        DatasetError: there is no such file, or no fetcher supports the URI.
     """
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
         raise DatasetError(f"limit is {limit!r}; expected a whole number of rows, 0 or more")
@@ -97,7 +97,7 @@ def load_dataset(
     Args:
         uri: path, URI or Python source; relative paths start at the current folder.
         limit: at most this many rows; None or 0 for all.
-        field_mapping: `{"name in the data": "name wanted"}`.
+        field_mapping: `{"name in the data": "new name"}`.
 
     Raises:
         DatasetError: the data cannot be found or read. Lists the bad rows with file and line.
@@ -170,10 +170,10 @@ def _checked_mapping(mapping: Mapping[str, str] | None) -> Mapping[str, str]:
         isinstance(name, str) for pair in mapping.items() for name in pair
     ):
         raise DatasetError(
-            f"field_mapping is {mapping!r}; expected names to names: {{'name in the data': 'name wanted'}}"
+            f"field_mapping is {mapping!r}; expected names to names: {{'name in the data': 'new name'}}"
         )
-    # Headers are read without the blanks around them, so a mapping from a padded name means the bare one too.
+    # Headers are read without the blanks around them, so a padded name in a mapping also means the bare one.
     return {
-        **{name.strip(): wanted for name, wanted in mapping.items() if name.strip() not in mapping},
+        **{name.strip(): new for name, new in mapping.items() if name.strip() not in mapping},
         **mapping,
     }

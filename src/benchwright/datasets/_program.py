@@ -22,7 +22,7 @@ class HasRows(Protocol):
 
 
 class ProgramSource:
-    """A Python source as a dataset. Every pass asks it anew."""
+    """A Python source as a dataset. Every pass starts it anew."""
 
     def __init__(self, name: str, start: Callable[[], Iterable[object]]) -> None:
         self.name = name
@@ -41,14 +41,14 @@ class ProgramSource:
             yield from self._pull(values)
         finally:
             if isinstance(values, Generator):
-                values.close()  # a limit may stop the pass early; the user's clean-up runs now, not some day
+                values.close()  # a limit may stop the pass early; the user's clean-up runs now
 
     def _pull(self, values: Iterator[object]) -> Chunks:
-        number, wanted = 0, 1
+        number, count = 0, 1
         while True:
             chunk = Chunk()
             try:
-                for value in islice(values, wanted):
+                for value in islice(values, count):
                     number += 1
                     _take(chunk, value, number)
             except Exception as exc:
@@ -61,7 +61,7 @@ class ProgramSource:
             if not chunk:
                 return
             yield chunk
-            wanted = min(2 * wanted, CHUNK_ROWS)
+            count = min(2 * count, CHUNK_ROWS)
 
     def fingerprint(self) -> str:
         """SHA-256 over the canonical JSON of the rows."""
@@ -91,7 +91,7 @@ class ProgramSource:
 
 
 def program_source(ref: object) -> ProgramSource:
-    """The source behind what the user gave. Raises DatasetError when it cannot be read more than once."""
+    """The source for what the user gave. Raises DatasetError when it cannot be read more than once."""
     rows = getattr(ref, "rows", None)
     if callable(rows) and not isinstance(ref, type):
         return ProgramSource(f"{type(ref).__name__}.rows()", rows)

@@ -1,4 +1,4 @@
-"""A part of the rows: a slice as Python writes it, or so many (or such a share) of them drawn by chance."""
+"""Part of the rows: a slice in Python's notation, or a number or share of rows drawn at random."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _SEED = 42
 
 @dataclass(frozen=True, slots=True)
 class RowRange:
-    """Which rows count; they keep their order."""
+    """Which rows to take; they keep their order."""
 
     written: str
     """As the user wrote it."""
     span: slice | None = None
     """A slice of the rows."""
     count: int | None = None
-    """So many rows, drawn by chance; all of them where there are no more."""
+    """How many rows to draw at random; all rows where there are no more."""
     share: float | None = None
-    """Such a share of the rows, drawn by chance, rounded down, at least one."""
+    """Which share of the rows to draw at random, rounded down, at least one row."""
 
     @classmethod
     def parse(cls, written: str) -> RowRange:
@@ -56,7 +56,7 @@ class RowRange:
         )
 
     def places(self, rows: int) -> Sequence[int]:
-        """The numbers of the rows that count, in order, in data of `rows` rows."""
+        """The numbers of the chosen rows, in order, in data of `rows` rows."""
         if self.span is not None:
             return range(rows)[self.span]
         count = self.count if self.count is not None else max(1, int((self.share or 0) * rows))
@@ -66,7 +66,7 @@ class RowRange:
 
     @property
     def reach(self) -> int | None:
-        """How many rows must be read at most; None: that depends on how many there are."""
+        """How many rows to read at most; None where that depends on the number of rows."""
         span = self.span
         if span is None or (span.start or 0) < 0 or span.stop is None or span.stop < 0:
             return None
@@ -96,14 +96,14 @@ class RangedReader(DatasetReader):
         self._places: Sequence[int] | None = None
 
     def fingerprint(self) -> str:
-        """As of the data itself; the range is told by whoever uses it."""
+        """The one of the whole data; the range is recorded separately."""
         return self._inner.fingerprint()
 
     def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
         rows, lines = [], []
-        places = self._wanted()
-        wanted = iter(places if limit is None else places[:limit])
-        following = next(wanted, None)
+        places = self._chosen()
+        chosen = iter(places if limit is None else places[:limit])
+        following = next(chosen, None)
         number = 0
         for batch in self._inner.batches(on_bad=on_bad):
             if following is None:
@@ -112,7 +112,7 @@ class RangedReader(DatasetReader):
                 if number == following:
                     rows.append(row)
                     lines.append(line)
-                    following = next(wanted, None)
+                    following = next(chosen, None)
                 number += 1
                 if following is None:
                     break
@@ -123,7 +123,7 @@ class RangedReader(DatasetReader):
             yield Batch(rows[:size], lines[:size])
             rows, lines = rows[size:], lines[size:]
 
-    def _wanted(self) -> Sequence[int]:
+    def _chosen(self) -> Sequence[int]:
         if self._places is None:
             reach = self._range.reach
             if reach is None:
@@ -133,4 +133,4 @@ class RangedReader(DatasetReader):
 
 
 def _ignore(bad: BadRow) -> None:
-    """Told by another pass."""
+    """Another pass reports it."""

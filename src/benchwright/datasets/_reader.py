@@ -57,7 +57,7 @@ class DatasetReader:
         self.path = path
         """The local file, if it is one."""
         self.metadata = dict(metadata)
-        """What the fetcher told about the data's origin."""
+        """What the fetcher reported about the origin of the data."""
         self.provenance = provenance
         """Where hub data come from: repository, commit, configuration, split, files. None for other data."""
         self._notes = notes
@@ -75,7 +75,7 @@ class DatasetReader:
         """All rows, `size` at a time; the last batch may be shorter.
 
         Bad rows go to `on_bad` and are left out; without it the first one raises DatasetError. Damage that
-        hides all rows behind it (a quote never closed, a file cut short) raises in either case.
+        hides all rows after it (a quote never closed, a file cut short) raises in either case.
         """
         if size < 1:
             raise DatasetError(f"batch size is {size}; expected 1 or more")
@@ -105,8 +105,8 @@ class DatasetReader:
         return self._fingerprint
 
     def notes(self) -> list[str]:
-        """What whoever reads numbers of these rows must know. Nothing, of rows as they stand in the data; of hub data
-        what was decided on the way to them, damage found in the cache included, so it may grow."""
+        """Notes for readers of the results. Empty for files; for hub data, decisions such as the chosen split, and damage
+        found in the cache. Grows while rows are read."""
         return list(self._notes)
 
     def origins(self) -> Sequence[int] | None:
@@ -129,7 +129,7 @@ class DatasetReader:
             yield Batch(rows, lines)
 
     def _kept(self, on_bad: OnBad | None, limit: int | None) -> Chunks:
-        """What of each chunk is wanted; bad rows behind the last wanted row are nobody's business."""
+        """The rows of each chunk that pass. Bad rows after the last row within the limit are not reported."""
         left = limit
         if left == 0:
             return
@@ -162,8 +162,8 @@ class DatasetReader:
 
     def _passing(self, rows: list[Row]) -> Sequence[int]:
         kept: Sequence[int] = range(len(rows))
-        for wanted in self._filters:
-            kept = [i for i in kept if wanted.keeps(rows[i])]
+        for condition in self._filters:
+            kept = [i for i in kept if condition.keeps(rows[i])]
         return kept
 
     def _mapped(self, chunk: Chunk, positions: Sequence[int]) -> Chunk:

@@ -30,7 +30,7 @@ class SampledReader(DatasetReader):
     """The rows of another reader, by a plan; `limit` cuts the plan.
 
     A row's index is its place in the plan, and its line the one it has in the data. In the order of the data rows
-    are streamed and nothing is held, the data being read again from its start where more are wanted than there
+    are streamed and nothing is held, the data being read again from its start where the plan needs more than there
     are. In any other order the row numbers of the plan are held (8 bytes each) and at most 65,536 rows: the data
     is read once for each such window. Planned lengths take 8 bytes a request more.
     """
@@ -64,11 +64,11 @@ class SampledReader(DatasetReader):
         return self._fingerprint
 
     def notes(self) -> list[str]:
-        """The plan in words, for whoever reads numbers that came of it."""
+        """The plan in words, for readers of the results."""
         planned = len(self._plan())
-        asked = planned if self._limit is None else min(planned, self._limit)
+        made = planned if self._limit is None else min(planned, self._limit)
         plan = sampling_notes(
-            self._sampling, self._counted(), planned, asked, first=self._prefix() is not None
+            self._sampling, self._counted(), planned, made, first=self._prefix() is not None
         )
         return [*super().notes(), *plan]
 
@@ -102,16 +102,16 @@ class SampledReader(DatasetReader):
     def _in_order(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
         """The data from its start, again and again until there are enough."""
         count = self._sampling.request_count
-        wanted = min((number for number in (count, limit) if number is not None), default=None)
+        needed = min((number for number in (count, limit) if number is not None), default=None)
         given = 0
-        while wanted is None or given < wanted:
+        while needed is None or given < needed:
             before = given
-            for row, line in self._good(on_bad, None if wanted is None else wanted - given):
+            for row, line in self._good(on_bad, None if needed is None else needed - given):
                 given += 1
                 yield row, line
             if given == before or count is None:
                 return
-            on_bad = _ignore  # told the first time
+            on_bad = _ignore  # reported in the first pass
 
     def _in_windows(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
         """The plan in windows; the data is read once for each."""
@@ -119,7 +119,7 @@ class SampledReader(DatasetReader):
         count = len(places) if limit is None else min(limit, len(places))
         if not count:
             for _ in self._good(on_bad, None):
-                pass  # no usable row, and the reasons are wanted
+                pass  # no usable row; the pass reports why
         for start in range(0, count, WINDOW_ROWS):
             window = places[start : min(start + WINDOW_ROWS, count)]
             held = self._gathered(set(window), on_bad if not start else _ignore, whole=not start)
@@ -136,7 +136,7 @@ class SampledReader(DatasetReader):
 
     def _gathered(self, wanted: set[int], on_bad: OnBad | None, *, whole: bool) -> dict[int, tuple[Row, int]]:
         """Rows by their number. The first pass goes to the end of the data (or of the part that the plan draws
-        from), so that every bad row is told; later ones go as far as they must."""
+        from), so that every bad row is reported; later passes go as far as needed."""
         reach = self._prefix() if whole else max(wanted) + 1
         numbered = enumerate(self._good(on_bad, reach))
         return {number: found for number, found in numbered if number in wanted}
@@ -203,4 +203,4 @@ class SampledReader(DatasetReader):
 
 
 def _ignore(bad: BadRow) -> None:
-    """Told by another pass."""
+    """Another pass reports it."""

@@ -1,7 +1,6 @@
-"""Which rows are asked, how often and in which order, and how long their replies may become.
+"""Which rows are requested, how often and in which order, and how long the replies may be.
 
-Plans only: the reader that follows them is elsewhere. The same plan and the same number of rows always give the
-same requests.
+Plans only: `SampledReader` follows them. The same plan and the same number of rows always give the same requests.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from benchwright.datasets._lengths import (
 from benchwright.datasets._ranges import RowRange
 
 SamplingMode: TypeAlias = Literal["default", "shuffle", "random", "random_with_replacement"]
-"""How rows are chosen: in their order, permuted, drawn without or drawn with putting back."""
+"""How rows are chosen: in order, permuted, or drawn without or with replacement."""
 
 SAMPLING_MODES: tuple[SamplingMode, ...] = get_args(SamplingMode)
 """All of them, in the order in which messages list them."""
 
 DEFAULT_SEED = 42
-"""What decides every draw unless the file says otherwise: runs are repeatable without being asked to be."""
+"""Decides every draw unless the file gives another seed, so that runs are repeatable by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """What a meta file asks for."""
+    """The content of a meta file."""
 
     request_count: int | None = None
     """How many requests; None: as many as there are rows."""
@@ -46,7 +45,7 @@ class Sampling:
     min_tokens: int | None = None
     """Fewest tokens of a reply, for servers that take it."""
     ignore_eos: bool = False
-    """Whether the server shall go on to the longest length, whatever the model wants."""
+    """Whether the server is to generate up to the longest length, even if the model ends earlier."""
     seed: int = DEFAULT_SEED
     """What decides every draw."""
     compat: bool = False
@@ -85,7 +84,7 @@ class Sampling:
 def sample_indexes(sampling: Sampling, rows: int) -> Sequence[int]:
     """The row number of each request, in order, for data of `rows` rows. Empty data gives no requests.
 
-    With c requests wanted and n rows, c > n repeats the data from its start as often as needed:
+    For c requests and n rows, c > n repeats the data from its start as often as needed:
 
     * `default`: the first c;
     * `shuffle`, `random`: c of the n rows, each at most once, in random order; with c > n the repeated data is
@@ -117,7 +116,7 @@ def sample_indexes(sampling: Sampling, rows: int) -> Sequence[int]:
 def output_lengths(sampling: Sampling, count: int) -> list[int] | None:
     """The planned length of each of `count` requests, in order; None where nothing, or the rows, decide it.
 
-    Percentages are rounded by largest remainder and mixed, unless `compat` or `order` says otherwise.
+    Percentages are rounded by largest remainder and mixed, unless `compat` or `order` differ.
     """
     if sampling.lengths is None:
         return None
@@ -126,15 +125,15 @@ def output_lengths(sampling: Sampling, count: int) -> list[int] | None:
 
 
 def sampling_notes(
-    sampling: Sampling, rows: int, planned: int, asked: int, *, first: bool = False
+    sampling: Sampling, rows: int, planned: int, made: int, *, first: bool = False
 ) -> list[str]:
-    """What must stand beside the numbers of a run that follows a plan.
+    """Notes for the results of a run that follows a plan.
 
     Args:
         sampling: The plan.
         rows: Rows it draws from.
         planned: Requests it makes.
-        asked: How many of them are within the run's limit.
+        made: How many of them are within the limit of the run.
         first: Whether it draws from the first rows of the data only.
     """
     drawn = f"the first {rows:,} rows" if first and planned <= rows else f"{rows:,} rows"
@@ -144,8 +143,8 @@ def sampling_notes(
         parts.append(f"seed {sampling.seed}")
     if sampling.compat:
         parts.append("sampled and rounded as AISBench does")
-    if asked < planned:
-        parts.append(f"cut to {asked:,} by the limit")
+    if made < planned:
+        parts.append(f"cut to {made:,} by the limit")
     notes = [", ".join(parts)]
     if repeats_rows(sampling, rows):
         notes[0] += "; rows repeat, and intervals count the copies of a row as one cluster"
@@ -158,19 +157,19 @@ def sampling_notes(
 
 
 def repeats_rows(sampling: Sampling, rows: int) -> bool:
-    """Whether a row may be asked more than once."""
+    """Whether a row may be requested more than once."""
     count = rows if sampling.request_count is None else sampling.request_count
     return count > rows or sampling.sampling_mode == "random_with_replacement"
 
 
 def _shares_note(sampling: Sampling, lengths: LengthShares, planned: int) -> str:
     counts = share_counts(lengths, planned, compat=sampling.compat)
-    told = [
-        f"{length} tokens in {times:,} (asked {float(100 * share):.4g} %, planned {100 * times / planned:.4g} %)"
+    shown = [
+        f"{length} tokens in {times:,} (requested {float(100 * share):.4g} %, planned {100 * times / planned:.4g} %)"
         for (length, share), times in islice(zip(lengths.shares, counts, strict=True), 10)
     ]
-    more = ", …" if len(lengths.shares) > len(told) else ""
-    return f"{sampling.source}: longest replies, {lengths.order}: {', '.join(told)}{more}"
+    more = ", …" if len(lengths.shares) > len(shown) else ""
+    return f"{sampling.source}: longest replies, {lengths.order}: {', '.join(shown)}{more}"
 
 
 def _lengths_json(lengths: OutputLengths) -> JsonObject:

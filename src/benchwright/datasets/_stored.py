@@ -53,7 +53,7 @@ class StoredFile:
             self.notes.append(text)
 
     def blocks(self) -> Blocks:
-        """The content, decompressed, in blocks. Whether it is compressed is told by its first bytes, not by
+        """The content, decompressed, in blocks. The first bytes tell whether it is compressed, not
         its name: some downloaders unpack a `.gz` without renaming it."""
         try:
             with self.path.open("rb", buffering=0) as raw:
@@ -166,7 +166,7 @@ class StoredFile:
     def _unzstd(self, raw: BinaryIO) -> Blocks:
         import zstandard
 
-        # The reader takes a file that was cut short for a complete one. So a frame of our own is put behind
+        # The reader takes a file that was cut short for a complete one. So a frame of our own is added after
         # the file: it comes out at the end exactly when the frame before it was complete. One repeated byte,
         # which zstd stores as such: the mark must not stand in its own frame to be copied out of it.
         frame = zstandard.ZstdCompressor().compress(_ZSTD_MARK)
@@ -192,19 +192,19 @@ class StoredFile:
 
 
 class _Followed:
-    """A file with some bytes behind it, joined to its last block: on their own, behind a header that was cut,
+    """A file followed by some more bytes, joined to its last block: on their own, after a header that was cut,
     zstd would take them for the whole of that frame."""
 
-    def __init__(self, raw: BinaryIO, behind: bytes) -> None:
+    def __init__(self, raw: BinaryIO, more: bytes) -> None:
         self._raw = raw
-        self._behind = behind
+        self._more = more
         self._next = raw.read(BLOCK_BYTES)
 
     def read(self, size: int = -1) -> bytes:
         block, self._next = self._next, self._raw.read(BLOCK_BYTES)
         if self._next:
             return block
-        block, self._behind = block + self._behind, b""
+        block, self._more = block + self._more, b""
         return block
 
 

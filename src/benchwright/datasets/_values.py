@@ -1,4 +1,4 @@
-"""The small values of this room: batches and filters for everyone, chunks between parsers and the reader."""
+"""Batches and filters for every room; chunks between the readers of formats and `DatasetReader`."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class Filter:
 
 
 class FilterColumns:
-    """Watches a pass over the data for the columns that filters name: one that no row has is an error, not an empty
-    dataset. A column that only some rows have is fine."""
+    """Checks during a pass that each column of a filter exists. A column that no row has is an error, not an empty
+    dataset; a column that only some rows have is fine."""
 
     def __init__(self, name: str, filters: Sequence[Filter], mapping: Mapping[str, str]) -> None:
         self._name = name
         self._mapping = mapping
         self._columns: dict[str, None] = {}
-        self.unseen = list(dict.fromkeys(wanted.field for wanted in filters))
+        self.unseen = list(dict.fromkeys(condition.field for condition in filters))
         """Columns of filters that no row has had so far."""
 
     def see(self, rows: Iterable[Row]) -> None:
-        """Look at rows, as the data has them. Costs nothing once every column was seen."""
+        """Looks at rows before field mapping. Costs nothing once every column was seen."""
         for row in rows:
             if not self.unseen:
                 return
@@ -55,7 +55,7 @@ class FilterColumns:
             self.unseen = [field for field in self.unseen if field not in row]
 
     def check(self) -> None:
-        """At the end of the data: DatasetError for a column that no row had. Silent where there were no rows at all."""
+        """At the end of the data. Raises DatasetError for a column that no row had, unless there were no rows at all."""
         if not self.unseen or not self._columns:
             return
         field, columns = self.unseen[0], list(self._columns)
@@ -72,7 +72,7 @@ class FilterColumns:
 
 
 class Trouble(NamedTuple):
-    """A bad row, as a parser sees it: the parser does not know what the user calls the file."""
+    """A bad row. It does not name the file: readers do not know what the user calls it."""
 
     after: int
     """How many good rows of the chunk come before it."""
@@ -86,7 +86,7 @@ class Trouble(NamedTuple):
 
 @dataclass(slots=True)
 class Chunk:
-    """What a parser hands over at a time: as many rows as suited it, and the bad ones between them."""
+    """Some rows that a reader hands over together, and the bad ones between them."""
 
     rows: list[Row] = field(default_factory=list)
     """Good rows, as the data has them."""
@@ -110,7 +110,7 @@ class Chunk:
 
 
 Chunks: TypeAlias = Generator[Chunk, None, None]
-"""A pass over the data. Whoever stops before its end closes it, which closes the file."""
+"""A pass over the data. A caller that stops early closes it, which closes the file."""
 
 
 class Source(Protocol):

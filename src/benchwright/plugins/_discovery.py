@@ -11,7 +11,7 @@ from benchwright.core import loading_code
 
 @dataclass(frozen=True, slots=True)
 class PluginEntry:
-    """An entry point somebody's package declares; nothing of it has been imported yet."""
+    """An entry point that an installed package declares. Finding it imports nothing of the package."""
 
     name: str
     """The name users type."""
@@ -36,7 +36,7 @@ class LoadedPlugin:
     entry: PluginEntry
     """Where it comes from."""
     value: object
-    """What it points to; the room that asked decides whether it is usable."""
+    """The object it points to; the room that loads it decides whether it is usable."""
 
 
 @dataclass(frozen=True, slots=True)

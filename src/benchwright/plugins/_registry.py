@@ -128,7 +128,7 @@ def check_function(value: object, arguments: int) -> Callable[..., Any]:
 
     try:
         signature(value).bind(*range(arguments))
-    except ValueError:  # a function in C that does not tell
+    except ValueError:  # a function in C without a signature
         pass
     except TypeError:
         raise TypeError(f"cannot be called with {arguments} argument{'s' * (arguments > 1)}") from None

@@ -30,7 +30,7 @@ def test_missing_and_private_datasets(hub: LoopbackHub, monkeypatch: pytest.Monk
         assert "set HF_TOKEN" in told
         assert f"{hub.url}/datasets/{name}" in told
     monkeypatch.setenv("HF_TOKEN", "hf_other")
-    assert "or the account behind HF_TOKEN may not see it" in refused("hf://a/private")
+    assert "or the account of HF_TOKEN may not see it" in refused("hf://a/private")
     monkeypatch.setenv("HF_TOKEN", SECRET)
     assert load_dataset("hf://a/private") == ROWS
 
@@ -50,7 +50,7 @@ def test_gated_datasets(hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> No
     assert f"Accept the conditions on {hub.url}/datasets/a/gated" in told
     assert "set HF_TOKEN" in told
     monkeypatch.setenv("HF_TOKEN", "hf_other")
-    assert f"the account behind HF_TOKEN has no access yet. Ask for it on {hub.url}" in refused(
+    assert f"the account of HF_TOKEN has no access yet. Request access on {hub.url}" in refused(
         "hf://a/gated"
     )
     monkeypatch.setenv("HF_TOKEN", SECRET)

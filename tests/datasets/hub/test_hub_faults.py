@@ -142,7 +142,7 @@ def test_dates_are_waited_for_too(hub: LoopbackHub, repo: Repo) -> None:
 
 def test_a_wait_beyond_the_budget_is_an_error_at_once(hub: LoopbackHub, repo: Repo) -> None:
     hub.fault("/api/", times=9, status=429, headers={"Retry-After": "3600"})
-    with pytest.raises(DatasetError, match="limits the rate of requests and asks to wait 3600 s"):
+    with pytest.raises(DatasetError, match="limits the rate of requests and demands a wait of 3600 s"):
         load_dataset("hf://a/data")
     assert len(hub.paths("/api/")) == 1
 

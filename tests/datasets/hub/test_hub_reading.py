@@ -277,7 +277,7 @@ def test_the_same_rows_in_two_formats_are_read_once(hub: LoopbackHub) -> None:
     hub.repo("a/twice").commit({"test.jsonl": jsonl(TEST), "test.parquet": parquet(TEST)})
     reader = open_dataset("hf://a/twice")
     assert [row for batch in reader.batches() for row in batch.rows] == TEST
-    assert "left aside: test.jsonl" in reader.notes()[0]
+    assert "left out: test.jsonl" in reader.notes()[0]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ class CardConfig:
     name: str
     """Its name."""
     splits: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Splits in order, each with the patterns of its files; empty when paths are to tell."""
+    """Splits in order, each with the patterns of its files; empty when paths decide."""
     folder: str = ""
     """The folder all patterns start from, with a slash at its end unless it is the root."""
     default: bool = False
@@ -36,7 +36,7 @@ class CardConfig:
     delimiter: str | None = None
     """What separates the cells of its CSV files."""
     unsupported: tuple[str, ...] = ()
-    """Options that change how files are read, and that are not understood here."""
+    """Options that change how files are read, and that are not supported here."""
 
 
 def front_matter(text: str) -> str:

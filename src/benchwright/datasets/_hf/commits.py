@@ -1,4 +1,4 @@
-"""Which commit a revision stands for, and which files it holds: as recorded, else as the hub says."""
+"""The commit of a revision and the files of a commit: from our records, else from the hub."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Pinned:
     """A dataset at one commit."""
 
     ref: RepoRef
-    """What was asked for, under the repository's present name."""
+    """What the user named, under the repository's present name."""
     commit: str
     """The commit."""
     note: str | None = None
-    """What must be said about how the commit was found."""
+    """A note about how the commit was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Listing:
     front: str
     """The YAML of its card."""
     note: str | None = None
-    """What must be said about where this was learned."""
+    """A note about where this comes from."""
 
 
 def pin(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
-    """The commit to read. Raises DatasetError when it cannot be told, and never takes another in its place."""
+    """The commit to read. Raises DatasetError when it is unknown; never returns another one instead."""
     if ref.revision is not None and COMMIT.fullmatch(ref.revision):
         return Pinned(ref, ref.revision)
     key = ref.repo if ref.revision is None else f"{ref.repo}@{ref.revision}"
@@ -114,7 +114,7 @@ def _stored(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
 def _from_hub(hub: Hub, pinned: Pinned) -> Listing:
     ref = pinned.ref
     if ref.revision is not None and COMMIT.fullmatch(ref.revision):
-        info = hub.info(ref)  # says whether dataset and commit exist, and the name it has now
+        info = hub.info(ref)  # whether dataset and commit exist, and its present name
         ref = replace(ref, repo=info.repo)
     files = hub.files(ref, pinned.commit)
     card = next((file for file in files if file.path == CARD), None)
@@ -147,7 +147,7 @@ def _from_record(record: JsonObject) -> Listing | None:
 
 
 def _from_snapshot(hub: Hub, records: Records, pinned: Pinned) -> Listing:
-    """What the hub's own library has of exactly that commit. It may lack files, so that is said."""
+    """What the cache of `huggingface_hub` has of exactly that commit. Files may be missing, so a note says so."""
     repo = pinned.ref.repo
     folder = snapshot(hub.settings.hub_cache, repo, pinned.commit)
     files = snapshot_files(folder) if folder else []
@@ -162,7 +162,7 @@ def _from_snapshot(hub: Hub, records: Records, pinned: Pinned) -> Listing:
 def _absent(
     hub: Hub, records: Records, ref: RepoRef, commit: str | None, why: HubError | None = None
 ) -> DatasetError:
-    """Nothing that was asked for is here; what is here is named, and not taken in its place."""
+    """The error for a commit that is not in the cache. Lists those that are; none is used instead."""
     here = sorted({*records.commits(), *snapshot_commits(hub.settings.hub_cache, ref.repo)})
     shown = f"The cache has these commits of it: {', '.join(here)} (choose one with revision=<commit>)"
     present = shown if here else "The cache has no commit of it"

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written aside, flushed to the disk, renamed. One writer at a time."""
+"""Files that are complete or absent: written under another name, flushed to the disk, renamed. One writer at a time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def aside_of(path: Path) -> Path:
-    """A name beside a path that nobody else uses."""
+    """A name in the same folder that no other process uses."""
     return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
 
 
@@ -52,7 +52,7 @@ def flush_folder(path: Path) -> None:
 
 
 def set_aside(path: Path, quarantine: Path, why: str) -> Path:
-    """Moves something damaged to where nobody reads it, with a note; gives its new place."""
+    """Moves a damaged file or folder to quarantine, with a note. Returns its new path."""
     quarantine.mkdir(parents=True, exist_ok=True)
     target = quarantine / f"{path.parent.name}-{path.name}-{secrets.token_hex(4)}"
     path.rename(target)
@@ -63,7 +63,7 @@ def set_aside(path: Path, quarantine: Path, why: str) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Alone among all processes and threads that lock the same path. The system lets go when a process dies."""
+    """Holds a lock that excludes all other processes and threads. The system releases it when the process dies."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -80,7 +80,7 @@ def what_failed(exc: OSError) -> str:
 
 @contextmanager
 def cache_errors(uri: str, cache: Path) -> Iterator[None]:
-    """Trouble with the cache folder in words. What was half written is removed by those who wrote it."""
+    """Turns errors of the cache folder into messages. Writers remove what they have half written."""
     try:
         yield
     except OSError as exc:

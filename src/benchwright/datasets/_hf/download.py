@@ -13,9 +13,9 @@ from threading import Event
 from typing import Protocol
 
 from benchwright.core import DatasetError
-from benchwright.datasets._hf.client import no_progress_bars
 from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile
+from benchwright.datasets._hf.session import no_progress_bars
 
 AT_ONCE = 8
 """Small files fetched side by side."""
@@ -56,16 +56,16 @@ def holds(path: Path, file: HubFile) -> bool:
     return digest.hexdigest() == file.digest.partition(":")[2]
 
 
-def download_all(hub: Hub, ref: RepoRef, commit: str, wanted: list[tuple[HubFile, Path]]) -> None:
+def download_all(hub: Hub, ref: RepoRef, commit: str, needed: list[tuple[HubFile, Path]]) -> None:
     """Several files, a few at a time. The first failure ends the rest."""
     with no_progress_bars():
-        if len(wanted) == 1:
-            download(hub, ref, commit, *wanted[0])
+        if len(needed) == 1:
+            download(hub, ref, commit, *needed[0])
             return
         stop = Event()
-        pool = ThreadPoolExecutor(min(AT_ONCE, len(wanted)), thread_name_prefix="hub")
+        pool = ThreadPoolExecutor(min(AT_ONCE, len(needed)), thread_name_prefix="hub")
         try:
-            jobs = [pool.submit(download, hub, ref, commit, file, path, stop) for file, path in wanted]
+            jobs = [pool.submit(download, hub, ref, commit, file, path, stop) for file, path in needed]
             done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
             for job in done:
                 job.result()

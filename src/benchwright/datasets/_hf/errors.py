@@ -16,21 +16,21 @@ TOKENS_PAGE = "https://huggingface.co/settings/tokens"
 
 
 HubTrouble: TypeAlias = Literal["not_found", "forbidden", "unreachable", "timeout", "refused"]
-"""What kind of trouble the hub made: for programs, which cannot read the words."""
+"""The kind of a failure, for programs."""
 
 
 class HubError(DatasetError):
-    """The hub did not give what was asked for."""
+    """The hub did not provide the dataset."""
 
     def __init__(self, message: str, kind: HubTrouble) -> None:
         super().__init__(message)
         self.kind = kind
-        """What kind of trouble it is."""
+        """The kind of failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepoRef:
-    """What is being asked for, so that messages can say it."""
+    """The repository that a URI names, for requests and messages."""
 
     uri: str
     """The URI as the user wrote it."""
@@ -46,7 +46,7 @@ def complaint(
     settings: HubSettings,
     known_revisions: Sequence[str] = (),
 ) -> HubError:
-    """An error the user can act on. Never shows the token, also where the hub repeated it."""
+    """An error that the user can act on. Never shows the token, even where the hub repeated it."""
     if isinstance(failure, HubUnreachableError):
         text = (
             f"the hub at {settings.endpoint} cannot be reached ({failure}). Check the network and HF_ENDPOINT; "
@@ -85,8 +85,8 @@ def _refusal(failure: HubRefusedError, ref: RepoRef, settings: HubSettings, know
         return f"the hub has disabled this dataset ({message}). See {page}"
     if code == "RevisionNotFound":
         listed = f" It has: {', '.join(known[:20])}{' …' if len(known) > 20 else ''}." if known else ""
-        asked_for = ref.revision or "main"
-        return f"{ref.repo} has no revision {asked_for!r}.{listed}{suggest(asked_for, known)} See {page}"
+        revision = ref.revision or "main"
+        return f"{ref.repo} has no revision {revision!r}.{listed}{suggest(revision, known)} See {page}"
     if code == "EntryNotFound":
         return f"the file is not there: {failure.url}"
     if code == "RepoNotFound" or status in (401, 404):
@@ -94,7 +94,7 @@ def _refusal(failure: HubRefusedError, ref: RepoRef, settings: HubSettings, know
     if status == 403:
         return f"the hub forbids it ({message or 'status 403'}). See {page}{_token_hint(settings)}"
     if status == 429:
-        wait = f" and asks to wait {failure.wait_s:.0f} s" if failure.wait_s else ""
+        wait = f" and demands a wait of {failure.wait_s:.0f} s" if failure.wait_s else ""
         return f"the hub limits the rate of requests{wait}. Try again later{_token_hint(settings)}"
     if status >= 500:
         return (
@@ -107,10 +107,10 @@ def _refusal(failure: HubRefusedError, ref: RepoRef, settings: HubSettings, know
 def _gated(page: str, settings: HubSettings) -> str:
     if settings.token is None:
         return (
-            f"the dataset is gated: its owners want to know who reads it. Accept the conditions on {page}, then set "
+            f"the dataset is gated: its owners require to know who reads it. Accept the conditions on {page}, then set "
             f"HF_TOKEN to a token of yours ({TOKENS_PAGE})"
         )
-    return f"the dataset is gated and the account behind {settings.token_source} has no access yet. Ask for it on {page}"
+    return f"the dataset is gated and the account of {settings.token_source} has no access yet. Request access on {page}"
 
 
 def _not_found(ref: RepoRef, page: str, settings: HubSettings) -> str:
@@ -120,7 +120,7 @@ def _not_found(ref: RepoRef, page: str, settings: HubSettings) -> str:
             f"the name on {page}; for a private one set HF_TOKEN ({TOKENS_PAGE})"
         )
     return (
-        f"there is no dataset {ref.repo!r} on {settings.endpoint}, or the account behind {settings.token_source} may "
+        f"there is no dataset {ref.repo!r} on {settings.endpoint}, or the account of {settings.token_source} may "
         f"not see it. Check the name on {page}, and whether the token may read it"
     )
 
@@ -143,15 +143,15 @@ class HubRefusedError(Exception):
         self.status = status
         self.code = headers.get("x-error-code", "")
         self.message = headers.get("x-error-message", "") or text
-        self.wait_s = _asked_to_wait(headers)
+        self.wait_s = _required_wait(headers)
 
 
 class HubUnreachableError(Exception):
     """No answer, or one that broke off."""
 
 
-def _asked_to_wait(headers: Mapping[str, str]) -> float:
-    """Seconds the hub asks for, as a number or as a date; 0 when it does not."""
+def _required_wait(headers: Mapping[str, str]) -> float:
+    """The seconds that the hub demands, given as a number or as a date; 0 when it demands none."""
     text = headers.get("retry-after", "").strip()
     if not text:
         reset = _WINDOW.search(headers.get("ratelimit", ""))

@@ -49,12 +49,12 @@ class HubFile:
 
 @dataclass(frozen=True, slots=True)
 class RepoInfo:
-    """What the hub says about a repository at a revision."""
+    """A repository at a revision."""
 
     repo: str
-    """Its name now; another than the one asked for when it was renamed."""
+    """Its present name, which differs from the requested one after a renaming."""
     commit: str
-    """The commit the revision stands for."""
+    """The commit of the revision."""
 
 
 class Hub:

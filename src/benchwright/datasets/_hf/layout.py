@@ -1,6 +1,6 @@
 """Which files of a repository make up which split of which configuration.
 
-Where the card says nothing, paths tell, by the conventions of the hub: `data/<split>-00000-of-00004…`, then a
+Where the card does not say, paths do, by the conventions of the hub: `data/<split>-00000-of-00004…`, then a
 folder named after a split, then a file name that contains one, else everything is `train`.
 """
 
@@ -46,7 +46,7 @@ class Config:
     unsupported: tuple[str, ...] = ()
     """Options of the card that are not understood here."""
     left_aside: tuple[str, ...] = ()
-    """Files in another format than the ones chosen."""
+    """Files in another format than the chosen one."""
     default: bool = False
     """Whether the card marks it."""
 
@@ -202,7 +202,7 @@ _WILD = re.compile(r"[*?\[]")
 
 def matching(pattern: str, paths: Iterable[str]) -> list[str]:
     """The paths a pattern names, in order. `*` stays within a folder, `**` does not; hidden files and those in
-    hidden folders or folders such as `__pycache__` must be asked for by name.
+    hidden folders or folders such as `__pycache__` must be named in full.
 
     >>> matching("data/*.csv", ["data/a.csv", "data/old/b.csv", "c.csv"])
     ['data/a.csv']

@@ -1,4 +1,4 @@
-"""The `datasets` library as a way to the rows, on request: `loader=datasets`.
+"""The `datasets` library as a loader, on request: `loader=datasets`.
 
 It runs in a process of its own: it takes seconds to import, reads its variables only then, and may abort at exit. It gets
 a cache folder of its own for each load, because from a shared one it would serve any revision when the hub is away.
@@ -54,9 +54,8 @@ class LibraryLoader:
     installed: str
     """The library's version: others may give other values."""
     configs: Sequence[Config] = field(default=())
-    """Configurations; splits only of the one that was asked about."""
+    """Configurations; splits only of the requested one."""
     loader: LoaderName = "datasets"
-    """This way."""
 
     def parts(self, config: Config, split: str) -> tuple[Part, ...]:
         """A whole split as one part."""
@@ -104,10 +103,10 @@ class LibraryPart:
 
     def fill(self, rows: Path, partial: Path) -> Filled:
         """Has the library write the split."""
-        told = _child(
+        answer = _child(
             self.dataset, {"do": "load", "config": self.config, "split": self.split, "target": str(rows)}
         )
-        return Filled(int(str(told["rows"])), "published")
+        return Filled(int(str(answer["rows"])), "published")
 
 
 def library_loader(dataset: PinnedDataset) -> LibraryLoader:
@@ -133,7 +132,7 @@ def library_loader(dataset: PinnedDataset) -> LibraryLoader:
 
 
 def _child(dataset: PinnedDataset, order: dict[str, Any]) -> JsonObject:
-    """Runs the library in a process of its own. What it wrote counts, not how it ended: it may abort at exit."""
+    """Runs the library in a process of its own. Its answer counts, not its exit status: it may abort at exit."""
     settings, uri = dataset.hub.settings, dataset.uri
     text = dataset.pinned.ref.uri
     with tempfile.TemporaryDirectory(prefix="benchwright-datasets-") as folder:
@@ -160,11 +159,11 @@ def _child(dataset: PinnedDataset, order: dict[str, Any]) -> JsonObject:
             input=json.dumps(order), text=True, env=env, capture_output=True, check=False,
         )  # fmt: skip
         try:
-            told = json.loads(answer.read_text(encoding="utf-8"))
+            found = json.loads(answer.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no reason given"]
-            told = {"error": f"ended with status {done.returncode}: {lines[-1]}"}
-    if "error" in told:
-        message = settings.without_token(str(told["error"]))
+            found = {"error": f"ended with status {done.returncode}: {lines[-1]}"}
+    if "error" in found:
+        message = settings.without_token(str(found["error"]))
         raise DatasetError(f"{text}: the `datasets` library {library_version()} cannot load it: {message}")
-    return dict(told)
+    return dict(found)

@@ -1,7 +1,10 @@
-"""The ways to a dataset's rows, all giving the same: configurations, their splits, and parts to fetch.
+"""Loaders: where the rows of a commit come from. Each offers configurations, their splits, and parts to fetch.
 
 In order of preference: the repository's own files, the hub's Parquet export of the same commit, the dataset viewer. The
-`datasets` library is a further way, taken only on request because it alters values.
+`datasets` library is used only on request, because it alters values.
+
+The export is the branch `refs/convert/parquet`, made for datasets in any form, scripts included. It follows the default
+branch and does not say from which commit it was made; the viewer does.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from benchwright.datasets._hf_uri import HfUri, LoaderName
 
 
 class Loader(Protocol):
-    """One way to the rows of a commit."""
+    """A source of the rows of a commit."""
 
     @property
     def loader(self) -> LoaderName:
@@ -33,13 +36,13 @@ class Loader(Protocol):
 
     @property
     def configs(self) -> Sequence[Config]:
-        """What there is."""
+        """The configurations."""
 
     def parts(self, config: Config, split: str) -> tuple[Part, ...]:
         """A split in parts, in order."""
 
     def facts(self) -> JsonObject:
-        """What the record should hold besides commit, configuration and split."""
+        """What to record besides commit, configuration and split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,6 @@ class FilesLoader:
     field: str | None
     """The URI's own `field`."""
     loader: LoaderName = "files"
-    """This way."""
 
     def parts(self, config: Config, split: str) -> tuple[Part, ...]:
         """The files of a split."""
@@ -87,7 +89,6 @@ class ExportLoader:
     export: Export
     """What it holds."""
     loader: LoaderName = "export"
-    """This way."""
 
     @property
     def configs(self) -> Sequence[Config]:
@@ -109,13 +110,12 @@ class ViewerLoader:
     """The dataset viewer."""
 
     viewer: Viewer
-    """Who is asked."""
+    """The viewer."""
     records: Records
-    """Where numbers of rows are kept for offline use."""
+    """Where row counts are kept for offline use."""
     configs: tuple[Config, ...]
     """What it shows."""
     loader: LoaderName = "viewer"
-    """This way."""
 
     def parts(self, config: Config, split: str) -> tuple[Part, ...]:
         """A split, in runs of rows."""
@@ -134,14 +134,14 @@ class ViewerLoader:
 
 @dataclass(frozen=True, slots=True)
 class PinnedDataset:
-    """A pinned dataset and all that ways need."""
+    """A dataset at one commit, and all that loaders need to know of it."""
 
     uri: HfUri
-    """What was asked for."""
+    """The URI."""
     hub: Hub
     """The hub."""
     records: Records
-    """What is known already."""
+    """What this machine knows of it."""
     pinned: Pinned
     """The commit."""
     listing: Listing
@@ -156,7 +156,7 @@ class PinnedDataset:
 
 
 def files_loader(dataset: PinnedDataset) -> FilesLoader:
-    """The repository's own files; `data_files` of the URI goes before all that card and paths say."""
+    """The repository's own files; `data_files` of the URI overrides card and paths."""
     uri, listing = dataset.uri, dataset.listing
     paths = [file.path for file in listing.files]
     text = dataset.pinned.ref.uri
@@ -225,21 +225,21 @@ class Export:
 
 
 def find_export(hub: Hub, records: Records, ref: RepoRef, commit: str) -> Export:
-    """The export that was made from a commit. Raises DatasetError when there is none, or it cannot be proven."""
+    """The export that was made from a commit. Raises DatasetError when there is none, or when nothing confirms its commit."""
     record = records.commit(commit, "export")
     if record is not None and (known := _from_record(record)):
         return known
     if hub.settings.offline:
         raise DatasetError(f"{ref.uri}: the export of commit {commit} is not in the cache")
     viewer = Viewer(hub, ref, commit)
-    viewer.ask("parquet")
+    viewer.get("parquet")
     branch = replace(ref, revision=BRANCH)
     try:
         info = hub.info(branch)
         files = hub.files(branch, info.commit)
     except HubUnreachableError as failure:
         raise hub.complaint(failure, ref) from failure
-    viewer.ask("parquet")  # still of the same commit, so the files between the two questions are
+    viewer.get("parquet")  # still of the same commit, so the files listed in between are too
     body: JsonObject = {"commit": info.commit, "files": [file.to_json() for file in files]}
     records.keep_commit(commit, "export", body)
     return Export(info.commit, tuple(files))

@@ -15,9 +15,9 @@ from benchwright.datasets._hf.row_cache import Filled
 from benchwright.datasets._hf.row_files import Reading, convert
 
 PART_BYTES = 16 * 1024 * 1024
-"""Small files are put together up to this size: thousands of them would cost a lock and four flushes each."""
+"""Small files share a part up to this size: a part costs a lock and four flushes."""
 PART_FILES = 256
-"""And up to this many."""
+"""Most files of a part."""
 FOOTER_BYTES = 64 * 1024
 """Read from the end of a Parquet file to learn its number of rows."""
 
@@ -29,7 +29,7 @@ class Origin:
     hub: Hub
     """The hub."""
     ref: RepoRef
-    """What the user asked for, with the repository's own name."""
+    """What the user named, under the repository's present name."""
     commit: str
     """The commit the files are read at."""
     snapshot: Path | None = None
@@ -53,8 +53,8 @@ class FilePart:
         return len(self.files) == 1 and self.files[0].path.lower().endswith(".parquet")
 
     def identity(self) -> JsonObject:
-        """The content of the files and how it is read; neither commit nor name, so that an unchanged file is
-        kept once."""
+        """The content of the files and how to read it. Neither commit nor name is part of it, so that an unchanged file
+        is kept once."""
         return {
             "kind": "files",
             "content": [[file.digest, file.size, _format_name(file)] for file in self.files],
@@ -84,9 +84,9 @@ class FilePart:
         try:
             if missing:
                 folder.mkdir(parents=True, exist_ok=True)
-                wanted = [(file, place) for place, file in missing.items()]
-                # What has arrived stays when this fails: the next attempt goes on behind it.
-                download_all(self.origin.hub, self.origin.ref, self.origin.commit, wanted)
+                # What has arrived stays when this fails: the next attempt resumes after it.
+                needed = [(file, place) for place, file in missing.items()]
+                download_all(self.origin.hub, self.origin.ref, self.origin.commit, needed)
             try:
                 if self.published_as_is:
                     return self._taken_over(places[0], rows, ours=bool(missing))

@@ -1,8 +1,7 @@
-"""One commit per revision for all who read within a run.
+"""One commit per revision for everything that a run reads.
 
-Within `hub_commits()` every revision is looked up at most once, whoever asks: the rows, the examples and the checks of a
-run see the same commit even when somebody pushes meanwhile. A run keeps what was found and hands it in again when it is
-resumed.
+Within `hub_commits()` every revision is looked up at most once: the rows, the examples and the checks of a run see the same
+commit, even if the branch moves in the meantime. A run records the commits, and passes them in again when it resumes.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from contextvars import ContextVar
 
 
 class Commits:
-    """Commits by `org/name@revision`. One within another shares with it."""
+    """Commits by `org/name@revision`. Nested ones share what they look up."""
 
     def __init__(self, recorded: Mapping[str, str], outer: Commits | None) -> None:
         self._recorded = recorded
         self._outer = outer
         self.used: dict[str, str] = {}
-        """Those that were asked for here."""
+        """Those that were used here."""
 
     def get(self, key: str) -> str | None:
         """The commit, if it was looked up before."""
@@ -31,19 +30,19 @@ class Commits:
         return found
 
     def keep(self, key: str, commit: str) -> None:
-        """Remembers a commit that was just looked up."""
+        """Keeps a commit that was just looked up."""
         self.used[key] = commit
         if self._outer is not None:
             self._outer.keep(key, commit)
 
 
 pinned_commits: ContextVar[Commits | None] = ContextVar("hub_commits", default=None)
-"""The innermost one; None outside of `hub_commits()`."""
+"""The innermost one; None outside `hub_commits()`."""
 
 
 def recorded_pins(manifest: Mapping[str, object]) -> dict[str, str]:
-    """What a recorded run read: its commits, and the split of its rows where the URI left the choice to a rule, since
-    the rule may be another one today. To be handed to `hub_commits`."""
+    """What a recorded run read: its commits, and the split where the URI named none, since the rule that chose it may have
+    changed. For `hub_commits`."""
     commits, dataset = manifest.get("hub"), manifest.get("dataset")
     pins = {str(key): str(value) for key, value in commits.items()} if isinstance(commits, Mapping) else {}
     source = dataset.get("source") if isinstance(dataset, Mapping) else None
@@ -64,12 +63,12 @@ def _split_key(uri: str) -> str:
 
 @contextmanager
 def hub_commits(recorded: object = None) -> Iterator[dict[str, str]]:
-    """Inside, every revision of every hub dataset stands for one commit; gives the dictionary of those asked for.
+    """Inside, every revision of a hub dataset is one commit. Yields the dictionary of the commits used.
 
     Also a decorator: `@hub_commits()`.
 
     Args:
-        recorded: what an earlier run found, as its record has it; those revisions are not looked up again.
+        recorded: the commits of an earlier run, from its record; these revisions are not looked up again.
     """
     known = recorded if isinstance(recorded, Mapping) else {}
     commits = Commits({str(key): str(value) for key, value in known.items()}, pinned_commits.get())

@@ -34,7 +34,7 @@ class HubInfo:
     rule: str
     """What chose the split, in words."""
     rows: int
-    """Number of rows, behind the URI's filters."""
+    """Number of rows, after the filters of the URI."""
     columns: tuple[str, ...]
     """Fields of the first row."""
     notes: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class HubDataset:
         )
 
     def batch(self, offset: int, limit: int) -> list[Row]:
-        """At most `limit` rows from `offset` on; fewer at the end, none behind it."""
+        """At most `limit` rows from `offset` on; fewer at the end, none after it."""
         if offset < 0 or limit < 0:
             raise DatasetError(f"offset {offset} and limit {limit}: expected 0 or more")
         if not self._filters:
@@ -96,7 +96,7 @@ class HubDataset:
         return tuple(self._source.notes)
 
     def _rows(self, offset: int, limit: int) -> list[Row]:
-        """Rows by number, whatever the filters. Goes on where the last call ended, if that is the cursor."""
+        """Rows by number, before filters. Continues where the last call ended, if that is at `offset`."""
         if limit == 0:
             return []
         with self._lock:
@@ -119,7 +119,7 @@ class HubDataset:
             for rows in self._source.rows_from(0):
                 columns.see(rows)
                 for row in rows:
-                    if all(wanted.keeps(row) for wanted in self._filters):
+                    if all(condition.keeps(row) for condition in self._filters):
                         kept.append(number)
                     number += 1
             columns.check()

@@ -1,7 +1,11 @@
-"""What was learned of a dataset's commits, kept beside its rows so that it can be read again without network.
+"""What this machine knows of a dataset's commits, so that it can be read again without network.
 
-A ref (`main`, a tag) is remembered with the commit it stood for and when; a commit with the list of its files. Every
-record carries a hash of itself: one that was damaged is set aside and learned again.
+Our own records keep the commit of each branch or tag with the time of its look-up, and the files of each commit. Every
+record has a hash of itself: a damaged record goes to quarantine, and is fetched again. The cache of the
+`huggingface_hub` library is read for files that it has already, and never written:
+
+    <hub cache>/datasets--<org>--<name>/refs/<revision>             text: the commit
+                                       /snapshots/<commit>/<path>   links to ../blobs/<hash>
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class StoredRef:
-    """What a branch or tag stood for when it was last looked up."""
+    """The commit of a branch or tag at its last look-up."""
 
     commit: str
     """The commit."""
@@ -42,13 +46,13 @@ class Records:
         """Where damaged files go."""
 
     def ref(self, revision: str | None) -> StoredRef | None:
-        """The commit a revision stood for, if it was ever looked up."""
+        """The commit of a revision at its last look-up, if there was one."""
         found = self._read(self._ref_path(revision))
         commit, at = (found or {}).get("commit"), (found or {}).get("at")
         return StoredRef(commit, at) if isinstance(commit, str) and isinstance(at, str) else None
 
     def keep_ref(self, revision: str | None, commit: str) -> None:
-        """Remembers what a revision stands for now."""
+        """Keeps the commit of a revision."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self._write(self._ref_path(revision), {"commit": commit, "at": now})
 
@@ -57,7 +61,7 @@ class Records:
         return self._read(self.folder / "commits" / f"{commit}.{what}.json")
 
     def keep_commit(self, commit: str, what: str, body: JsonObject) -> None:
-        """Remembers something of a commit."""
+        """Keeps something about a commit."""
         self._write(self.folder / "commits" / f"{commit}.{what}.json", body)
 
     def commits(self) -> list[str]:
@@ -72,7 +76,7 @@ class Records:
         record = {"version": VERSION, "hash": content_hash(body), "body": body}
         with suppress(
             OSError
-        ):  # only later convenience depends on it; a full disk is told when rows are written
+        ):  # a missing record costs one request; a full disk is reported when rows are written
             write_whole(path, json.dumps(record, ensure_ascii=False, indent=1).encode())
 
     def _read(self, path: Path) -> JsonObject | None:
@@ -121,7 +125,7 @@ def snapshot_commits(hub_cache: Path, repo: str) -> list[str]:
 
 
 def snapshot_ref(hub_cache: Path, repo: str, revision: str | None) -> str | None:
-    """The commit that the library last saw behind a revision."""
+    """The commit that the library last saw for a revision."""
     try:
         text = (_home(hub_cache, repo) / "refs" / (revision or "main")).read_text(encoding="ascii").strip()
     except (OSError, ValueError):

@@ -44,12 +44,12 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedHub:
-    """A hub dataset with nothing left to decide."""
+    """A hub dataset with everything decided."""
 
     written: str
     """The URI as the user wrote it."""
     uri: HfUri
-    """The same with commit, configuration and split filled in: reading it gives these rows for ever."""
+    """The same with commit, configuration and split filled in: it always gives these rows."""
     settings: HubSettings
     """The settings it was resolved with."""
     repo: str
@@ -63,13 +63,13 @@ class ResolvedHub:
     splits: tuple[str, ...]
     """All splits of the configuration."""
     rule: str
-    """What chose the split, in words."""
+    """Why this split was chosen, in words."""
     pieces: tuple[Piece, ...]
     """The rows, in order."""
     facts: JsonObject
     """Further facts for the record."""
     notes: tuple[str, ...]
-    """What must stand beside the numbers."""
+    """Notes for readers of the results."""
 
     def provenance(self) -> JsonObject:
         """Where the rows come from, for the run's record."""
@@ -94,7 +94,7 @@ class ResolvedHub:
 
 
 def resolve(written: str) -> ResolvedHub:
-    """Settles everything a hub URI leaves open. Raises DatasetError with the choices where it cannot."""
+    """Decides everything that a hub URI leaves open. Raises DatasetError with the choices where it cannot."""
     uri = parse_hf_uri(written)
     settings = hub_settings()
     hub = Hub(settings)
@@ -132,15 +132,15 @@ def resolve(written: str) -> ResolvedHub:
 
 def _loader_and_config(dataset: PinnedDataset) -> tuple[Loader, Config]:
     text, uri = dataset.pinned.ref.uri, dataset.uri
-    asked_for: dict[str, Callable[[PinnedDataset], Loader]] = {
+    by_name: dict[str, Callable[[PinnedDataset], Loader]] = {
         "export": export_loader, "viewer": viewer_loader, "datasets": library_loader,
     }  # fmt: skip
-    if uri.loader in asked_for:
+    if uri.loader in by_name:
         if uri.loader != "datasets" and (uri.data_files or uri.field):
             raise DatasetError(
                 f"{text}: loader={uri.loader} knows no data_files and no field. Leave them out"
             )
-        loader = asked_for[uri.loader](dataset)
+        loader = by_name[uri.loader](dataset)
         return loader, choose_config(text, uri.config, loader.configs)
     why_not, files = _why_not_files(dataset)
     if files is not None:
@@ -154,7 +154,7 @@ def _loader_and_config(dataset: PinnedDataset) -> tuple[Loader, Config]:
 
 
 def _why_not_files(dataset: PinnedDataset) -> tuple[str | None, Loader | None]:
-    """Why the repository's files are not the dataset; or the way that reads them."""
+    """Why the files of the repository cannot be read as the dataset; or the loader that reads them."""
     text, listed = dataset.pinned.ref.uri, dataset.listing
     paths = [file.path for file in listed.files]
     script = f"{listed.repo.rpartition('/')[2]}.py"
@@ -180,7 +180,7 @@ def _unusable(config: Config) -> str | None:
 
 
 def _detour(dataset: PinnedDataset, why: str) -> tuple[Loader, Config]:
-    """Another way to the same commit's rows; all failed ones are told, and the alternatives."""
+    """Another loader for the same commit. The error lists every loader that failed, and the alternatives."""
     text, uri = dataset.pinned.ref.uri, dataset.uri
     failures = []
     for name, open_loader in (
@@ -194,17 +194,17 @@ def _detour(dataset: PinnedDataset, why: str) -> tuple[Loader, Config]:
             continue
         return loader, choose_config(text, uri.config, loader.configs)
     files = data_paths(file.path for file in dataset.listing.files)
-    ways = [f"name a file with ?split=test&data_files={files[0]}"] if files else []
-    ways += [
+    cures = [f"name a file with ?split=test&data_files={files[0]}"] if files else []
+    cures += [
         "read the export as it is with ?revision=refs/convert/parquet",
         "let the `datasets` library try with loader=datasets",
         "download the data and give the file's path",
     ]
     trust = f" About trust_remote_code=true: {what_library_does()}." if uri.trust_remote_code else ""
     raise DatasetError(
-        f"{text}: {why}. Other ways to the same commit failed:\n  "
+        f"{text}: {why}. Other loaders of the same commit failed:\n  "
         + "\n  ".join(failures)
-        + f"\nYou can: {'; '.join(ways)}.{trust}"
+        + f"\nYou can: {'; '.join(cures)}.{trust}"
     )
 
 
@@ -241,7 +241,7 @@ def _notes(
         notes.append(f"split {split!r} was chosen: {why}. Choose another with ?split=")
     if config.left_aside:
         some = ", ".join(config.left_aside[:3]) + (" …" if len(config.left_aside) > 3 else "")
-        notes.append(f"files in another format were left aside: {some}. Choose files with ?data_files=")
+        notes.append(f"files in another format were left out: {some}. Choose files with ?data_files=")
     if loader.loader in ("export", "viewer") and dataset.uri.loader is None:
         source = "the hub's Parquet export" if loader.loader == "export" else "the dataset viewer"
         notes.append(

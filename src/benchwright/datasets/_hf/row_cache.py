@@ -4,8 +4,8 @@
                                         meta.json       hash, size, number of rows, bad rows, where they came from
     <cache>/hf/quarantine/                              what was found damaged, each with a note
 
-An entry is made aside and appears by one rename, complete or not at all. It is verified before it is read: a file that
-is damaged, cut short, empty or put there by someone else is moved to quarantine, and the rows are fetched again.
+A process writes an entry under another name and renames it, so it is complete or absent. Entries are verified before they
+are read: a file that is damaged, cut short, empty or foreign goes to quarantine, and the rows are fetched again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _verified: dict[Path, tuple[int, int, int, int]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a part has put into its file."""
+    """What a part wrote into its file."""
 
     rows: int
     """Good rows."""
@@ -83,24 +83,24 @@ class Part(Protocol):
         """Where the rows come from, for people who look into the cache."""
 
     def is_local(self) -> bool:
-        """Whether the rows can be had without network."""
+        """Whether the rows are available without network."""
 
     def fill(self, rows: Path, partial: Path) -> Filled:
         """Writes the rows to a new Parquet file; `partial` is the folder for downloads that are not complete yet.
-        Raises DatasetError when they cannot be had, OSError when they cannot be written."""
+        Raises DatasetError when they cannot be fetched, OSError when they cannot be written."""
 
 
 class RowCache:
     """The kept rows of one dataset."""
 
     def __init__(
-        self, uri: str, folder: Path, quarantine: Path, offline: str | None, tell: Callable[[str], None]
+        self, uri: str, folder: Path, quarantine: Path, offline: str | None, note: Callable[[str], None]
     ) -> None:
         self._uri = uri
         self._folder = folder
         self._quarantine = quarantine
         self._offline = offline
-        self._tell = tell
+        self._note = note
         self._spare: RowCache | None = None
 
     def peek(self, part: Part) -> Entry | None:
@@ -113,7 +113,7 @@ class RowCache:
         """A verified entry, fetched if it is not there. Raises DatasetError when that fails.
 
         A folder that cannot be written, or a full disk, is no reason to fail: the rows are then kept in a temporary
-        folder for as long as somebody reads them.
+        folder until the last reader is done.
         """
         if entry := self.peek(part):
             return entry
@@ -127,9 +127,9 @@ class RowCache:
 
     def _temporary(self, why: OSError) -> RowCache:
         folder = Path(tempfile.mkdtemp(prefix="benchwright-rows-"))
-        spare = RowCache(self._uri, folder, self._quarantine, self._offline, self._tell)
+        spare = RowCache(self._uri, folder, self._quarantine, self._offline, self._note)
         weakref.finalize(spare, shutil.rmtree, folder, ignore_errors=True)
-        self._tell(
+        self._note(
             f"the rows cannot be kept in {self._folder} ({what_failed(why)}): they are in a temporary folder for "
             "now, and will be fetched again next time"
         )
@@ -138,12 +138,12 @@ class RowCache:
     def _fetched(self, part: Part) -> Entry:
         place = self._place(part)
         with locked(self._folder / "locks" / place.name):
-            if place.is_dir():  # somebody else was quicker, or it is damaged
+            if place.is_dir():  # another process was quicker, or it is damaged
                 if entry := self._good(place, part):
                     return entry
                 why = _fault(place, part) or "damaged"
                 gone = set_aside(place, self._quarantine, why)
-                self._tell(f"a cached copy was damaged ({why}); it was moved to {gone}")
+                self._note(f"a cached copy was damaged ({why}); it was moved to {gone}")
                 if self._offline and not part.is_local():
                     raise DatasetError(
                         f"{self._uri}: the cached rows of {self._what(part)} are damaged ({why}) and were moved to {gone}. "

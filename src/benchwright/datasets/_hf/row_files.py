@@ -1,8 +1,8 @@
-"""Rows in a Parquet file and back, exactly: each row is one JSON text.
+"""Rows in a Parquet file and back, exactly, and the conversion of downloaded files: each row is one JSON text.
 
 Columns of their own types would lose what evaluation data must keep: a field that is absent and one that is null,
 numbers and texts in one column, integers beyond 64 bits, the order of fields. Reading a text per row is also the
-quicker way (0.6 µs a row against 0.9 for four typed columns).
+faster (0.6 µs a row against 0.9 for four typed columns).
 """
 
 from __future__ import annotations
@@ -114,12 +114,12 @@ def _has_odd_float(value: Any) -> bool:
 
 
 MOST_BAD_ROWS = 1000
-"""In a part; beyond it the files are not what they are taken for."""
+"""Most bad rows of a part. With more, the format is probably another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How files are to be read, where their names do not tell."""
+    """How to read files, where their names do not show it."""
 
     field: str | None = None
     """Top-level key under which JSON files keep the rows."""
@@ -166,7 +166,7 @@ def convert(files: list[tuple[Path, str]], reading: Reading, target: Path) -> Fi
 
 
 def _json(file: StoredFile) -> Chunks:
-    """A `.json` file; where its rows are under a key, the error says which."""
+    """A `.json` file. Where its rows are under a key, the error names the key."""
     try:
         yield from reader_of("json")(file)
     except DatasetError as exc:

@@ -1,4 +1,4 @@
-"""What the environment says about the hub. Read at every use: variables set after the import count."""
+"""Settings of the hub from the environment, read at every use: variables set after the import count."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 
 @dataclass(frozen=True, slots=True)
 class HubSettings:
-    """Where the hub is, who asks, and where rows are kept."""
+    """Where the hub is, which token to send, and where rows are kept."""
 
     endpoint: str
     """Base of all hub addresses, without a slash at the end."""
@@ -57,8 +57,7 @@ def hub_settings(environ: Mapping[str, str] | None = None) -> HubSettings:
     endpoint = _address(env, "HF_ENDPOINT") or PUBLIC_HUB
     home = _folder(env.get("HF_HOME")) or _cache_home(env) / "huggingface"
     token, source, path = _token(env, home)
-    # A hub of one's own is never mixed with the public viewer: it would be asked about other data, and would
-    # be handed a token that is not meant for it.
+    # A private hub is never mixed with the public viewer, which shows other data and must not get its token.
     viewer = PUBLIC_VIEWER if endpoint == PUBLIC_HUB else endpoint
     return HubSettings(
         endpoint=endpoint,
@@ -88,17 +87,17 @@ def _token(env: Mapping[str, str], home: Path) -> tuple[str | None, str | None, 
         return None, None, None
     for name in _TOKEN_VARIABLES:
         if found := env.get(name, "").strip():
-            return _printable(found, name), name, None
+            return checked_token(found, name), name, None
     path = _folder(env.get("HF_TOKEN_PATH")) or home / "token"
     try:
         found = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         found = ""
-    return (_printable(found, str(path)), str(path), path) if found else (None, None, path)
+    return (checked_token(found, str(path)), str(path), path) if found else (None, None, path)
 
 
-def _printable(token: str, source: str) -> str:
-    """Refused here, without showing it: the HTTP library would print a header it cannot send."""
+def checked_token(token: str, source: str) -> str:
+    """Refuses a token without showing it: the HTTP library would print a header that it cannot send."""
     if not token.isascii() or not token.isprintable() or " " in token:
         raise ConfigError(
             f"the token in {source} holds spaces, line breaks or other characters no token has. "

@@ -1,4 +1,4 @@
-"""Rows of a resolved hub dataset: a stream for readers, ranges for those who jump."""
+"""Rows of a resolved hub dataset: all in order, or from any row on."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class HubSource:
     def __init__(self, resolved: ResolvedHub) -> None:
         self.resolved = resolved
         self.notes: list[str] = list(resolved.notes)
-        """What a reader of the numbers must know; grows when damage is found."""
+        """Notes for readers of the results; grows when damage is found."""
         records = Records(resolved.settings.cache, resolved.uri.dataset)
         self._cache = RowCache(
-            resolved.written, records.folder, records.quarantine, resolved.settings.offline, self._tell
+            resolved.written, records.folder, records.quarantine, resolved.settings.offline, self._note
         )
         self._counts: dict[int, int] = {}
 
@@ -35,7 +35,7 @@ class HubSource:
 
     def rows_from(self, start: int) -> Iterator[list[Row]]:
         """Rows from a number on, across splits and files, some at a time. Parts before them are not fetched where
-        that can be told. The first bad row raises DatasetError."""
+        their row counts are known. The first bad row raises DatasetError."""
         with closing(self._range(start)) as chunks:
             for chunk in chunks:
                 if chunk.troubles:
@@ -128,7 +128,7 @@ class HubSource:
         return start, max(start, rows if stop is None else min(stop, rows))
 
     def _rows_of(self, part: Part) -> int:
-        """Rows of a part: as kept, as its own index says, or counted by fetching it."""
+        """Rows of a part: from the cache, from the index of its file, or counted after fetching it."""
         if id(part) not in self._counts:
             entry = self._cache.peek(part)
             announced = part.rows_announced() if entry is None and isinstance(part, FilePart) else None
@@ -137,7 +137,7 @@ class HubSource:
             self._counts[id(part)] = entry.rows if entry else announced or 0
         return self._counts[id(part)]
 
-    def _tell(self, note: str) -> None:
+    def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
 

@@ -33,7 +33,7 @@ class Term:
 
     @property
     def needs_total(self) -> bool:
-        """Whether the bounds can be told only when the number of rows is known."""
+        """Whether the bounds depend on the number of rows."""
         return self.percent or (self.start or 0) < 0 or (self.stop or 0) < 0
 
     def bounds(self, rows: int | None) -> tuple[int, int | None]:
@@ -93,15 +93,15 @@ _EVALUATION = ("test", "validation", "eval", "train")
 _MEANS_VALIDATION = ("dev", "val", "valid")
 
 
-def choose_config(uri: str, wanted: str | None, configs: Sequence[Config]) -> Config:
-    """The configuration asked for, else the marked one, `default`, or the only one. Never just the first."""
+def choose_config(uri: str, requested: str | None, configs: Sequence[Config]) -> Config:
+    """The requested configuration, else the marked one, `default`, or the only one. Never just the first."""
     names = [config.name for config in configs]
-    if wanted is not None:
+    if requested is not None:
         for config in configs:
-            if config.name == wanted:
+            if config.name == requested:
                 return config
         raise DatasetError(
-            f"{uri}: there is no configuration {wanted!r}; there are: {', '.join(names)}.{suggest(wanted, names)}"
+            f"{uri}: there is no configuration {requested!r}; there are: {', '.join(names)}.{suggest(requested, names)}"
         )
     marked = [config for config in configs if config.default]
     if len(marked) > 1:
@@ -133,11 +133,11 @@ def choose_split(splits: Sequence[str]) -> tuple[str, str]:
     return splits[0], f"the first of {_listed(splits)}"
 
 
-def no_such_split(uri: str, wanted: str, config: str, splits: Sequence[str]) -> DatasetError:
+def no_such_split(uri: str, requested: str, config: str, splits: Sequence[str]) -> DatasetError:
     """The error for a split that is not there."""
     where = "" if config == "default" else f" of configuration {config!r}"
     return DatasetError(
-        f"{uri}: there is no split {wanted!r}{where}; there are: {_listed(splits)}.{suggest(wanted, splits)}"
+        f"{uri}: there is no split {requested!r}{where}; there are: {_listed(splits)}.{suggest(requested, splits)}"
     )
 
 

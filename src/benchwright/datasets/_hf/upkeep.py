@@ -1,4 +1,4 @@
-"""Looking after the cache of hub rows: what is in it, whether it is whole, and making room."""
+"""Maintenance of the cache of hub rows: list it, verify it, make room in it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CacheState:
 
 
 def cache_state() -> CacheState:
-    """What is in the cache."""
+    """The content of the cache."""
     folder = hub_settings().cache / "hf"
     entries = tuple(_entries(folder))
     quarantine = _size(folder / "quarantine")
@@ -73,7 +73,7 @@ def verify_cache() -> list[tuple[CacheEntry, str]]:
 def prune_cache(*, before: float | None = None, max_bytes: int | None = None) -> list[CacheEntry]:
     """Delete entries that were not used since a moment, then those not used longest until the rest is small enough.
 
-    What was set aside as damaged goes too.
+    Quarantined files are deleted too.
     """
     state = cache_state()
     by_age = sorted(state.entries, key=lambda entry: entry.used)
@@ -146,7 +146,7 @@ def _meta(place: Path) -> dict[str, Any]:
 
 
 def _delete(entries: Iterable[CacheEntry] | Sequence[CacheEntry]) -> None:
-    """Renamed first: whoever opens an entry meanwhile finds it whole or not at all."""
+    """Renames first, so that another process finds an entry whole or not at all."""
     for entry in entries:
         with _alone(entry), suppress(FileNotFoundError):
             aside = entry.path.with_name(f".{entry.path.name}.gone")

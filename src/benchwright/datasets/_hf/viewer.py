@@ -28,16 +28,16 @@ _NOT_VALUES = {"Image", "Audio", "Video", "Pdf", "Nifti"}
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Asks the viewer about one commit of one dataset."""
+    """The viewer, for one commit of one dataset."""
 
     hub: Hub
-    """Settings and transport."""
+    """The hub it belongs to."""
     ref: RepoRef
-    """What the user asked for."""
+    """What the user named."""
     commit: str
     """The pinned commit; answers for another are refused."""
 
-    def ask(self, endpoint: str, **parameters: str | int) -> dict[str, Any]:
+    def get(self, endpoint: str, **parameters: str | int) -> dict[str, Any]:
         """One answer. Raises DatasetError when it is refused, or is about another commit."""
         query = urlencode({"dataset": self.ref.repo, **parameters})
         try:
@@ -65,7 +65,7 @@ class Viewer:
     def splits(self) -> dict[str, list[str]]:
         """Splits of each configuration, both in the viewer's order."""
         configs: dict[str, list[str]] = {}
-        for entry in self.ask("splits").get("splits") or []:
+        for entry in self.get("splits").get("splits") or []:
             if isinstance(entry, dict):
                 configs.setdefault(str(entry.get("config")), []).append(str(entry.get("split")))
         if not configs:
@@ -77,12 +77,12 @@ class Viewer:
         page = self.page(config, split, 0, 1)
         total = page.get("num_rows_total")
         if not isinstance(total, int):
-            raise self.error("does not tell the number of rows")
+            raise self.error("does not give the number of rows")
         return total
 
     def page(self, config: str, split: str, offset: int, length: int) -> dict[str, Any]:
         """Some rows, every cell complete."""
-        found = self.ask("rows", config=config, split=split, offset=offset, length=length)
+        found = self.get("rows", config=config, split=split, offset=offset, length=length)
         if found.get("partial"):
             raise self.error(f"holds only the first part of split {split!r}")
         for feature in found.get("features") or []:
@@ -98,7 +98,7 @@ class Viewer:
         return found
 
     def error(self, what: str) -> DatasetError:
-        """A complaint about the viewer."""
+        """An error about the viewer."""
         return DatasetError(f"{self.ref.uri}: the dataset viewer ({self.hub.settings.viewer}) {what}")
 
 
@@ -107,7 +107,7 @@ class ViewerPart:
     """Consecutive rows of a split, as the viewer gives them."""
 
     viewer: Viewer
-    """Who is asked."""
+    """The viewer."""
     config: str
     """The configuration."""
     split: str
@@ -137,7 +137,7 @@ class ViewerPart:
         return False
 
     def fill(self, rows: Path, partial: Path) -> Filled:
-        """Asks page by page."""
+        """Fetches the rows page by page."""
         out = RowWriter(rows)
         try:
             for offset in range(self.start, self.stop, ROWS_PER_CALL):
@@ -147,7 +147,7 @@ class ViewerPart:
                 numbers = [entry.get("row_idx") for entry in entries]
                 if numbers != list(range(offset, offset + length)):
                     raise self.viewer.error(
-                        f"gave {len(entries)} rows at {offset} where {length} were asked for"
+                        f"gave {len(entries)} rows at {offset} where {length} were requested"
                     )
                 out.add([_row(entry) for entry in entries])
             out.close()

@@ -93,16 +93,16 @@ def _read_delimited(file: StoredFile, delimiter: str) -> Chunks:
 
 
 class _Lines:
-    """The lines of a file for `csv.reader`, and what was noticed while they were read."""
+    """The lines of a file for `csv.reader`, and what was noticed while reading them."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._source = blocks
         self.blocks = 0
-        """Blocks read so far: a chunk is handed over with each, so that memory follows bytes, not rows."""
+        """Blocks read so far. Each ends a chunk, so that memory depends on bytes and not on rows."""
         self.alert = False
-        """Whether rows need a closer look: the text has ended, or held bytes that are not UTF-8."""
+        """Whether rows need a closer look: the text has ended, or contained bytes that are not UTF-8."""
         self.ended = False
-        """Whether the mark behind the last line was read."""
+        """Whether the mark after the last line was read."""
 
     def lines(self) -> Iterator[str]:
         """All lines, line ends kept; iterated without a Python call per line."""

@@ -19,7 +19,7 @@ _BEYOND_64_BITS = re.compile(rb"-[0-9]{19}|[0-9]{20}")
 
 
 def read_json_lines(file: StoredFile) -> Chunks:
-    """The objects of the file. Blank lines are passed over; anything else that is no object is a bad row."""
+    """The objects of the file. Skips blank lines. Any other line that is not an object is a bad row."""
     number = 0
     with closing(file.text_blocks()) as blocks:
         for block in blocks:
@@ -68,7 +68,7 @@ def _parse_line(text: bytes, exact: bool) -> Row | None:
         try:
             row = load_json(text)
         except ValueError:
-            pass  # blank, too deep, NaN, a byte-order mark, or truly wrong: told apart below
+            pass  # blank, too deep, NaN, a byte-order mark, or truly wrong: `parse_row` finds out
         else:
             if type(row) is dict:
                 return row
@@ -109,7 +109,7 @@ NOT_A_CHARACTER = "holds half of a surrogate pair (\\ud800-\\udfff), which is no
 
 
 class BadTextError(ValueError):
-    """The reason why a text is not a row."""
+    """Why a text is not a row."""
 
 
 def parse_row(line: bytes) -> Row | None:
@@ -142,7 +142,7 @@ def parse_row(line: bytes) -> Row | None:
 
 
 def plain_words(exc: json.JSONDecodeError) -> str:
-    """The parser's complaint for people who do not write parsers."""
+    """The parser's message in plain words."""
     return _PLAIN_WORDS.get(exc.msg, exc.msg[:1].lower() + exc.msg[1:])
 
 

@@ -23,7 +23,7 @@ MOST_BYTES = 1024**3
 
 def read_workbook(file: StoredFile) -> Chunks:
     """Rows of one sheet: the named one, else the first that is not empty. Empty rows, and empty columns without a name,
-    are passed over. Whole numbers are integers, dates are texts such as 2024-05-01."""
+    are skipped. Whole numbers are integers, dates are texts such as 2024-05-01."""
     name, cells = _sheet(file)
     unsaved = _unsaved_formulas(file, name)
     header: list[str] = []
@@ -139,7 +139,7 @@ def _check_size(file: StoredFile) -> None:
         with zipfile.ZipFile(file.path) as parts:
             size = sum(part.file_size for part in parts.infolist())
     except (zipfile.BadZipFile, OSError):
-        return  # an .xls is no zip file; whatever else is wrong the reader says
+        return  # an .xls is no zip file; the reader reports whatever else is wrong
     if size > MOST_BYTES:
         raise file.error(
             f"unpacks to {size / 1e6:,.0f} MB, and at most {MOST_BYTES / 1e6:,.0f} are read. Save the sheet as CSV"

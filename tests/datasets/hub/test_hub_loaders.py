@@ -124,7 +124,7 @@ def test_what_the_viewer_cannot_give_whole_is_refused(
 
 def test_a_viewer_that_loses_rows_is_noticed(hub: LoopbackHub, scripted: Repo) -> None:
     hub.fault("^/rows.*offset=100", act=lambda: scripted.shown["one"]["train"].__delitem__(slice(150, None)))
-    with pytest.raises(DatasetError, match="gave 50 rows at 100 where 100 were asked for"):
+    with pytest.raises(DatasetError, match="gave 50 rows at 100 where 100 were requested"):
         load_dataset("hf://a/quiz/one/train?loader=viewer")
 
 
