@@ -90,3 +90,13 @@ def test_head_fields() -> None:
 def test_raw_headers_are_case_insensitive_and_give_the_first() -> None:
     headers = RawHeaders(b"HTTP/1.1 200 OK\r\nRetry-After:  3 \r\nX-A: 1\r\nx-a: 2")
     assert (headers.get("retry-after"), headers.get("x-a"), headers.get("none")) == ("3", "1", None)
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_what_follows_the_last_chunk_is_no_part_of_the_body(size: int) -> None:
+    wire = b"2\r\nok\r\n0\r\n\r\n3\r\nabc\r\n"
+    body = ChunkedBody()
+    found = [body.feed(wire[at : at + size]) for at in range(0, len(wire), size) if not body.done]
+    assert b"".join(found) == b"ok"
+    assert body.done
+    assert body.surplus == (size == 100)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from benchwright.endpoints._wires.wire import (
         BadEventError,
         Collector,
+        EventCollector,
         RouteUrls,
         UnsendableRequestError,
         Wire,
@@ -70,6 +71,7 @@ __all__ = [
     "EmptyContinuationError",
     "Endpoint",
     "EndpointSettings",
+    "EventCollector",
     "KeyHeader",
     "Limiter",
     "OpenAiWire",
@@ -117,6 +119,7 @@ _LAZY = {
     "EchoProfile": "_echo",
     "EchoRefusedError": "_echo_verdict",
     "EmptyContinuationError": "_likelihood",
+    "EventCollector": "_wires.wire",
     "Limiter": "_limiter",
     "OpenAiWire": "_wires.openai",
     "RequestAdapter": "_refused_settings",

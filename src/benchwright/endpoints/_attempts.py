@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from benchwright.core import (
     FailureKind,
+    JsonValue,
     ModelReply,
     ModelRequest,
     RequestFailure,
     TooDeepError,
-    encode_json,
     load_json,
     redact,
 )
@@ -90,8 +90,9 @@ class Attempter:
         try:
             if stream.status != 200:
                 pieces = []
-                async for piece, stamps.last_byte in stream:
-                    pieces.append(piece)
+                async for batch in stream:
+                    pieces += [piece for piece, _ in batch]
+                    stamps.last_byte = batch[-1][1]
                 return self._of_status(stream.status, stream.headers, b"".join(pieces), url)
             return await self._read_stream(stream, request, stamps)
         finally:
@@ -105,13 +106,17 @@ class Attempter:
         broken, ended = None, False
         stamps.last_byte = stamps.first_byte  # of the head, if no more comes
         try:
-            async for piece, at in stream:
-                stamps.last_byte = at
-                if not collected.events:
-                    unread.append(piece)
-                _take(events.feed(piece), collected, stamps, at)
-                if collected.done or collected.error:
-                    break
+            async for batch in stream:
+                for piece, at in _together(batch, stamps):
+                    stamps.last_byte = at
+                    if not collected.events:
+                        unread.append(piece)
+                    _take(events.feed(piece), collected, stamps, at)
+                    if collected.done or collected.error:
+                        break
+                else:
+                    continue
+                break
             else:
                 ended = True
                 _take(events.finish(), collected, stamps, stamps.last_byte or 0.0)
@@ -138,12 +143,12 @@ class Attempter:
         whole = collected.as_json()
         if isinstance(whole, BadReply):
             return self._of_bad_reply(whole)
-        return self._read(encode_json(whole), request, stamps, None)
+        return self._read_json(whole, request, stamps, None)
 
     def _read(
         self, body: bytes, request: ModelRequest, stamps: Stamps, headers: Headers | None
     ) -> ModelReply | Trouble:
-        """A reply's JSON; without `headers` it was put together here, and is in OpenAI's form already."""
+        """A reply's body."""
         try:
             data = load_json(body)
         except TooDeepError as error:
@@ -153,12 +158,19 @@ class Attempter:
             if is_html(body):
                 message += ". Is the URL that of the API, not of a web page?"
             return self._of_bad_reply(BadReply(message))
+        return self._read_json(data, request, stamps, headers)
+
+    def _read_json(
+        self, data: JsonValue, request: ModelRequest, stamps: Stamps, headers: Headers | None
+    ) -> ModelReply | Trouble:
+        """A reply's JSON; without `headers` it was put together here, and is in OpenAI's form already."""
         capture(data)
         served = served_as(data, request.body.get("model"))
         if not self._native and headers is not None:
-            data = self._wire.translate(data, request, headers)
-            if isinstance(data, BadReply):
-                return self._of_bad_reply(data)
+            translated = self._wire.translate(data, request, headers)
+            if isinstance(translated, BadReply):
+                return self._of_bad_reply(translated)
+            data = translated
         raw_text = "echo" in request.body and bool(request.body["echo"])
         reply = read_reply(data, request.route, stamps, raw_text, redact, served)
         if isinstance(reply, BadReply):
@@ -230,14 +242,26 @@ class Attempter:
         return ""
 
 
+def _together(batch: list[tuple[bytes, float]], stamps: Stamps) -> Iterator[tuple[bytes, float]]:
+    """The pieces of a batch; after the first token as one, unless somebody wants to know when each came."""
+    for number, (piece, at) in enumerate(batch):
+        if stamps.first_token is not None and stamps.arrivals is None:
+            yield b"".join([later for later, _ in batch[number:]]), batch[-1][1]
+            return
+        yield piece, at
+
+
 def _take(events: Iterable[bytes], collected: Collector, stamps: Stamps, at: float) -> None:
     """Put events together that arrived at one time. Only those with content are stamped."""
-    for data in events:
-        if collected.add(data):
-            if stamps.first_token is None:
-                stamps.first_token = at
-            if stamps.arrivals is not None:
-                stamps.arrivals.append(at)
+    before = collected.content
+    try:
+        collected.add_all(events)
+    finally:
+        got = collected.content - before
+        if got and stamps.first_token is None:
+            stamps.first_token = at
+        if got and stamps.arrivals is not None:
+            stamps.arrivals += [at] * got
 
 
 def _cut(collected: Collector) -> TransportFailure:

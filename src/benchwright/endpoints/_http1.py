@@ -117,6 +117,10 @@ class OpenBody:
         return data
 
 
+_SIZES = {b"%x" % size: size for size in range(2048)}
+"""Sizes of chunks as they are usually written: looked up quicker than read and checked."""
+
+
 class ChunkedBody:
     """A body in chunks; extensions and trailers are read and dropped."""
 
@@ -133,6 +137,15 @@ class ChunkedBody:
         """The payload inside `data`."""
         if self._pending:
             data, self._pending = self._pending + data, b""
+        if not self._left and not self._trailer and data[-2:] == b"\r\n":
+            # Whole chunks, as those of most streams are; usually one, an event.
+            end = data.find(b"\r\n", 0, 12)
+            size = _SIZES.get(data[:end])
+            if size and len(data) == end + size + 4:
+                return data[end + 2 : -2]
+            whole = self._whole_chunks(data)
+            if whole is not None:
+                return whole
         payload: list[bytes] = []
         at = 0
         while at < len(data) and not self.done:
@@ -162,6 +175,21 @@ class ChunkedBody:
         else:
             self._pending = data[at:]
         return b"".join(payload)
+
+    def _whole_chunks(self, data: bytes) -> bytes | None:
+        """The payload of `data` if it is whole chunks without a line break inside; None if it is not. Taken apart at
+        once; chunk by chunk it took four times as long."""
+        lines = data.split(b"\r\n")  # size, chunk, size, chunk, …, and nothing after the last line break
+        if not len(lines) & 1:
+            return None
+        sizes, chunks = lines[:-1:2], lines[1::2]
+        last = sizes[-1] == b"0" and not chunks[-1]
+        if last:
+            del sizes[-1], chunks[-1]
+        if list(map(_SIZES.get, sizes)) != list(map(len, chunks)) or not all(chunks):
+            return None
+        self.done = self._trailer = last
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def _chunk_size(line: bytes) -> int:

@@ -259,6 +259,8 @@ class _Sweeper:
         for connection in busy:
             if connection.deadline is not None and connection.deadline <= now:
                 connection.expire()
+            elif connection.stream is not None:
+                connection.stream.nudge()
         if busy:
             self._set()
         else:

@@ -227,23 +227,22 @@ class Connection(asyncio.Protocol):
             self._read_head(rest, now)
 
     def _read_body(self, data: bytes, now: float) -> None:
-        body, head = self._body, self._head
-        assert body is not None
-        assert head is not None
-        piece = body.feed(data)
+        body, head, stream = self._body, self._head, self.stream
+        piece = body.feed(data)  # type: ignore[union-attr]  # there once the head is
         if self._inflater is not None and piece:
             piece = self._inflater.feed(piece)
         self._size += len(piece)
         if self._size > MAX_BODY_BYTES:
             raise too_large()
-        if self.stream is not None:
+        if stream is not None:
             if piece:
-                self.stream.put(piece, now)
+                stream.put(piece, now)
         elif self._waiter is not None:
             self._stamps.last_byte = now
             if piece:
                 self._parts.append(piece)
-        if body.done:
+        if body.done:  # type: ignore[union-attr]  # as above
+            assert head is not None
             assert self._headers is not None
             if self._inflater is not None:
                 self._inflater.check_end()

@@ -117,7 +117,7 @@ class ReqwestStream:
         self.status = response.status
         self.headers: Headers = response.headers
 
-    async def __aiter__(self) -> AsyncIterator[tuple[bytes, float]]:
+    async def __aiter__(self) -> AsyncIterator[list[tuple[bytes, float]]]:
         reader = self._response.body_reader
         size = 0
         try:
@@ -125,7 +125,7 @@ class ReqwestStream:
                 size += len(piece)
                 if size > MAX_BODY_BYTES:
                     raise too_large()
-                yield piece.to_bytes(), self._now()
+                yield [(piece.to_bytes(), self._now())]
         except PyreqwestError as error:
             raise _failure(error, self._url, self._timeout_s, half_way=True) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 
 class EventTooLargeError(ValueError):
@@ -29,8 +29,16 @@ class SseReader:
         self._data: list[bytes] = []
         self._size = 0
 
-    def feed(self, piece: bytes) -> Iterator[bytes]:
+    def feed(self, piece: bytes) -> Iterable[bytes]:
         """Data of each event that `piece` completes. Raises EventTooLargeError."""
+        if piece[:6] == b"data: " and piece[-2:] == b"\n\n" and not self._pieces and not self._data:
+            # The usual case: whole events of one line each. Taken apart at once.
+            events = piece[6:-2].split(b"\n\ndata: ")
+            if piece.count(b"\n") == 2 * len(events) and b"\r" not in piece and len(piece) <= self._limit:
+                return events
+        return self._feed_lines(piece)
+
+    def _feed_lines(self, piece: bytes) -> Iterator[bytes]:
         if self._pieces or b"\n" not in piece:
             self._pieces.append(piece)
             self._size += len(piece)
@@ -63,7 +71,7 @@ class SseReader:
 
     def finish(self) -> Iterator[bytes]:
         """The stream is over: an event whose closing empty line is missing still counts."""
-        yield from self.feed(b"\n\n")
+        yield from self._feed_lines(b"\n\n")
 
     def _check_size(self) -> None:
         if self._size > self._limit:

@@ -103,8 +103,9 @@ class HttpStream(Protocol):
         """Reply headers."""
         ...
 
-    def __aiter__(self) -> AsyncIterator[tuple[bytes, float]]:
-        """Pieces of the body with their arrival times. Raises `TransportFailure` when it breaks off."""
+    def __aiter__(self) -> AsyncIterator[list[tuple[bytes, float]]]:
+        """Pieces of the body with their arrival times, as many as have come. They may come a little later than they
+        arrive; the body's end comes at once. Raises `TransportFailure` when it breaks off."""
         ...
 
     async def aclose(self) -> None:

@@ -6,7 +6,12 @@ from typing import Any, NamedTuple
 
 from benchwright.core import JsonObject, JsonValue, ModelRequest, Route
 from benchwright.endpoints._replies import BadReply, error_inside, kind_of
-from benchwright.endpoints._wires.wire import BadEventError, UnsendableRequestError, read_event
+from benchwright.endpoints._wires.wire import (
+    BadEventError,
+    EventCollector,
+    UnsendableRequestError,
+    read_event,
+)
 
 _NO_PARAMETERS = frozenset(("model", "messages", "prompt", "stream", "stream_options", "n"))
 """Keys of a body that say something else than how to generate."""
@@ -135,47 +140,39 @@ def without_text(data: JsonValue, name: str, code: int | None = None) -> BadRepl
     return BadReply(f"the reply is {kind_of(data)}, not an object with {name}")
 
 
-class TextCollector:
+class TextCollector(EventCollector):
     """What the collectors of these formats share; implements `Collector` but for `_take`."""
 
-    __slots__ = (
-        "_details", "_ended", "_from", "_pieces", "_route", "done", "error", "events", "lacks",
-    )  # fmt: skip
+    __slots__ = ("_details", "_ended", "_from", "_pieces", "_route")
 
     def __init__(self, route: Route, field: str) -> None:
+        super().__init__(field)
         self._route = route
         self._pieces: list[str] = []
         self._details = NO_DETAILS
         self._ended = False
         self._from: JsonObject = {}  # who answers, where an event says it
-        self.done = False
-        self.error: JsonObject | None = None
-        self.events = 0
-        self.lacks = field
 
     @property
     def complete(self) -> bool:
         """Whether the whole answer is there."""
         return self._ended
 
-    def add(self, data: bytes) -> bool:
+    def add(self, data: bytes) -> None:
         """Take in one event."""
         if data.strip() == b"[DONE]":  # some gateways add it
             self.done = True
             self.body_ended()
-            return False
+            return
         event = read_event(data)
         self.events += 1
         error = event.get("error")
         if error:
             self.error = {"error": {"message": error, "code": self._status_of(event)}}
-            return False
+            return
         if "system_fingerprint" in event:
             self._from = {"system_fingerprint": event["system_fingerprint"]}
-        return self._take(event)
-
-    def body_ended(self) -> None:
-        """Says nothing, unless the format has no other sign."""
+        self.content += self._take(event)
 
     def as_json(self) -> JsonObject:
         """The whole reply."""

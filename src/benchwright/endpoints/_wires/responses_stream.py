@@ -7,7 +7,7 @@ from typing import Any
 from benchwright.core import JsonObject, JsonValue, ModelRequest
 from benchwright.endpoints._replies import BadReply, kind_of
 from benchwright.endpoints._wires.responses_reply import openai_form, status_of_error
-from benchwright.endpoints._wires.wire import BadEventError, read_event
+from benchwright.endpoints._wires.wire import BadEventError, EventCollector, read_event
 
 _CONTENT = frozenset(
     (
@@ -18,34 +18,29 @@ _CONTENT = frozenset(
 _LAST = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 
 
-class ResponsesCollector:
+class ResponsesCollector(EventCollector):
     """Implements `Collector`. The last event holds the whole response; deltas are content, and give the items
     where a server leaves them out of the last event."""
 
-    __slots__ = (
-        "_items", "_request", "_response", "_texts", "done", "error", "events", "lacks",
-    )  # fmt: skip
+    __slots__ = ("_items", "_request", "_response", "_texts")
 
     def __init__(self, request: ModelRequest) -> None:
+        super().__init__("output")
         self._request = request
         self._texts: dict[str, list[str]] = {}
         self._items: list[JsonValue] = []
         self._response: dict[str, Any] | None = None
-        self.done = False
-        self.error: JsonObject | None = None
-        self.events = 0
-        self.lacks = "output"
 
     @property
     def complete(self) -> bool:
         """Whether the last event has come."""
         return self._response is not None
 
-    def add(self, data: bytes) -> bool:
+    def add(self, data: bytes) -> None:
         """Take in one event."""
         if data.strip() == b"[DONE]":
             self.done = True
-            return False
+            return
         event = read_event(data)
         self.events += 1
         kind = event.get("type")
@@ -56,21 +51,17 @@ class ResponsesCollector:
             self.lacks = ""
             if delta:
                 self._texts.setdefault(kind, []).append(delta)
-            return bool(delta)
-        if kind == "response.output_item.added":
+                self.content += 1
+        elif kind == "response.output_item.added":
             item = event.get("item")
-            return isinstance(item, dict) and item.get("type") == "function_call"
-        if kind == "response.output_item.done":
+            self.content += isinstance(item, dict) and item.get("type") == "function_call"
+        elif kind == "response.output_item.done":
             self._items.append(event.get("item"))
             self.lacks = ""
         elif kind in _LAST:
             self._end(event)
         elif kind == "error" or event.get("error"):
             self._fail(event)
-        return False
-
-    def body_ended(self) -> None:
-        """Says nothing: the end is announced."""
 
     def as_json(self) -> JsonObject | BadReply:
         """The whole reply."""

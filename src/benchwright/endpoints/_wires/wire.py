@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, WireFormat, load_json
@@ -47,10 +48,13 @@ def read_event(data: bytes) -> dict[str, Any]:
 
 
 class Collector(Protocol):
-    """Puts the events of one streamed reply together."""
+    """Puts the events of one streamed reply together. `EventCollector` is a base for classes that do."""
 
     events: int
     """Events so far, end marks not counted."""
+    content: int
+    """Those of them that held content: a piece of text, reasoning or a tool call, and not only a role, a count or the
+    end. Whoever feeds the collector knows by it when the first token came."""
     done: bool
     """Whether nothing more is to come."""
     error: JsonObject | None
@@ -63,9 +67,12 @@ class Collector(Protocol):
         """Whether the whole answer is there."""
         ...
 
-    def add(self, data: bytes) -> bool:
-        """Take in the data of one event; whether it held content: a piece of text, reasoning or a tool call, and not
-        only a role, a count or the end. BadEventError when it is not JSON or makes no sense."""
+    def add(self, data: bytes) -> None:
+        """Take in the data of one event. BadEventError when it is not JSON or makes no sense."""
+        ...
+
+    def add_all(self, events: Iterable[bytes]) -> None:
+        """Take in events that came together."""
         ...
 
     def body_ended(self) -> None:
@@ -75,6 +82,31 @@ class Collector(Protocol):
     def as_json(self) -> JsonObject | BadReply:
         """The whole reply as OpenAI's route would have sent it."""
         ...
+
+
+class EventCollector:
+    """What collectors share: their counters, and events one by one."""
+
+    __slots__ = ("content", "done", "error", "events", "lacks")
+
+    def __init__(self, lacks: str) -> None:
+        self.events = 0
+        self.content = 0
+        self.done = False
+        self.error: JsonObject | None = None
+        self.lacks = lacks
+
+    def add(self, data: bytes) -> None:
+        """Take in the data of one event."""
+        raise NotImplementedError
+
+    def add_all(self, events: Iterable[bytes]) -> None:
+        """Take in events that came together."""
+        for data in events:
+            self.add(data)
+
+    def body_ended(self) -> None:
+        """Says nothing, unless the format has no other sign of the end."""
 
 
 class Wire(Protocol):
