@@ -11,7 +11,7 @@ from benchwright.benchmarks._fields import resolve_choices, response_of, target_
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._importing import import_file
 from benchwright.benchmarks._loading import BENCHMARK_PLUGINS, load_benchmarks, missing_target
-from benchwright.benchmarks._missing_fields import MissingFieldError, target_problem
+from benchwright.benchmarks._missing_fields import target_problem
 from benchwright.benchmarks._neighbours import imported_modules
 from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS, BuiltinEvaluation, builtin_definition
 from benchwright.benchmarks._nocode.load import freeze_nocode, load_nocode
@@ -52,6 +52,7 @@ from benchwright.benchmarks._strategies.base import Answer, Asking, Strategy
 from benchwright.benchmarks._strategies.table import strategy_of
 from benchwright.benchmarks._template import PlainText, Template, compile_template, load_template
 from benchwright.benchmarks._turns import next_user_turn
+from benchwright.core import MissingFieldError
 
 __all__ = [
     "BENCHMARK_PLUGINS",

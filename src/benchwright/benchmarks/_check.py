@@ -12,7 +12,6 @@ from benchwright.benchmarks._fewshot import fewshot_problem, strict_problem
 from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._media import media_notes
-from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._prompts import PromptBuilder
 from benchwright.benchmarks._questions.names import LETTERS
 from benchwright.benchmarks._questions.validate import tallied
@@ -22,7 +21,7 @@ from benchwright.benchmarks._scan import RowScan, ScannedRow
 from benchwright.benchmarks._scoring import judge_count, judge_problems
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.table import strategy_of
-from benchwright.core import BadRow, BenchwrightError, JsonObject, ModelRequest
+from benchwright.core import BadRow, BenchwrightError, JsonObject, MissingFieldError, ModelRequest
 from benchwright.datasets import hub_commits, open_dataset
 
 CHARS_PER_TOKEN = 4

@@ -8,10 +8,9 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from benchwright.benchmarks._fields import at_path
-from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, load_template
-from benchwright.core import BenchwrightError, Row
+from benchwright.core import BenchwrightError, MissingFieldError, Row
 
 FewShotSource: TypeAlias = Literal["fewshot_dataset", "fewshot_split", "outside_rows", "overlapping_rows"]
 """Where examples come from: a source of their own, rows that are not evaluated, or rows that are."""

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._spec import BenchmarkSpec
-from benchwright.core import BenchmarkError, Row, suggest
+from benchwright.core import BenchmarkError, MissingFieldError, Row, suggest
 from benchwright.datasets import Filter, open_dataset
 
 _ABSENT: Any = object()

@@ -10,8 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from benchwright.benchmarks._missing_fields import MissingFieldError
-from benchwright.core import BenchmarkError, Row
+from benchwright.core import BenchmarkError, MissingFieldError, Row
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment

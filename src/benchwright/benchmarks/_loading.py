@@ -11,13 +11,12 @@ from pathlib import Path
 from types import ModuleType
 
 from benchwright.benchmarks._importing import import_dotted, import_file
-from benchwright.benchmarks._missing_fields import nearest
 from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS
 from benchwright.benchmarks._questions.load import is_question_file
 from benchwright.benchmarks._registered import attached_to, defined_in
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.config import SUITE_SUFFIXES
-from benchwright.core import BenchmarkError, NotFoundError, data_endings, normalise_name, suggest
+from benchwright.core import BenchmarkError, NotFoundError, data_endings, nearest, normalise_name, suggest
 from benchwright.plugins import Registry
 
 _LISTING = "What can be run from here: benchwright ls"

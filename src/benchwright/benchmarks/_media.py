@@ -13,10 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchwright.benchmarks._media_files import MediaFiles
-from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._questions.options import AudioStyle, MediaForm
 from benchwright.benchmarks._spec import BenchmarkSpec, MediaPart
-from benchwright.core import JsonObject, ModelType, Row
+from benchwright.core import JsonObject, MissingFieldError, ModelType, Row
 from benchwright.datasets import MediaError, MediaItem, check_data_url, is_data_url, look_at_media, media_of
 
 _CHECKED = 65_536

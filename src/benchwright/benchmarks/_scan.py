@@ -10,13 +10,13 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from benchwright.benchmarks._fields import at_path, check_filters
-from benchwright.benchmarks._missing_fields import MissingFieldError, is_blank
+from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
 from benchwright.benchmarks._requests import Generation
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import RowPlan, Strategy
 from benchwright.benchmarks._strategies.table import strategy_of
-from benchwright.core import STRATEGIES, BadRow, Row
+from benchwright.core import STRATEGIES, BadRow, MissingFieldError, Row
 from benchwright.datasets import DatasetReader
 
 KEPT_ROWS = 50

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
-from benchwright.benchmarks._braces import BraceTemplate
-from benchwright.core import BenchmarkError, Row
+from benchwright.core import BenchmarkError, BraceTemplate, Row
 
 _FILE_ENDINGS = (".txt", ".md", ".jinja", ".jinja2")
 _JINJA_ENDINGS = (".jinja", ".jinja2")

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
-from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._signature import positional_count
 from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
-from benchwright.core import JsonObject, Row
+from benchwright.core import JsonObject, MissingFieldError, Row
 
 
 class OpeningTurn:

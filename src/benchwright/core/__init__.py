@@ -1,5 +1,6 @@
 """Values shared by all rooms. Imports nothing of ours and reads no files."""
 
+from benchwright.core._braces import BraceTemplate
 from benchwright.core._data_names import (
     DATA_FORMATS,
     PACKED_ENDINGS,
@@ -38,6 +39,7 @@ from benchwright.core._json import (
 )
 from benchwright.core._loading import loading_code, refuse_while_loading
 from benchwright.core._metrics import is_share, is_time, lower_is_better
+from benchwright.core._missing import MissingFieldError, describe_missing, listed, nearest
 from benchwright.core._names import normalise_name, suggest
 from benchwright.core._printing import printable, printable_json, shown
 from benchwright.core._record_columns import RecordColumns, load_each
@@ -154,6 +156,7 @@ __all__ = [
     "BadRow",
     "BenchmarkError",
     "BenchwrightError",
+    "BraceTemplate",
     "CallRecord",
     "CallTimes",
     "ConfigError",
@@ -168,6 +171,7 @@ __all__ = [
     "KeyHeader",
     "LeftOut",
     "MetricSummary",
+    "MissingFieldError",
     "ModelReply",
     "ModelRequest",
     "ModelType",
@@ -205,6 +209,7 @@ __all__ = [
     "data_format",
     "decode_sample",
     "decode_score",
+    "describe_missing",
     "doubtful_secrets",
     "encode_json",
     "encode_sample",
@@ -226,6 +231,7 @@ __all__ = [
     "known_outcome",
     "known_run_status",
     "known_secrets",
+    "listed",
     "load_each",
     "load_exact_json",
     "load_json",
@@ -234,6 +240,7 @@ __all__ = [
     "make_private",
     "marked_as_redacted",
     "moved_key",
+    "nearest",
     "normalise_name",
     "own_ancestors",
     "printable",

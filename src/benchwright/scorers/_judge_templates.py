@@ -1,18 +1,24 @@
-"""What judges are asked: the built-in questions with their grades, and safe rendering.
+"""The questions that judges answer: the built-in ones with their grades, and how they are rendered.
 
-Templates use the `{name}` syntax of `str.format`, but only names, `[index]` and format specifications:
-attribute access is refused, so that a template cannot reach Python's internals. Values are put in as
-they are and never read as templates.
+Templates have the `{name}` syntax of prompts, without attributes. Values are inserted as they are and never read as
+templates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from string import Formatter
+from functools import lru_cache
 from typing import Any
 
-from benchwright.core import BenchwrightError, UsageError, suggest
+from benchwright.core import (
+    BenchmarkError,
+    BenchwrightError,
+    BraceTemplate,
+    MissingFieldError,
+    UsageError,
+    suggest,
+)
 from benchwright.plugins import Registry
 
 _CLOSING = """
@@ -135,72 +141,20 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     Raises:
         JudgeTemplateError: an unknown name, an attribute, or braces that do not pair up.
     """
-    return _render(template, values, depth=2)
-
-
-def _render(template: str, values: Mapping[str, Any], depth: int) -> str:
-    parts = []
     try:
-        pieces = list(Formatter().parse(template))
-    except ValueError as error:
+        return _compiled(template).render(dict(values))
+    except BenchmarkError as error:
+        raise JudgeTemplateError(str(error)) from None
+    except MissingFieldError as error:
+        if error.field in values or "[" in error.field:
+            raise JudgeTemplateError(f"judge template: {error}") from None
         raise JudgeTemplateError(
-            f"judge template: {error}; write literal braces twice: {{{{ and }}}}"
+            f"judge template: no value for {{{error.field}}}.{suggest(error.field, values)} "
+            f"Known: {', '.join(values)}. Pass further ones as judge_score(sample, …, name=value); "
+            "for literal braces write {{ and }}"
         ) from None
-    for literal, name, spec, conversion in pieces:
-        parts.append(literal)
-        if name is None:
-            continue
-        value = _lookup(name, values)
-        if conversion:
-            value = _convert(value, conversion)
-        if spec:
-            if depth == 1:
-                raise JudgeTemplateError(f"judge template: format of {{{name}}} is nested too deeply")
-            spec = _render(spec, values, depth - 1)
-        try:
-            parts.append(format(value, spec or ""))
-        except (TypeError, ValueError) as error:
-            raise JudgeTemplateError(f"judge template: {{{name}:{spec}}}: {error}") from None
-    return "".join(parts)
 
 
-def _lookup(name: str, values: Mapping[str, Any]) -> Any:
-    first, _, _ = name.partition("[")
-    if "." in first:
-        raise JudgeTemplateError(
-            f"judge template: {{{name}}} reads an attribute, which templates may not; "
-            "hand the value over under its own name: judge_score(sample, …, name=value)"
-        )
-    if first not in values:
-        raise JudgeTemplateError(
-            f"judge template: no value for {{{name}}}.{suggest(first, values)} Known: {', '.join(values)}. "
-            "Pass further ones as judge_score(sample, …, name=value); write literal braces twice: {{ and }}"
-        )
-    value = values[first]
-    for key in _indexes(name, name[len(first) :]):
-        try:
-            value = value[int(key) if key.isdecimal() and not isinstance(value, Mapping) else key]
-        except (LookupError, TypeError):
-            raise JudgeTemplateError(f"judge template: {{{name}}}: there is no [{key}]") from None
-    return value
-
-
-def _indexes(name: str, rest: str) -> list[str]:
-    """`[a][0]` → a, 0."""
-    if not rest:
-        return []
-    if not rest.endswith("]"):
-        raise JudgeTemplateError(
-            f"judge template: {{{name}}}: expected only [index] after the name; attributes are not read"
-        )
-    return rest[1:-1].split("][")
-
-
-def _convert(value: object, conversion: str) -> str:
-    if conversion == "s":
-        return str(value)
-    if conversion == "r":
-        return repr(value)
-    if conversion == "a":
-        return ascii(value)
-    raise JudgeTemplateError(f"judge template: unknown conversion !{conversion}; use !s, !r or !a")
+@lru_cache(maxsize=64)
+def _compiled(template: str) -> BraceTemplate:
+    return BraceTemplate(template, "judge template", attributes=False)

@@ -6,10 +6,9 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._nocode.templates import scalar_text, text_of
 from benchwright.config import ChoiceStyle
-from benchwright.core import Row, load_json
+from benchwright.core import MissingFieldError, Row, load_json
 
 _MASK = (1 << 64) - 1
 

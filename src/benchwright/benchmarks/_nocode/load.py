@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._nocode.choices import ChoiceReader
 from benchwright.benchmarks._nocode.figures import Counts, LabelFigures, Likenesses
 from benchwright.benchmarks._nocode.graders import (
@@ -27,6 +26,7 @@ from benchwright.core import (
     JsonObject,
     JsonValue,
     MetricSummary,
+    MissingFieldError,
     Row,
     canonical_json,
     normalise_name,

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from benchwright.benchmarks._missing_fields import MissingFieldError, listed, nearest
 from benchwright.benchmarks._template import Engine
-from benchwright.core import ConfigError, Row, suggest
+from benchwright.core import ConfigError, MissingFieldError, Row, listed, nearest, suggest
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from benchwright.benchmarks._media import RowMedia
-from benchwright.benchmarks._missing_fields import listed
 from benchwright.benchmarks._questions.layout import find_layout
 from benchwright.benchmarks._questions.names import Columns
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions, sampling_for
@@ -32,6 +31,7 @@ from benchwright.core import (
     UsageError,
     canonical_json,
     data_format,
+    listed,
     normalise_name,
     split_data_name,
 )

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._questions.names import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType, InferMethod, PromptStyle
 from benchwright.benchmarks._questions.rows import options_reader, stem_reader
 from benchwright.benchmarks._template import Engine
-from benchwright.core import Row
+from benchwright.core import MissingFieldError, Row
 
 OPTION_MARKS: dict[PromptStyle, str] = {"benchwright": ")", "cot": ")", "aisbench": "."}
 """What stands behind the letter of an option."""

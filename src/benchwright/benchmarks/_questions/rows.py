@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from benchwright.benchmarks._missing_fields import MissingFieldError, is_blank, listed, nearest
+from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._questions.lists import whole_number
 from benchwright.benchmarks._questions.names import BEYOND, LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType
 from benchwright.benchmarks._spec import RowCheck
-from benchwright.core import Row
+from benchwright.core import MissingFieldError, Row, listed, nearest
 
 OptionsOf: TypeAlias = Callable[[Row], Mapping[str, str]]
 """A row to its own options, letter by letter."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchwright.benchmarks._missing_fields import listed
 from benchwright.benchmarks._questions.layout import Layout, unused_columns
 from benchwright.benchmarks._questions.names import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType
-from benchwright.core import BadRow, DatasetError, Row, UsageError
+from benchwright.core import BadRow, DatasetError, Row, UsageError, listed
 from benchwright.datasets import DatasetReader
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from benchwright.benchmarks._missing_fields import MissingFieldError
 from benchwright.benchmarks._requests import (
     Generation,
     body_settings,
@@ -14,7 +13,7 @@ from benchwright.benchmarks._requests import (
     with_row_length,
 )
 from benchwright.benchmarks._strategies.base import Answer, Asking, RowPlan, Strategy
-from benchwright.core import UsageError
+from benchwright.core import MissingFieldError, UsageError
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._prompts import PromptBuilder

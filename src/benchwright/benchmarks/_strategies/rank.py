@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._fields import missing_choices, resolve_choices, target_of
-from benchwright.benchmarks._missing_fields import MissingFieldError, has_column, parameter_without_column
+from benchwright.benchmarks._missing_fields import has_column, parameter_without_column
 from benchwright.benchmarks._requests import choice_request
 from benchwright.benchmarks._strategies.base import Answer, Asking, GoldTry, RowPlan, Strategy, tokens_of
-from benchwright.core import JsonObject, ModelReply, UsageError
+from benchwright.core import JsonObject, MissingFieldError, ModelReply, UsageError
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._scan import RowScan, ScannedRow

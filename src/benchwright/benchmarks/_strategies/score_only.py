@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.benchmarks._fields import response_of
-from benchwright.benchmarks._missing_fields import MissingFieldError, has_column, parameter_without_column
+from benchwright.benchmarks._missing_fields import has_column, parameter_without_column
 from benchwright.benchmarks._prompts import Prompt
 from benchwright.benchmarks._strategies.base import Answer, Asking, RowPlan, Strategy
+from benchwright.core import MissingFieldError
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._spec import BenchmarkSpec

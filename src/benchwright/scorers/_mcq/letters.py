@@ -21,12 +21,17 @@ NOT_INSIDE = rf"(?<!{WORD})(?<!{WORD}['/.&-])"
 """Before a letter that stands alone: no word, nor one that goes on (`x-B`, `U.S`, `R&B`)."""
 NOT_PART = rf"(?!{WORD}|'{WORD}|-[a-z]|\+|\#|&{WORD}|\.[A-Za-z]\.)"
 """Behind it: no word (`Bob`, `B12`, `B's`, `B-tree`, `C++`, `C#`, `D.C.`)."""
+UNASKED = rf"(?!\s?{CLOSERS}\s?\?)"
+"""Behind a letter that is not asked about: "Is the answer B?" states nothing."""
 STOP = (
     rf"(?=\s?(?:选项|项)?\s?{CLOSERS}\s?(?:[.,;:!(\[–—\-]|\n|$)"
     r"|\s(?:because|since|as|due|given|for|with|here|then|by|based|which|rather|instead|not)\b)"
 )
 """The letter ends what is said, or a reason follows."""
 HARD_STOP = rf"(?=\s?{CLOSERS}\s?(?:[.!]|\n|$))"
+"""The letter ends the sentence."""
+CLOSED = r"(?=\s?[)\]]{0,2}\s?[}.:,])"
+"""A brace closes behind the letter."""
 
 # Words that may follow an option called A or I; behind any other word it was an article or a pronoun.
 _GOES_ON = (

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from benchwright.scorers._mcq.extraction import ChoiceRule
 from benchwright.scorers._mcq.letters import NOT_INSIDE, NOT_PART, is_word, joined_to
-from benchwright.scorers._mcq.rule import ChoiceRule
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.statements import Stated, said
 from benchwright.scorers._mcq.texts import OptionTexts

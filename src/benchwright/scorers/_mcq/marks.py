@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from benchwright.scorers._mcq.rule import ChoiceRule
+from benchwright.scorers._mcq.extraction import ChoiceRule
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import View

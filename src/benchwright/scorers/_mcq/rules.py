@@ -1,13 +1,25 @@
 """The declared cascade: which rules read a choice, in which order, and what each one looks for.
 
-A rule is data. `extract_choice` names the rule that fired; the manual lists this table.
+A rule is data. `extract_choice` names the rule that fired, and the manual lists this table. Most statements are recognised by
+a pattern for what stands before the letter or text. `verdict` and `preferred` begin with the letter and are code, as are
+`marked`, `last_words` and `last_line`.
 """
 
 from __future__ import annotations
 
-from benchwright.scorers._mcq.letters import NOT_INSIDE, NOT_PART
-from benchwright.scorers._mcq.rule import ChoiceRule
-from benchwright.scorers._mcq.statement_rules import START, STATEMENT_RULES
+from benchwright.scorers._mcq.extraction import ChoiceRule
+from benchwright.scorers._mcq.letters import CLOSED, HARD_STOP, NOT_INSIDE, NOT_PART, STOP
+
+_START = r"(?<![^\W_])"
+"""The beginning of a word; an underscore ends one: `final_answer`."""
+_BE = r"(?:is|was|are|(?:would|should|must|will|has\sto|can\sonly|seems\sto|appears\sto|ought\sto)\s(?:\w{2,12}\s)?be)\b"
+_SIGN = r"(?:[:=>]|-{1,2}>|={1,2}>|→|-(?=\s))"
+_FILLER = (
+    r"(?:\s?(?:[:=>,]|-{1,2}>|→|\.\.\.|…)|\s?\b(?:most|very|likely|probably|definitely|clearly|certainly|simply|indeed"
+    r"|actually|surely|obviously|therefore|thus|hence|then|just|only|now|given\sby|as\sfollows|the|my|our|option|choice"
+    r"|letter|answer|correct|right|best|final|one|labell?ed|marked)\b){0,6}"
+)
+_ZH_FILLER = r"(?:应该|应当|应|可能|显然|就|便|只能|必须|即|则|也|才|是|为|為|選擇|選|选择|选项|选|[:=>,]|-|\s|\(|\)|\[|\]|的){0,8}"
 
 CHOICE_RULES: tuple[ChoiceRule, ...] = (
     ChoiceRule(
@@ -31,7 +43,290 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "the reply is a letter and that option's text",
         ("B) 2263", "B. 2263"),
     ),
-    *STATEMENT_RULES,
+    ChoiceRule(
+        "boxed",
+        "boxed",
+        "statement",
+        "a letter or an option's text in a box",
+        (r"So $\boxed{B}$", r"\boxed{\text{B}}", r"Sum: \boxed{2263}"),
+        r"\\(?:boxed|fbox)\s?\{",
+        ("\\boxed", "\\fbox"),
+        CLOSED,
+    ),
+    ChoiceRule(
+        "answer",
+        "pattern",
+        "statement",
+        '"answer" with a verb or a colon; JSON and tags as well',
+        (
+            "answer: b",
+            "The correct answer is **B**",
+            "The answer to this would be (B)",
+            '{"answer": "B"}',
+            "<answer>B</answer>",
+            "The answer is 2263",
+        ),
+        rf"{_START}(?<!/)answers?(?:\s(?:to|for)\s[^.\n:?;]{{1,60}}?)?(?:\s(?:here|then|therefore|thus|choice|option"
+        rf"|letter|key))?(?:'s|\s{_BE}|\s?{_SIGN}){_FILLER}",
+        ("answer",),
+    ),
+    ChoiceRule(
+        "answer_named",
+        "pattern",
+        "statement",
+        '"answer" directly before the letter, also as a heading above it',
+        ("Final answer (D)", "Answer B.", "## Answer\nB, the second"),
+        rf"{_START}(?<!/)answer(?:\s(?:option|choice|letter))?(?=\s|\()",
+        ("answer",),
+        STOP,
+    ),
+    ChoiceRule(
+        "field",
+        "pattern",
+        "statement",
+        "other words for it with a colon",
+        ("choice: B", '{"correct_option": "B"}', "Ans. B", "Correct: B"),
+        rf"{_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
+        rf"(?:[:=]|(?<=ans)\.){_FILLER}",
+        (
+            "choice",
+            "option",
+            "letter",
+            "select",
+            "correct",
+            "ans",
+            "result",
+            "verdict",
+            "prediction",
+            "pick",
+            "guess",
+        ),
+    ),
+    ChoiceRule(
+        "correct_one",
+        "pattern",
+        "statement",
+        "the correct, right or best one",
+        ("The correct option is B", "The best choice would be B", "My guess is B"),
+        rf"{_START}(?:(?:correct|right|best|true|proper|appropriate|final|accurate)\s(?:option|choice|letter|response"
+        r"|solution|alternative|one|selection|statement|result)|the\sletter|my\s(?:guess|pick|choice|vote|bet|selection|response))"
+        rf"(?:\s(?:here|then|therefore|thus))?(?:\s{_BE}|\s?{_SIGN}){_FILLER}",
+        (
+            "option",
+            "choice",
+            "letter",
+            "respon",
+            "solution",
+            "alternative",
+            " one",
+            "selection",
+            "statement",
+            "my ",
+        ),
+    ),
+    ChoiceRule(
+        "chosen",
+        "pattern",
+        "statement",
+        "what is chosen",
+        ("I choose B", "I would go with option B", "select (B)"),
+        rf"{_START}(?:cho(?:o|)se|choosing|select(?:ed|ing)?|pick(?:ed|ing)?|go(?:ing)?\s(?:with|for)|opt(?:ed|ing)?\sfor"
+        r"|vote\sfor|settle\s(?:on|for)|lean(?:ing)?\stowards?|stick(?:ing)?\swith|(?:answer|reply|respond)\swith)\b"
+        rf"{_FILLER}",
+        ("cho", "select", "pick", " with", " for", "settle", "lean"),
+    ),
+    ChoiceRule(
+        "contrast",
+        "pattern",
+        "statement",
+        "not this one but that one",
+        ("not B, rather C", "not A but B", "it isn't A, it's B"),
+        rf"(?:{_START}(?:not|never|nor)|n't)\s(?:the\s)?(?:(?:option|choice|letter|answer)\s)?[(\[]?[A-Z]{NOT_PART}[)\]]?"
+        rf"\s?[,;:.–—-]{{0,2}}\s?(?:but|rather|instead|it's|it\sis|that's)\b{_FILLER}",
+        ("not", "n't", "never", "nor"),
+    ),
+    ChoiceRule(
+        "opinion",
+        "pattern",
+        "statement",
+        "what somebody thinks",
+        ("I think B", "I believe it's B.", "I'd say (B)"),
+        rf"{_START}(?:I|we)(?:'d|'m|'ll|\swould|\sam|\swill)?\s(?:\w{{2,10}}\s)?(?:think|believe|guess|reckon|suspect|say"
+        rf"|conclude|suppose|bet|feel|deduce|infer)\b(?:\sthat\b)?(?:\s(?:it|this)(?:'s|\s{_BE}))?{_FILLER}",
+        (
+            "think",
+            "believe",
+            "guess",
+            "reckon",
+            "suspect",
+            "say",
+            "conclude",
+            "suppose",
+            "bet",
+            "feel",
+            "deduce",
+        ),
+        STOP,
+    ),
+    ChoiceRule(
+        "it_is",
+        "pattern",
+        "statement",
+        '"it is" with the letter at the end of the clause',
+        ("It is B.", "That must be B because it adds up", "It is 2263."),
+        rf"{_START}(?:it|this|that|which)(?:'s|\s{_BE}){_FILLER}",
+        ("it", "this", "that", "which"),
+        STOP,
+    ),
+    ChoiceRule(
+        "conclusion",
+        "pattern",
+        "statement",
+        "a word of conclusion and a letter that ends the sentence",
+        ("So B.", "Therefore: B", "Definitely (B)!"),
+        rf"{_START}(?:so|therefore|thus|hence|consequently|accordingly|ultimately|finally|overall|definitely|probably"
+        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually)"
+        rf"\b[,:.!-]{{0,2}}{_FILLER}",
+        (
+            "so",
+            "the",
+            "thus",
+            "hen",
+            "ly",
+            "all",
+            "sure",
+            "yes",
+            "ok",
+            "conclusion",
+            "final",
+            "rather",
+            "instead",
+            "corr",
+        ),
+        HARD_STOP,
+    ),
+    ChoiceRule(
+        "corresponds",
+        "pattern",
+        "statement",
+        "what the result corresponds to",
+        ("which corresponds to B", "this matches option B", "leaving only B"),
+        rf"{_START}(?:correspond(?:s|ing)?\s(?:to|with)|match(?:es|ing)|leav(?:es|ing)(?:\sus\swith)?)\b{_FILLER}",
+        ("correspond", "match", "leav"),
+        STOP,
+    ),
+    ChoiceRule(
+        "verdict",
+        "pattern",
+        "statement",
+        "a letter that is called right",
+        ("I think B is right", "B (2263) is the correct answer", "B选项正确"),
+    ),
+    ChoiceRule(
+        "preferred",
+        "pattern",
+        "statement",
+        "this one, not that one",
+        ("C, not B", "C rather than B", "C而不是B"),
+    ),
+    ChoiceRule(
+        "zh_answer",
+        "pattern",
+        "statement",
+        "答案 with the letter",
+        ("答案是B", "答案为 B", "正确答案：B", "答案应该选B"),
+        rf"(?:答案|正确(?:的)?(?:选项|选择)){_ZH_FILLER}",
+        ("答案", "正确"),
+    ),
+    ChoiceRule(
+        "zh_chosen",
+        "pattern",
+        "statement",
+        "选 with the letter",
+        ("选B", "选择 B", "故选：B", "应选B"),
+        r"(?<![不别勿非未没候备挑])(?:选择|选|選擇|選)(?:了|的是|为|是|[:=]|答案|选项|\s|\(|\[){0,4}",
+        ("选", "選"),
+    ),
+    ChoiceRule(
+        "zh_is",
+        "pattern",
+        "statement",
+        "是 or 为 with the letter at the end of the clause",
+        ("应该是B。", "而是 C", "应为B"),
+        # Behind a letter it tells what that option is: 因为A是蛋白质.
+        r"(?<![不并非可若果A-Za-z])(?<![A-Za-z]\s)(?<![A-Za-z]项)(?<![A-Za-z]选项)(?:是|应为|應為|即为|則為|则为)\s?(?:选项|答案)?",
+        ("是", "为", "為"),
+        STOP,
+    ),
+    ChoiceRule(
+        "answer_elsewhere",
+        "pattern",
+        "statement",
+        "the answer in German, French, Spanish, Italian, Portuguese, Japanese, Korean",
+        ("Antwort: B", "La réponse est B", "La respuesta correcta es B", "正解はB", "정답은 B"),
+        rf"(?:{_START}(?:r[ée]ponse|antwort|l[öo]sung|option|opci[óo]n|respuesta|risposta|resposta)(?:\s\w{{2,10}})?\s?"
+        r"(?:\b(?:est|ist|lautet|wäre|serait|sería|es|è|é)\b|[:=])|(?:正解|答え|解答)\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:))\s?(?:(?:la|die|option|opción|réponse)\s){0,2}",
+        (
+            "ponse",
+            "antwort",
+            "sung",
+            "option",
+            "opci",
+            "respuesta",
+            "risposta",
+            "resposta",
+            "正解",
+            "答え",
+            "解答",
+            "답",
+        ),
+    ),
+    ChoiceRule(
+        "chosen_elsewhere",
+        "pattern",
+        "statement",
+        "what is right or chosen, in German, French and Spanish",
+        ("Richtig ist B.", "Ich wähle B.", "Je choisis B", "Elijo B", "Nicht A, sondern B."),
+        rf"{_START}(?:(?:richtig|korrekt|zutreffend|correcte?|correcta)\s(?:ist|est|es)\b|(?:ich\s)?(?:wähle|nehme)\b|je\schoisis\b"
+        r"|elijo\b|escojo\b|es\sist\b|c'est\b|sondern\b|sino\b)\s?:?\s?(?:(?:also|option|antwort|réponse|opción|la|die)\s){0,2}",
+        (
+            "richtig",
+            "korrekt",
+            "zutreffend",
+            "correct",
+            "wähle",
+            "nehme",
+            "choisis",
+            "elijo",
+            "escojo",
+            "es ist",
+            "c'est",
+            "sondern",
+            "sino",
+        ),
+        STOP,
+    ),
+    ChoiceRule(
+        "marked",
+        "pattern",
+        "statement",
+        "the only option marked as right in a list of three or more, where nothing else is stated",
+        ("A) 2258 ❌\nB) 2263 ✅\nC) 2281 ❌", "A: too small\nB: correct\nC: too large"),
+    ),
+    ChoiceRule(
+        "last_words",
+        "pattern",
+        "statement",
+        "a capital letter alone behind the last stop, colon or comma",
+        ("A and C are too far off. B.", "Based on this, B", "assistant: B"),
+    ),
+    ChoiceRule(
+        "last_line",
+        "pattern",
+        "statement",
+        "a last line that is one letter, alone or with its text",
+        ("The sum is clear\nB", "Adding up\n**B) 2263**"),
+    ),
     ChoiceRule(
         "opening",
         "pattern",
@@ -52,7 +347,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "lone letter",
         "only one option is named",
         ("Look at option B again", "选项B"),
-        rf"(?:{START}(?:options?|choices?|answers?|letter|alternative)\s|选项\s?)(?=[(\[]?[A-Z]{NOT_PART})",
+        rf"(?:{_START}(?:options?|choices?|answers?|letter|alternative)\s|选项\s?)(?=[(\[]?[A-Z]{NOT_PART})",
         ("option", "choice", "answer", "letter", "alternative", "选项"),
     ),
     ChoiceRule(
@@ -75,6 +370,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
 """All rules, in the order of the steps. Within `statement` the last one in the text counts, wherever its rule
 stands; within the other steps the first rule that fits."""
 
+STATEMENT_RULES = tuple(rule for rule in CHOICE_RULES if rule.step == "statement")
 RULES = {rule.name: rule for rule in CHOICE_RULES}
 
 NO_ANSWER_REASONS: dict[str, str] = {

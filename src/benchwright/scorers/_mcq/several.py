@@ -10,8 +10,8 @@ from benchwright.core import MetricSummary
 from benchwright.scorers._input import ScorerInput, Scores
 from benchwright.scorers._mcq.cascade import extract_choice
 from benchwright.scorers._mcq.letters import NOT_PART, WORD
-from benchwright.scorers._mcq.remarks import percent, unread_remark
 from benchwright.scorers._mcq.rows import gold_letters, options_of
+from benchwright.scorers._mcq.scorer import percent, unread_remark
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import View
 

@@ -8,9 +8,8 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
+from benchwright.scorers._mcq.extraction import ChoiceRule
 from benchwright.scorers._mcq.letters import (
-    CLOSERS,
-    HARD_STOP,
     NOT_INSIDE,
     NOT_PART,
     STOP,
@@ -19,18 +18,10 @@ from benchwright.scorers._mcq.letters import (
     letter_at,
 )
 from benchwright.scorers._mcq.marks import marked_option
-from benchwright.scorers._mcq.rule import ChoiceRule, Ending
-from benchwright.scorers._mcq.rules import RULES
-from benchwright.scorers._mcq.statement_rules import STATEMENT_RULES
+from benchwright.scorers._mcq.rules import RULES, STATEMENT_RULES
 from benchwright.scorers._mcq.texts import OptionTexts, denied
 from benchwright.scorers._mcq.view import View
 
-_ENDINGS: dict[Ending, str] = {
-    "any": rf"(?!\s?{CLOSERS}\s?\?)",  # "Is the answer B?" states nothing
-    "stop": STOP,
-    "hard_stop": HARD_STOP,
-    "closed": r"(?=\s?[)\]]{0,2}\s?[}.:,])",
-}
 _CALCULATED = r"\s?[+×÷*/^=–-]\s?[\d(\\]"  # "the answer is 2258 + 5 = …" names nothing yet
 _REACH = 48
 # Words before a cue that make it a denial, a condition or a question, with words that may stand between.
@@ -163,12 +154,12 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
                 break
         else:
             continue
-        ending = _compiled(_ENDINGS[rule.ending])
+        ending = _compiled(rule.ending)
         for cue in rule.compiled.finditer(view.text):
             found = _stated(view, cue.end(), rule, options, texts)
             if found is None or not ending.match(view.text, found.end):
                 continue
-            if found.letter is None and rule.ending == "stop":  # a remark about several is no statement
+            if found.letter is None and rule.ending == STOP:  # a remark about several is no statement
                 continue
             if rule.name == "chosen" and _by_others(view, cue.start()):
                 continue

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from benchwright.scorers._boundaries import is_whole
 from benchwright.scorers._mcq.view import HEAD_CHARS, TAIL_CHARS, View, comparable
+from benchwright.scorers._text import is_whole
 
 # An option that is one of these words is named only where it stands by itself: "No." but not "no idea".
 _FUNCTION_WORDS = frozenset(

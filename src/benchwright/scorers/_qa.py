@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from benchwright.core import JsonObject, UsageError
-from benchwright.scorers._bleu_rouge import bleu, rouge
+from benchwright.core import JsonObject, UsageError, suggest
 from benchwright.scorers._input import AnswerScores, Scorer, ScorerInput, Scores
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
 from benchwright.scorers._numbers import plain_number
-from benchwright.scorers._qa.compare import accepted_answers, holds, is_near, normalised, number_in
-from benchwright.scorers._qa.names import qa_metric_names
+from benchwright.scorers._overlap import bleu, rouge
+from benchwright.scorers._qa_compare import accepted_answers, holds, is_near, normalised, number_in
 from benchwright.scorers._text import contains, f1_token, regex_match
 
 
@@ -57,7 +56,9 @@ def qa_answers(
         return bool(regex_match(ScorerInput(response, answer if pattern is None else pattern, {}))["correct"])
 
     measures = {
-        name: by_regex if name == "regex" else _MEASURES[name] for name in names if name not in _APART
+        name: measure
+        for name in names
+        if (measure := by_regex if name == "regex" else _MEASURES[name]) is not None
     }
 
     def score(sample: ScorerInput) -> Scores:
@@ -114,16 +115,25 @@ def _bleu(response: str, answer: str) -> float:
 
 
 _SHOWN_CHARS = 60
-_APART = ("numeric", "judge")
-_MEASURES: dict[str, Callable[[str, str], bool | float]] = {
+_MEASURES: dict[str, Callable[[str, str], bool | float] | None] = {
     "normalised_exact": _normalised_exact,
     "exact": _exact,
     "contains": _contains,
     "contains_word": _contains_word,
+    "numeric": None,
     "f1": _f1,
+    "regex": None,
     "rouge_l": _rouge_l,
     "bleu": _bleu,
+    "judge": None,
 }
+"""How a response is compared with one accepted answer, by metric; None: by code of its own."""
+
+QA_METRICS = tuple(_MEASURES)
+"""All metrics that can be requested."""
+
+STANDARD = QA_METRICS[: QA_METRICS.index("regex")]
+"""Always reported; the first is the headline unless you request another."""
 
 
 def _numeric(response: str, answers: list[str], near: Decimal) -> AnswerScores:
@@ -171,3 +181,38 @@ def _share(tolerance: float) -> Decimal:
 
 def _number(value: bool | int | float | str | None) -> float:
     return float(value or 0.0)
+
+
+_ALIASES = {
+    "normalized_exact": "normalised_exact",
+    "normalised": "normalised_exact",
+    "normalized": "normalised_exact",
+    "raw": "exact",
+    "f1_token": "f1",
+    "rougel": "rouge_l",
+    "number": "numeric",
+}
+
+
+def qa_metric_names(metrics: Sequence[str] = ()) -> tuple[str, ...]:
+    """What will be reported: the metrics asked for, the headline first, then the standard ones not among them.
+
+    Raises:
+        UsageError: a metric is not known.
+
+    >>> qa_metric_names(["f1", "bleu"])
+    ('f1', 'bleu', 'normalised_exact', 'exact', 'contains', 'contains_word', 'numeric')
+    """
+    wanted = [metrics] if isinstance(metrics, str) else metrics
+    return tuple(dict.fromkeys([*map(_known, wanted), *STANDARD]))
+
+
+def _known(name: str) -> str:
+    plain = str(name).strip().lower().replace("-", "_")
+    plain = _ALIASES.get(plain, plain)
+    if plain not in QA_METRICS:
+        raise UsageError(
+            f"unknown metric {name!r} for free answers.{suggest(plain, [*QA_METRICS, *_ALIASES])} "
+            f"Known: {', '.join(QA_METRICS)}"
+        )
+    return plain

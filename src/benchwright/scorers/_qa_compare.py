@@ -8,8 +8,8 @@ from decimal import Decimal
 from functools import cache
 
 from benchwright.core import encode_json
-from benchwright.scorers._boundaries import is_whole
 from benchwright.scorers._numbers import ReadNumber, read_number
+from benchwright.scorers._text import is_whole
 
 _READ_CHARS = 100_000
 """A number is looked for at the end of a longer response only."""

@@ -15,8 +15,9 @@ from string import Formatter
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-from benchwright.benchmarks._missing_fields import MissingFieldError, listed
-from benchwright.core import BenchmarkError, Row
+from benchwright.core._errors import BenchmarkError
+from benchwright.core._json import Row
+from benchwright.core._missing import MissingFieldError, listed
 
 _Part: TypeAlias = "str | Callable[[Row], str]"
 _Step: TypeAlias = "tuple[Literal['item', 'attribute'], str]"
@@ -33,13 +34,18 @@ class BraceTemplate:
 
     engine: Literal["format"] = "format"
 
-    def __init__(self, text: str, what: str = "prompt") -> None:
+    def __init__(self, text: str, what: str = "prompt", *, attributes: bool = True) -> None:
+        """Compile `text`. Without `attributes`, `{item.name}` is refused.
+
+        Raises:
+            BenchmarkError: the text cannot be compiled.
+        """
         self.text = text
         """The template as written."""
         self.what = what
-        """What messages call it: prompt, system_prompt, fewshot_template."""
+        """What messages call it: prompt, system_prompt, fewshot_template, judge template."""
         names: list[str] = []
-        parts = _parse(text, what, names)
+        parts = _parse(text, what, names, attributes=attributes)
         self.fields = frozenset(names)
         """Top-level field names that the template reads."""
         self.render: Callable[[Row], str] = _renderer(parts)
@@ -134,7 +140,7 @@ def _shown(value: Any) -> str:
     return f"{type(value).__name__} {text[:60]}{'…' if len(text) > 60 else ''}"
 
 
-def _parse(text: str, what: str, names: list[str], *, in_spec: bool = False) -> list[_Part]:
+def _parse(text: str, what: str, names: list[str], *, attributes: bool, in_spec: bool = False) -> list[_Part]:
     try:
         pieces = list(Formatter().parse(text))
     except ValueError as error:
@@ -146,6 +152,8 @@ def _parse(text: str, what: str, names: list[str], *, in_spec: bool = False) -> 
         if path is None:
             continue
         first, steps = _split(path, text, what)
+        if not attributes and any(kind == "attribute" for kind, _ in steps):
+            raise BenchmarkError(f"{what}: {{{path}}} reads an attribute, which this template may not")
         if conversion and conversion not in _CONVERSIONS:
             raise BenchmarkError(f"{what}: !{conversion} in {{{path}!{conversion}}} is not one of !r, !s, !a")
         names.append(first)
@@ -156,7 +164,7 @@ def _parse(text: str, what: str, names: list[str], *, in_spec: bool = False) -> 
         if spec and "{" in spec:
             if in_spec:
                 raise BenchmarkError(f"{what}: {{{path}:{spec}}} is nested too deeply")
-            field.spec = _renderer(_parse(spec, what, names, in_spec=True))
+            field.spec = _renderer(_parse(spec, what, names, attributes=attributes, in_spec=True))
         else:
             field.spec = spec or ""
         parts.append(field)
