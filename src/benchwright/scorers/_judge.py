@@ -1,4 +1,4 @@
-"""Scoring by another model: `judge_score` renders a question, has it asked, and reads the grade."""
+"""Scoring by another model: `judge_score` renders a question, has it sent, and reads the grade."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def judge_score(
     a `grade`, `score`, `rating` or `verdict`.
 
     Raises:
-        JudgeFailedError: the judge could not be asked, or gave no grade that has a score.
+        JudgeFailedError: the judge could not be reached, or gave no grade that has a score.
         ConfigError: there are no usable settings under `judge_key`.
         JudgeTemplateError: the template needs a value that is not there. Also a KeyError.
     """
@@ -203,8 +203,8 @@ def _scores(
 def _is_on_scale(number: float, mapping: Mapping[str, float]) -> bool:
     """Whether a number that is no listed grade may be a score: where grades are words, and between their scores.
 
-    A judge asked for C or I that answers `{"score": 0.8}` has given a score; one that answers 100 has not, nor
-    has one that was asked for 1 to 5 and answers 9.
+    A judge that should answer C or I and answers `{"score": 0.8}` has given a score; one that answers 100 has not, nor
+    has one that should answer 1 to 5 and answers 9.
     """
     if not mapping or any(map(is_number, mapping)):
         return False

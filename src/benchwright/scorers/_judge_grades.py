@@ -13,7 +13,7 @@ _JSON_KEYS = ("grade", "score", "rating", "verdict")
 _MARKUP = "*_`\"'[](){}<>$"
 # "GRADE:", with the bold, quotes and brackets that judges wrap around it and around the grade.
 _STATEMENT = re.compile(r"(?i)\bgrade[*_`\"']*\s*[:=][\s*_`\"'\[(<{$]*")
-# What makes the statement behind it one of several on offer, as in the question: GRADE: C or GRADE: I.
+# What makes the statement after it one of several on offer, as in the question: GRADE: C or GRADE: I.
 _ALTERNATIVE = re.compile(r"(?i)(?:\bor|/|\|)[\s*_`\"'\[(<{$]*\Z")
 _DECODER = json.JSONDecoder()
 

@@ -37,11 +37,11 @@ class JudgeTemplate:
     """A question to a judge."""
 
     text: str
-    """What is asked, with placeholders."""
+    """The question, with placeholders."""
     scores: Mapping[str, float]
     """Grade → score."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """Other spellings → grade, in upper case: judges asked for `C` do write `Correct`."""
+    """Other spellings → grade, in upper case: a judge that should write `C` may write `Correct`."""
 
 
 def _question(intro: str, material: str, rubric: str, grades: str) -> str:

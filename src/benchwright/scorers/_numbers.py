@@ -100,7 +100,7 @@ class ReadNumber(NamedTuple):
     value: Decimal
     """What it is worth."""
     rule: str
-    """What told it from others: `marked` (####), `boxed`, `stated` ("answer is") or `last_number`."""
+    """How it was found: `marked` (####), `boxed`, `stated` ("answer is") or `last_number`."""
 
 
 def target_number(target: object) -> Decimal | None:

@@ -62,15 +62,15 @@ def bleu(sample: ScorerInput) -> Scores:
     >>> bleu(ScorerInput("the cat", "the cat", {}))
     {'bleu_1': 1.0, 'bleu_2': 1.0, 'bleu_3': 1.0, 'bleu_4': 1.0}
     """
-    found, wanted = tokens(sample.response), tokens(str(sample.target))
-    if not found or not wanted:
+    found, expected = tokens(sample.response), tokens(str(sample.target))
+    if not found or not expected:
         return dict.fromkeys(("bleu_1", "bleu_2", "bleu_3", "bleu_4"), 0.0)
-    brevity = math.exp(1 - len(wanted) / len(found)) if len(found) < len(wanted) else 1.0
+    brevity = math.exp(1 - len(expected) / len(found)) if len(found) < len(expected) else 1.0
     scores: Scores = {}
     log_sum = 0.0
     for n in range(1, 5):
         candidates = ngrams(found, n)
-        log_sum += math.log((overlap(candidates, ngrams(wanted, n)) + 1) / (len(candidates) + 1))
+        log_sum += math.log((overlap(candidates, ngrams(expected, n)) + 1) / (len(candidates) + 1))
         scores[f"bleu_{n}"] = brevity * math.exp(log_sum / n)
     return scores
 
@@ -83,13 +83,13 @@ def rouge(sample: ScorerInput) -> Scores:
     >>> rouge(ScorerInput("the cat sat", "the cat", {}))
     {'rouge_1': 0.8, 'rouge_2': 0.6666666666666666, 'rouge_l': 0.8}
     """
-    found, wanted = tokens(sample.response), tokens(str(sample.target))
-    if not found or not wanted:
+    found, expected = tokens(sample.response), tokens(str(sample.target))
+    if not found or not expected:
         return {"rouge_1": 0.0, "rouge_2": 0.0, "rouge_l": 0.0}
     return {
-        "rouge_1": _f1(overlap(found, wanted), len(found), len(wanted)),
-        "rouge_2": _f1(overlap(ngrams(found, 2), ngrams(wanted, 2)), len(found) - 1, len(wanted) - 1),
-        "rouge_l": _f1(_common_subsequence(found, wanted), len(found), len(wanted)),
+        "rouge_1": _f1(overlap(found, expected), len(found), len(expected)),
+        "rouge_2": _f1(overlap(ngrams(found, 2), ngrams(expected, 2)), len(found) - 1, len(expected) - 1),
+        "rouge_l": _f1(_common_subsequence(found, expected), len(found), len(expected)),
     }
 
 
@@ -128,8 +128,8 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str] | Sequence[
     return float(BLEU(force=True).corpus_score(list(hypotheses), streams).score)
 
 
-def _f1(common: int, found: int, wanted: int) -> float:
-    return f_score(common / found, common / wanted) if common else 0.0
+def _f1(common: int, found: int, expected: int) -> float:
+    return f_score(common / found, common / expected) if common else 0.0
 
 
 def _common_subsequence(left: list[str], right: list[str]) -> int:
@@ -156,12 +156,12 @@ def chrf(sample: ScorerInput) -> Scores:
     >>> chrf(ScorerInput("yes", "yes", {}))
     {'chrf': 50.0, 'chrf_pp': 50.0}
     """
-    found, wanted = sample.response or "", str(sample.target)
-    if not found or not wanted:
+    found, expected = sample.response or "", str(sample.target)
+    if not found or not expected:
         return {"chrf": 0.0, "chrf_pp": 0.0}
-    chars = [_f_of(_counts(found, wanted, n)) for n in _CHAR_ORDERS]
-    found_words, wanted_words = found.split(), wanted.split()
-    words = [_f_of(_counts(found_words, wanted_words, n)) for n in _WORD_ORDERS]
+    chars = [_f_of(_counts(found, expected, n)) for n in _CHAR_ORDERS]
+    found_words, expected_words = found.split(), expected.split()
+    words = [_f_of(_counts(found_words, expected_words, n)) for n in _WORD_ORDERS]
     both = chars + words
     return {"chrf": 100 * sum(chars) / len(chars), "chrf_pp": 100 * sum(both) / len(both)}
 
@@ -176,27 +176,27 @@ def chrf_sacre(sample: ScorerInput) -> Scores:
     >>> chrf_sacre(ScorerInput("yes", "yes", {}))
     {'chrf': 100.0, 'chrf_pp': 100.0}
     """
-    found, wanted = sample.response or "", str(sample.target)
-    found_chars, wanted_chars = "".join(found.split()), "".join(wanted.split())
-    chars = [_counts(found_chars, wanted_chars, n) for n in _CHAR_ORDERS]
-    found_words, wanted_words = _split_marks(found), _split_marks(wanted)
-    words = [_counts(found_words, wanted_words, n) for n in _WORD_ORDERS]
+    found, expected = sample.response or "", str(sample.target)
+    found_chars, expected_chars = "".join(found.split()), "".join(expected.split())
+    chars = [_counts(found_chars, expected_chars, n) for n in _CHAR_ORDERS]
+    found_words, expected_words = _split_marks(found), _split_marks(expected)
+    words = [_counts(found_words, expected_words, n) for n in _WORD_ORDERS]
     return {"chrf": _f_of_averages(chars), "chrf_pp": _f_of_averages(chars + words)}
 
 
-def _counts(found: Sequence[str], wanted: Sequence[str], n: int) -> tuple[int, int, int]:
+def _counts(found: Sequence[str], expected: Sequence[str], n: int) -> tuple[int, int, int]:
     """n-grams in common, in the response, in the target."""
-    left, right = ngrams(found, n), ngrams(wanted, n)
+    left, right = ngrams(found, n), ngrams(expected, n)
     return overlap(left, right), len(left), len(right)
 
 
 def _f_of(counts: tuple[int, int, int]) -> float:
-    common, found, wanted = counts
-    return f_score(common / found, common / wanted, _BETA_SQUARED) if common else 0.0
+    common, found, expected = counts
+    return f_score(common / found, common / expected, _BETA_SQUARED) if common else 0.0
 
 
 def _f_of_averages(orders: list[tuple[int, int, int]]) -> float:
-    usable = [(common / found, common / wanted) for common, found, wanted in orders if found and wanted]
+    usable = [(common / found, common / expected) for common, found, expected in orders if found and expected]
     if not usable:
         return 0.0
     precision = sum(p for p, _ in usable) / len(usable)

@@ -147,7 +147,7 @@ class _Children:
 
     def work(self, name: str, pattern: str, text: str, flags: int) -> Any:
         """What the function called `name` returns, computed elsewhere."""
-        re.compile(pattern, flags)  # a pattern that is none is told here
+        re.compile(pattern, flags)  # an invalid pattern raises here
         with self._places:
             child = self._child()
             try:

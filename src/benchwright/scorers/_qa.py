@@ -31,18 +31,18 @@ def qa_answers(
     counts), `exact` (equal as they stand), `contains` (as the scorer of that name: anywhere in the response, ignoring
     case), `contains_word` (as whole words or a whole number: 5 is not in 15), `numeric` (the number the response states, or its last one, equals the answer's; only for
     answers that hold a number) and `f1` (of `f1_token`). All but `exact` see normalised texts, so that an answer that
-    is `normalised_exact` is right by every one of them. Beside `numeric` stand `matched`, the number that was
-    read, and `rule`, which told it from others. A row without an answer gets nothing.
+    is `normalised_exact` is right by every one of them. `numeric` comes with `matched`, the number that was
+    read, and `rule`, how it was found. A row without an answer gets nothing.
 
     Args:
-        metrics: those wanted, the headline first; besides these `regex`, `rouge_l`, `bleu` (of order 4) and `judge`.
+        metrics: the ones to report, the headline first; also `regex`, `rouge_l`, `bleu` (of order 4) and `judge`.
         pattern: regular expression of `regex`; None: the answer is one.
         tolerance: how far numbers may be apart in `numeric`, as a share of the expected one.
         judge: settings of the judge for `judge`, as `JudgeConfig` takes them; None: those of the benchmark.
 
     Raises:
         UsageError: an unknown metric, a pattern that is none, or a tolerance below 0.
-        ConfigError: settings that no judge can be asked with.
+        ConfigError: settings that do not describe a judge.
 
     >>> qa_answers()(ScorerInput("The answer is 5", 5, {}))["numeric"]
     True
@@ -137,13 +137,13 @@ STANDARD = QA_METRICS[: QA_METRICS.index("regex")]
 
 
 def _numeric(response: str, answers: list[str], near: Decimal) -> AnswerScores:
-    wanted = [number.value for answer in answers if (number := number_in(answer))]
-    if not wanted:
+    expected = [number.value for answer in answers if (number := number_in(answer))]
+    if not expected:
         return AnswerScores({}, None)
     found = number_in(response)
     if found is None:
         return AnswerScores({"numeric": False, "matched": None, "rule": None}, None)
-    right = any(is_near(found.value, value, near) for value in wanted)
+    right = any(is_near(found.value, value, near) for value in expected)
     scores: Scores = {"numeric": right, "matched": _shown(found.value), "rule": found.rule}
     return AnswerScores(scores, plain_number(found.value))
 
@@ -154,10 +154,10 @@ def _shown(value: Decimal) -> str:
 
 
 def _judged(sample: ScorerInput, answers: list[str], settings: JudgeConfig | None) -> Scores:
-    asked = replace(sample, target=" / ".join(answers))
+    judged = replace(sample, target=" / ".join(answers))
     if settings is not None:
-        asked.config = {**sample.config, "judge": settings}
-    grade = judge_score(asked)
+        judged.config = {**sample.config, "judge": settings}
+    grade = judge_score(judged)
     return {"judge": grade["judge_score"], "judge_grade": grade["judge_grade"]}
 
 
@@ -195,7 +195,7 @@ _ALIASES = {
 
 
 def qa_metric_names(metrics: Sequence[str] = ()) -> tuple[str, ...]:
-    """What will be reported: the metrics asked for, the headline first, then the standard ones not among them.
+    """What will be reported: the requested metrics, the headline first, then the standard ones not among them.
 
     Raises:
         UsageError: a metric is not known.
@@ -203,8 +203,8 @@ def qa_metric_names(metrics: Sequence[str] = ()) -> tuple[str, ...]:
     >>> qa_metric_names(["f1", "bleu"])
     ('f1', 'bleu', 'normalised_exact', 'exact', 'contains', 'contains_word', 'numeric')
     """
-    wanted = [metrics] if isinstance(metrics, str) else metrics
-    return tuple(dict.fromkeys([*map(_known, wanted), *STANDARD]))
+    requested = [metrics] if isinstance(metrics, str) else metrics
+    return tuple(dict.fromkeys([*map(_known, requested), *STANDARD]))
 
 
 def _known(name: str) -> str:

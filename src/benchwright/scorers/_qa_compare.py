@@ -42,17 +42,17 @@ def normalised(text: str) -> str:
     return " ".join(text.split())
 
 
-def holds(response: str, wanted: str) -> bool:
-    """Whether `wanted` stands in `response` by itself: as whole words, and a number as a whole number.
+def holds(response: str, expected: str) -> bool:
+    """Whether `expected` stands in `response` by itself: as whole words, and a number as a whole number.
 
     >>> holds("It is 15, or 5 %", "5"), holds("It is 15", "5"), holds("首都是北京。", "北京")
     (True, False, True)
     """
-    at = response.find(wanted) if wanted else -1
+    at = response.find(expected) if expected else -1
     while at >= 0:
-        if is_whole(response, at, at + len(wanted)):
+        if is_whole(response, at, at + len(expected)):
             return True
-        at = response.find(wanted, at + 1)
+        at = response.find(expected, at + 1)
     return False
 
 
@@ -82,11 +82,11 @@ def number_in(text: str) -> ReadNumber | None:
     return read_number(text)
 
 
-def is_near(found: Decimal, wanted: Decimal, tolerance: Decimal) -> bool:
-    """Whether two numbers are equal, up to a share of the wanted one."""
-    if found == wanted:
+def is_near(found: Decimal, expected: Decimal, tolerance: Decimal) -> bool:
+    """Whether two numbers are equal, up to a share of the expected one."""
+    if found == expected:
         return True
-    return tolerance > 0 and abs(found - wanted) <= tolerance * abs(wanted)
+    return tolerance > 0 and abs(found - expected) <= tolerance * abs(expected)
 
 
 @cache

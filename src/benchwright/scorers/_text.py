@@ -46,11 +46,11 @@ def f1_token(sample: ScorerInput) -> Scores:
     >>> f1_token(ScorerInput("the cat sat", "the cat", {}))
     {'f1': 0.8, 'precision': 0.6666666666666666, 'recall': 1.0}
     """
-    found, wanted = tokens(composed(sample.response)), tokens(composed(str(sample.target)))
-    common = overlap(found, wanted)
+    found, expected = tokens(composed(sample.response)), tokens(composed(str(sample.target)))
+    common = overlap(found, expected)
     if not common:
         return {"f1": 0.0, "precision": 0.0, "recall": 0.0}
-    precision, recall = common / len(found), common / len(wanted)
+    precision, recall = common / len(found), common / len(expected)
     return {"f1": 2 * precision * recall / (precision + recall), "precision": precision, "recall": recall}
 
 

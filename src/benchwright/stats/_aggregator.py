@@ -60,8 +60,8 @@ class Aggregator:
         for key, value in scores.items():
             if value.__class__ in _NUMBERS:
                 (metrics.get(key) or self._metric(key)).add(value, sample_index)  # type: ignore[arg-type]
-                if failures and (beside := self._beside_failures(key)) is not None:
-                    beside.add(value, sample_index)  # type: ignore[arg-type]
+                if failures and (counted := self._among_failures(key)) is not None:
+                    counted.add(value, sample_index)  # type: ignore[arg-type]
         self.scored += 1
 
     def add_failure(self, sample_index: int) -> None:
@@ -91,8 +91,8 @@ class Aggregator:
             return
         for key, values in columns.items():
             self._metric(key).extend(values, sample_indices)
-            if (beside := self._beside_failures(key)) is not None:
-                beside.extend(values, sample_indices)
+            if (counted := self._among_failures(key)) is not None:
+                counted.extend(values, sample_indices)
         self.scored += len(scores)
 
     def summaries(self) -> dict[str, ScoreSummary]:
@@ -111,7 +111,7 @@ class Aggregator:
             metric = self._metrics[key] = ScoreAccumulator(share=is_share(key))
         return metric
 
-    def _beside_failures(self, key: str) -> ScoreAccumulator | None:
+    def _among_failures(self, key: str) -> ScoreAccumulator | None:
         """The metric with failures among its values; None before the first failure, and for a metric that an earlier
         sample did not emit: it is not one of all samples."""
         metrics = self._with_failures

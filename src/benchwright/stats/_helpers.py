@@ -80,7 +80,7 @@ class Statistics:
 
 
 class Classification:
-    """Figures of yes-or-no decisions: what is true first, what was said second. 0 where there is nothing to divide by."""
+    """Figures of yes-or-no decisions: what is true first, what was predicted second. 0 where there is nothing to divide by."""
 
     @staticmethod
     def precision(y_true: Sequence[bool], y_pred: Sequence[bool]) -> float:
@@ -89,8 +89,8 @@ class Classification:
         >>> Classification.precision([True, True, False, False], [True, False, True, False])
         0.5
         """
-        both, said, _, _ = _counts(y_true, y_pred)
-        return _share(both, said)
+        both, predicted, _, _ = _counts(y_true, y_pred)
+        return _share(both, predicted)
 
     @staticmethod
     def recall(y_true: Sequence[bool], y_pred: Sequence[bool]) -> float:
@@ -109,8 +109,8 @@ class Classification:
         >>> Classification.specificity([True, False, False], [True, False, True])
         0.5
         """
-        both, said, true, total = _counts(y_true, y_pred)
-        return _share(total - said - true + both, total - true)
+        both, predicted, true, total = _counts(y_true, y_pred)
+        return _share(total - predicted - true + both, total - true)
 
     @staticmethod
     def f1(y_true: Sequence[bool], y_pred: Sequence[bool]) -> float:
@@ -119,8 +119,8 @@ class Classification:
         >>> Classification.f1([True, True, False, False], [True, False, True, False])
         0.5
         """
-        both, said, true, _ = _counts(y_true, y_pred)
-        return _share(2 * both, said + true)
+        both, predicted, true, _ = _counts(y_true, y_pred)
+        return _share(2 * both, predicted + true)
 
 
 def _some(name: str, vals: Sequence[float]) -> None:
@@ -132,10 +132,10 @@ def _counts(y_true: Sequence[bool], y_pred: Sequence[bool]) -> tuple[int, int, i
     """True and called so, called true, true, all."""
     if len(y_true) != len(y_pred):
         raise ValueError(f"{len(y_true)} true values and {len(y_pred)} predictions; expected as many of both")
-    pairs = [(bool(true), bool(said)) for true, said in zip(y_true, y_pred, strict=True)]
+    pairs = [(bool(true), bool(predicted)) for true, predicted in zip(y_true, y_pred, strict=True)]
     return (
-        _count(true and said for true, said in pairs),
-        _count(said for _, said in pairs),
+        _count(true and predicted for true, predicted in pairs),
+        _count(predicted for _, predicted in pairs),
         _count(true for true, _ in pairs),
         len(pairs),
     )

@@ -1,4 +1,4 @@
-"""What can be said about one metric: the value that leaves this room."""
+"""The statistics of one metric."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchwright.stats._intervals import FEWEST, Interval
 
 @dataclass(frozen=True, slots=True)
 class ScoreSummary:
-    """What can be said about one metric."""
+    """The statistics of one metric."""
 
     count: int
     """Values seen: samples × repeats that have the metric."""

@@ -13,7 +13,7 @@ from benchwright.scorers._mcq.statements import statements
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import View
 
-# Models that complete text go on with a question of their own; what follows answers that one.
+# Models that complete text continue with a question of their own; what follows answers that one.
 _NEXT_QUESTION = r"\n(?:Question|Q|问题|题目)\s?\d{0,4}\s?[:.]"
 
 

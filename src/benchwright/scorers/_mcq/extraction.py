@@ -27,7 +27,7 @@ class Extraction:
     start: int | None
     """First character of what decided, counted in the text that was given."""
     end: int | None
-    """Behind its last character."""
+    """The place after its last character."""
 
     @property
     def span(self) -> str | None:

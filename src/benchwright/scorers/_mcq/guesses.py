@@ -36,13 +36,13 @@ def nearest_choice(text: str, options: Mapping[str, str], *, limit: float = 0.2)
         return nothing("no_options")
     if len(text) > 2 * _LONGEST:
         return nothing("not_near")
-    said = comparable(text).strip(" \n.,;:!?()[]")
-    if not said:
+    reply = comparable(text).strip(" \n.,;:!?()[]")
+    if not reply:
         return nothing("not_near")
     best: float | None = None
     nearest: list[str] = []
     for letter, option in options.items():
-        distance = _distance(said, letter, str(option), limit)
+        distance = _distance(reply, letter, str(option), limit)
         if distance is None:
             continue
         if best is None or distance < best:
@@ -57,20 +57,20 @@ def nearest_choice(text: str, options: Mapping[str, str], *, limit: float = 0.2)
     return Extraction(nearest[0], "levenshtein", "nearest_text", start, len(text.rstrip()))
 
 
-def _distance(said: str, letter: str, option: str, limit: float) -> int | None:
+def _distance(reply: str, letter: str, option: str, limit: float) -> int | None:
     """How far the reply is from one option; None: too far."""
     if len(option) > _LONGEST:
         return None
-    wanted = comparable(option)
-    allowed = int(limit * len(wanted) + 1e-9)
-    if not wanted or len(said) > len(wanted) + 3 + allowed:
+    expected = comparable(option)
+    allowed = int(limit * len(expected) + 1e-9)
+    if not expected or len(reply) > len(expected) + 3 + allowed:
         return None
     from rapidfuzz.distance import Levenshtein  # 20 ms to import, and most replies never get here
 
-    spellings = [wanted, f"{letter.lower()}. {wanted}", f"{letter.lower()}) {wanted}"]
-    if _is_number(said) and _is_number(wanted):
-        spellings = [wanted] if said == wanted else []
-    distances = [int(Levenshtein.distance(said, spelling, score_cutoff=allowed)) for spelling in spellings]
+    spellings = [expected, f"{letter.lower()}. {expected}", f"{letter.lower()}) {expected}"]
+    if _is_number(reply) and _is_number(expected):
+        spellings = [expected] if reply == expected else []
+    distances = [int(Levenshtein.distance(reply, spelling, score_cutoff=allowed)) for spelling in spellings]
     near = [distance for distance in distances if distance <= allowed]
     return min(near) if near else None
 

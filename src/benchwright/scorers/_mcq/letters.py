@@ -18,22 +18,22 @@ WORD = r"[^\W\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 OPENERS = r"[\s({\[<]{0,4}"
 CLOSERS = r"[)\]}>]{0,3}"
 NOT_INSIDE = rf"(?<!{WORD})(?<!{WORD}['/.&-])"
-"""Before a letter that stands alone: no word, nor one that goes on (`x-B`, `U.S`, `R&B`)."""
+"""Before a letter that stands alone: no word, nor one that continues (`x-B`, `U.S`, `R&B`)."""
 NOT_PART = rf"(?!{WORD}|'{WORD}|-[a-z]|\+|\#|&{WORD}|\.[A-Za-z]\.)"
-"""Behind it: no word (`Bob`, `B12`, `B's`, `B-tree`, `C++`, `C#`, `D.C.`)."""
+"""After it: no word (`Bob`, `B12`, `B's`, `B-tree`, `C++`, `C#`, `D.C.`)."""
 UNASKED = rf"(?!\s?{CLOSERS}\s?\?)"
-"""Behind a letter that is not asked about: "Is the answer B?" states nothing."""
+"""After a letter that is not in question: "Is the answer B?" states nothing."""
 STOP = (
     rf"(?=\s?(?:选项|项)?\s?{CLOSERS}\s?(?:[.,;:!(\[–—\-]|\n|$)"
     r"|\s(?:because|since|as|due|given|for|with|here|then|by|based|which|rather|instead|not)\b)"
 )
-"""The letter ends what is said, or a reason follows."""
+"""The letter ends the clause, or a reason follows."""
 HARD_STOP = rf"(?=\s?{CLOSERS}\s?(?:[.!]|\n|$))"
 """The letter ends the sentence."""
 CLOSED = r"(?=\s?[)\]]{0,2}\s?[}.:,])"
-"""A brace closes behind the letter."""
+"""A brace closes after the letter."""
 
-# Words that may follow an option called A or I; behind any other word it was an article or a pronoun.
+# Words that may follow an option called A or I; before any other word it was an article or a pronoun.
 _GOES_ON = (
     r"(?:the|because|since|as|for|and|or|but|which|is|are|was|with|due|given|per|by|in|on|at|from|to|if|when|where|while|unless|although|though"
     r"|rather|instead|not|here|then|would|must|should|seems|appears|fits|matches)\b"
@@ -52,7 +52,7 @@ class Letter(NamedTuple):
 
 
 def letter_at(view: View, at: int, options: Collection[str]) -> Letter | None:
-    """The option letter that stands alone at `at`, behind blanks and brackets; articles and pronouns are none."""
+    """The option letter that stands alone at `at`, after blanks and brackets; articles and pronouns are none."""
     found = _letter().match(view.text, at)
     if found is None:
         return None

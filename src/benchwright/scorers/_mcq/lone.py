@@ -10,7 +10,7 @@ from typing import NamedTuple
 from benchwright.scorers._mcq.extraction import ChoiceRule
 from benchwright.scorers._mcq.letters import NOT_INSIDE, NOT_PART, is_word, joined_to
 from benchwright.scorers._mcq.rules import RULES
-from benchwright.scorers._mcq.statements import Stated, said
+from benchwright.scorers._mcq.statements import Stated, asserted
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import View
 
@@ -129,14 +129,14 @@ def _by_pattern(
         for found in rule.compiled.finditer(view.text):
             at = found.end() + (view.text[found.end()] in "([")
             letter = view.text[at].upper()
-            asked = _compiled(_ASKED).match(view.text, at + 1)
+            question = _compiled(_ASKED).match(view.text, at + 1)
             a_word = is_word(view.text, at) and not (rule.name == "named" and view.text[at] == "A")
-            if letter not in options or asked or a_word or texts.covers(view, at):
+            if letter not in options or question or a_word or texts.covers(view, at):
                 continue
-            if said(view, found.start()):
+            if asserted(view, found.start()):
                 yield at, letter
                 if joined_to(view, at, letter, options, texts.covers):
-                    yield at, ""  # another one beside it
+                    yield at, ""  # another one joined to it
 
     return _only_one(places(), stated, rule)
 

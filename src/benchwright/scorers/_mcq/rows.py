@@ -54,11 +54,11 @@ def gold_letter(answer: object, options: Mapping[str, str]) -> str | None:
         return letter
     if not text:
         return None
-    wanted = comparable(text)
-    by_text = [name for name, option in options.items() if comparable(str(option)) == wanted]
+    expected = comparable(text)
+    by_text = [name for name, option in options.items() if comparable(str(option)) == expected]
     if by_text:
         return by_text[0] if len(by_text) == 1 else None
-    lettered = _lettered().fullmatch(wanted)
+    lettered = _lettered().fullmatch(expected)
     if lettered is None:
         return None
     letter = lettered["letter"].upper()

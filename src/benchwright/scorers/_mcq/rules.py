@@ -253,7 +253,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "是 or 为 with the letter at the end of the clause",
         ("应该是B。", "而是 C", "应为B"),
-        # Behind a letter it tells what that option is: 因为A是蛋白质.
+        # After a letter it says what that option is: 因为A是蛋白质.
         r"(?<![不并非可若果A-Za-z])(?<![A-Za-z]\s)(?<![A-Za-z]项)(?<![A-Za-z]选项)(?:是|应为|應為|即为|則為|则为)\s?(?:选项|答案)?",
         ("是", "为", "為"),
         STOP,
@@ -317,7 +317,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "last_words",
         "pattern",
         "statement",
-        "a capital letter alone behind the last stop, colon or comma",
+        "a capital letter alone after the last stop, colon or comma",
         ("A and C are too far off. B.", "Based on this, B", "assistant: B"),
     ),
     ChoiceRule(

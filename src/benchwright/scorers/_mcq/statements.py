@@ -45,7 +45,7 @@ _OTHER_SAYERS = (
     r"(?<![^\W_])(?:(?:some|many|others|people|students?|someone|readers|critics)\s(?:\w+\s){0,3}(?:say|says|think|believe|argue"
     r"|claim|answer|choose|pick)|(?:mistake|error|tempting|trap|wrong|mistakenly|wrongly|incorrectly)\s(?:\w+\s){0,4})"
 )
-# Behind a statement: only in another case, or a mistake.
+# After a statement: only in another case, or a mistake.
 _IN_OTHER_CASE = (
     r"[)\]]?,?\s(?:would\s(?:only\s)?(?:be|have\sbeen)\s(?:an?\s)?(?:mistake|error|wrong|incorrect|correct|right|true)"
     r"|(?:is|was)\san?\s(?:mistake|error|trap)|(?:only\s)?if\s)"
@@ -113,7 +113,7 @@ class Statement(NamedTuple):
     start: int
     """Place of the letter, or of the text, that it names."""
     end: int
-    """Behind it."""
+    """The end of it."""
     letter: str | None
     """The option; None where it names several."""
     rule: ChoiceRule
@@ -163,7 +163,7 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
                 continue
             if rule.name == "chosen" and _by_others(view, cue.start()):
                 continue
-            if said(view, cue.start()):
+            if asserted(view, cue.start()):
                 yield found._replace(supposed=_supposed(view, cue.start(), found.end))
     for ending_rule in (_last_words, _last_line):
         ended = ending_rule(view, options, texts)
@@ -171,8 +171,8 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
             yield ended
 
 
-def said(view: View, at: int) -> bool:
-    """Whether what begins at `at` is asserted: not denied, supposed or asked."""
+def asserted(view: View, at: int) -> bool:
+    """Whether what begins at `at` is asserted: not denied, supposed or questioned."""
     return _compiled(_NOT_SAID).search(view.lower, max(0, at - _REACH), at) is None
 
 
@@ -249,7 +249,7 @@ def _verdicts(
                 rule = RULES["preferred"]
         if rule is None or is_word(text, at) or not _heads_clause(view, head.start()):
             continue
-        if not said(view, head.start()):
+        if not asserted(view, head.start()):
             taken_back[letter] = at
             continue
         several = joined_to(view, at, letter, options, texts.covers) and rule.name == "verdict"

@@ -73,7 +73,7 @@ class Named(NamedTuple):
     start: int
     """Its place."""
     end: int
-    """Behind it."""
+    """The end of it."""
     letters: tuple[str, ...]
     """The options that have this text."""
 
@@ -107,7 +107,7 @@ class OptionTexts:
         self._longer: dict[str, list[tuple[str, int]]] | None = None
 
     def at(self, view: View, at: int) -> Named | None:
-        """The longest option text that stands at `at`, behind blanks, brackets and an article."""
+        """The longest option text that stands at `at`, after blanks, brackets and an article."""
         text = view.lower
         opening = _compiled(_OPENING).match(text, at)
         article = _compiled(_ARTICLE).match(text, at)

@@ -15,7 +15,7 @@ TAIL_CHARS = 100_000
 """Of a longer answer only its beginning and its end are read: rules stay quick on megabytes of noise."""
 
 # Reasoning in the tags that models and servers use. What stands before a lone closing tag is reasoning too
-# (prompt templates may hold the opening one), and so is all behind an opening tag that is never closed.
+# (prompt templates may hold the opening one), and so is all after an opening tag that is never closed.
 _THINKING = (
     r"(?P<open><(?:think|thinking|thought|reasoning|reflection|seed:think)>|\[THINK\]|<\|begin_of_thought\|>|◁think▷)"
     r"|</(?:think|thinking|thought|reasoning|reflection|seed:think)>|\[/THINK\]|<\|end_of_thought\|>|◁/think▷"
