@@ -65,6 +65,9 @@ def test_recorded_calls_and_their_number_are_the_same(store: Store) -> None:
     assert store.call(mixed, call_key(0, 0)) == CallStep(b"call hash 0", b"asked 0", b"reply 0")
     assert store.call(mixed, call_key(0, 0, "c000")) is None
     assert store.call(mixed, call_key(2, 0)) is None
+    assert store.calls(mixed, 0, 9) == {
+        key: step for n in range(9) if (step := store.call(mixed, key := call_key(n, 0))) is not None
+    }
 
 
 def test_replies_are_found_by_what_was_asked(store: Store) -> None:
@@ -76,9 +79,12 @@ def test_replies_are_found_by_what_was_asked(store: Store) -> None:
     assert reusable(store, second, b"call hash 1") is None, "failed, or taken from another run itself"
     assert reusable(store, second, b"row hash 0") is None, "the score's own hash is no request"
     assert reusable(store, first, b"call hash 0") is None
-    assert store.reply_of(first, b"call hash 1") == b"reply 1", "scoring again takes failed ones too"
-    assert store.reply_of(first, b"call hash 2") == b"reply 2"
-    assert store.reply_of(first, b"row hash 0") is None
+    known = asyncio.run(
+        store.replies_of(
+            first, [(b"call hash 1", 0), (b"call hash 2", 0), (b"call hash 2", 1), (b"row hash 0", 0)]
+        )
+    )
+    assert known == {(b"call hash 1", 0): b"reply 1", (b"call hash 2", 0): b"reply 2"}, "failed ones too"
 
 
 def test_a_score_can_be_forgotten_without_its_call(store: Store) -> None:
@@ -110,7 +116,8 @@ def test_a_workspace_without_the_columns_is_read_and_migrated(store: Store) -> N
     for read_only in (True, False, False):
         with closing(open_store(workspace, read_only=read_only)) as reopened:
             assert [steps.call_output for steps in reopened.samples(run)] == [b"reply 0"]
-            assert reopened.reply_of(run, b"call hash 0") == b"reply 0"
+            known = asyncio.run(reopened.replies_of(run, [(b"call hash 0", 0)]))
+            assert known == {(b"call hash 0", 0): b"reply 0"}
             if not read_only:
                 new_run(reopened, together(5))
                 assert reopened.index_replies()

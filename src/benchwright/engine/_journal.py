@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from typing import Generic, TypeVar
 
 from benchwright.core import CallRecord, RunOwnedError, SampleRecord, StepRow, call_key, encode_sample
 from benchwright.engine._feed import WorkItem
 from benchwright.store import StepWriter, Store, StoreError
+
+K = TypeVar("K", bound=Hashable)
 
 
 class RunJournal:
@@ -51,17 +54,16 @@ class RunJournal:
                 self._store.forget_step(self._run_id, key)
 
 
-class KnownReplies:
+class KnownReplies(Generic[K]):
     """Looks replies of earlier runs up: all that are needed in one turn of the event loop, together."""
 
-    def __init__(self, store: Store, run_id: int) -> None:
-        self._store = store
-        self._run_id = run_id
-        self._waiting: dict[bytes, list[asyncio.Future[bytes | None]]] = {}
+    def __init__(self, look_up: Callable[[Sequence[K]], Awaitable[dict[K, bytes]]]) -> None:
+        self._look_up = look_up
+        self._waiting: dict[K, list[asyncio.Future[bytes | None]]] = {}
         self._answering: set[asyncio.Task[None]] = set()  # a task that nobody refers to may be lost
 
-    async def find(self, digest: bytes) -> bytes | None:
-        """The reply to an equal request of another run; None if there is none."""
+    async def find(self, request: K) -> bytes | None:
+        """The reply to an equal request; None if there is none."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
             task = loop.create_task(self._answer())
@@ -70,23 +72,23 @@ class KnownReplies:
         found: asyncio.Future[bytes | None] = (
             loop.create_future()
         )  # one each: a worker that ends cancels its own
-        self._waiting.setdefault(digest, []).append(found)
+        self._waiting.setdefault(request, []).append(found)
         return await found
 
     async def _answer(self) -> None:
         await asyncio.sleep(0)  # whoever else has a turn now joins
         waiting, self._waiting = self._waiting, {}
-        replies: dict[bytes, bytes] = {}
+        replies: dict[K, bytes] = {}
         failure: Exception | None = None
         try:
-            replies = await self._store.reusable(self._run_id, list(waiting))
+            replies = await self._look_up(list(waiting))
         except Exception as error:  # whoever waits must learn of it
             failure = error
-        for digest, futures in waiting.items():
+        for request, futures in waiting.items():
             for future in futures:
                 if future.done():
                     continue
                 if failure is None:
-                    future.set_result(replies.get(digest))
+                    future.set_result(replies.get(request))
                 else:
                     future.set_exception(failure)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class CallLedger:
     """The calls of one run. Needs no store: a run that has one gives it the replies of earlier runs."""
 
-    def __init__(self, *, stop: Stop, progress: Progress, known: KnownReplies | None = None) -> None:
+    def __init__(self, *, stop: Stop, progress: Progress, known: KnownReplies[bytes] | None = None) -> None:
         """`known` has the replies of earlier runs, where the settings allow to take them."""
         self._stop = stop
         self._progress = progress

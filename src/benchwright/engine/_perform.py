@@ -7,6 +7,7 @@ import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchwright.config import resolve_headers
@@ -130,7 +131,11 @@ class _UnderWay:
             progress,
             group,
             ServerFindings.of_run(store, run, group, settings.rescored_from),
-            CallLedger(stop=stop, progress=progress, known=KnownReplies(store, run.id) if looks_up else None),
+            CallLedger(
+                stop=stop,
+                progress=progress,
+                known=KnownReplies(partial(store.reusable, run.id)) if looks_up else None,
+            ),
         )
         self._unread = ""
         self._sent = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from benchwright.benchmarks import Answer, Asking
@@ -18,13 +19,15 @@ from benchwright.core import (
     is_redacted,
     moved_key,
     row_hash,
+    score_key,
 )
 from benchwright.endpoints import Endpoint
 from benchwright.engine._calls import RequestIdentity, SampleCalls
 from benchwright.engine._feed import WorkItem
+from benchwright.engine._journal import KnownReplies
 from benchwright.engine._ledger import CallLedger, recorded_reply
 from benchwright.engine._worker import Answering
-from benchwright.store import Store
+from benchwright.store import CallStep, Store
 
 
 class NotAskedError(BenchwrightError):
@@ -39,6 +42,8 @@ class RecordedReplies:
         self._store = store
         self._source = source
         self._elsewhere = elsewhere  # whether equal requests of any other run will do
+        self._blocks = SourceBlocks(store, source)
+        self._replies = KnownReplies(partial(store.replies_of, source))
         self._places: dict[int, int] = {}  # by row number, the number in the earlier run
         self._rows: dict[bytes, deque[int]] | None = (
             None  # of the earlier run, by content; read when rows have moved
@@ -60,7 +65,7 @@ class RecordedReplies:
         known = recorded_reply(key, digest, request, identity, item)
         if known is not None:
             return known
-        step = self._store.call(self._source, self._key(key, sample))
+        step = self._call(key, sample)
         # Among copies the number may have changed with the rows before it; the request says whether it is the same.
         kept = request.payload if request.record is None else request.record
         if step is not None and (step.input_hash == digest or step.input == kept):
@@ -83,25 +88,27 @@ class RecordedReplies:
     async def _of_other_row(self, digest: bytes, plain: bytes, item: WorkItem) -> bytes | None:
         """The reply to an equal request of another row: this one has changed in what its request does not hold, or
         another benchmark asks the same."""
-        output = self._store.reply_of(self._source, digest)
+        output = await self._replies.find((digest, 0))
         if output is None and digest != plain:
-            output = self._store.reply_of(self._source, plain, item.copy)  # recorded without numbers
+            output = await self._replies.find((plain, item.copy))  # recorded without numbers
         if output is None and self._elsewhere:
             output = await self._ledger.known_elsewhere(digest)
         return output
 
-    def _key(self, key: str | None, sample: SampleCalls) -> str:
-        """Where the earlier run recorded the call. Its row may have another number there, because of other filters,
-        limits or order: then the row's content says where it is."""
+    def _call(self, key: str | None, sample: SampleCalls) -> CallStep | None:
+        """What the earlier run recorded. Its row may have another number there, because of other filters, limits or
+        order: then the row's content says where it is."""
         item = sample.item
         key = key or call_key(item.sample_id, item.repeat)
         there = self._places.get(item.sample_id)
         if there is None:
             there = self._places[item.sample_id] = self._row_there(item, row_hash(sample.row))
-        return key if there == item.sample_id else moved_key(key, there)
+        if there == item.sample_id:
+            return self._blocks.call(item.sample_id, key)
+        return self._store.call(self._source, moved_key(key, there))
 
     def _row_there(self, item: WorkItem, identity: bytes) -> int:
-        if self._store.row_hash(self._source, item.sample_id, item.repeat) == identity:
+        if self._blocks.row_hash(item.sample_id, item.repeat) == identity:
             return item.sample_id
         if self._rows is None:
             self._rows = {}
@@ -110,6 +117,43 @@ class RecordedReplies:
                     self._rows.setdefault(digest, deque()).append(index)
         same = self._rows.get(identity)
         return same.popleft() if same else item.sample_id
+
+
+class SourceBlocks:
+    """Calls and rows of the earlier run, read a block of rows at a time: workers take rows in their order, and a look
+    into the database for each call would hold up the event loop."""
+
+    def __init__(self, store: Store, source: int) -> None:
+        self._store = store
+        self._source = source
+        self._blocks: dict[int, tuple[dict[str, CallStep], dict[str, bytes]]] = {}
+
+    def call(self, sample_id: int, key: str) -> CallStep | None:
+        """A call of a row."""
+        return self._block(sample_id)[0].get(key)
+
+    def row_hash(self, sample_id: int, repeat: int) -> bytes | None:
+        """What stands for the content of a sample's row; None where the sample is not recorded."""
+        return self._block(sample_id)[1].get(score_key(sample_id, repeat))
+
+    def _block(self, sample_id: int) -> tuple[dict[str, CallStep], dict[str, bytes]]:
+        number = sample_id // _BLOCK_ROWS
+        found = self._blocks.get(number)
+        if found is None:
+            while len(self._blocks) >= _MOST_BLOCKS:
+                del self._blocks[next(iter(self._blocks))]  # the oldest
+            first, last = number * _BLOCK_ROWS, (number + 1) * _BLOCK_ROWS - 1
+            found = self._blocks[number] = (
+                self._store.calls(self._source, first, last),
+                self._store.row_hashes(self._source, first, last),
+            )
+        return found
+
+
+_BLOCK_ROWS = 256
+"""Rows that are read at a time."""
+_MOST_BLOCKS = 4
+"""Blocks that are kept: workers are seldom more than a block apart."""
 
 
 def replayed(answer: Answering) -> Answering:

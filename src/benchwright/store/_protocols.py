@@ -115,11 +115,16 @@ class StepStore(Protocol):
     def call(self, run_id: int, key: str) -> CallStep | None:
         """One recorded call."""
 
-    def row_hash(self, run_id: int, index: int, repeat: int) -> bytes | None:
-        """The hash of a sample's row. None if the sample is not recorded."""
+    def calls(self, run_id: int, first_index: int, last_index: int) -> dict[str, CallStep]:
+        """Recorded calls of a batch of samples, by key."""
 
-    def reply_of(self, run_id: int, input_hash: bytes, number: int = 0) -> bytes | None:
-        """The n-th reply of a run to a request, whichever sample it belongs to."""
+    def row_hashes(self, run_id: int, first_index: int, last_index: int) -> dict[str, bytes]:
+        """The hashes of the rows of a batch of samples, by the keys of their scores."""
+
+    async def replies_of(
+        self, run_id: int, requests: Sequence[tuple[bytes, int]]
+    ) -> dict[tuple[bytes, int], bytes]:
+        """A run's replies to requests, given as hash and number among equal ones. Requests without one are left out."""
 
     def index_replies(self) -> bool:
         """Update the index of reusable replies. Returns whether it holds any."""

@@ -54,27 +54,57 @@ class Steps(Runs):
             ).fetchone()
         return None if row is None else CallStep(*row)
 
-    def row_hash(self, run_id: int, index: int, repeat: int) -> bytes | None:
-        """What stands for the content of a sample's row; None where the sample is not recorded."""
-        row = self._connection.execute(
-            "SELECT input_hash FROM steps WHERE run_id = ? AND key = ?", (run_id, score_key(index, repeat))
-        ).fetchone()
-        return None if row is None else row[0]
+    def calls(self, run_id: int, first_index: int, last_index: int) -> dict[str, CallStep]:
+        """Recorded calls of a range of samples, by key."""
+        rows = self._connection.execute(
+            "SELECT key, input_hash, input, output FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
+            (run_id, *key_range("call", first_index, last_index)),
+        )
+        found = {key: CallStep(*call) for key, *call in rows}
+        rows = self._connection.execute(
+            "SELECT key, call_hash, call_input, call_output FROM steps"
+            " WHERE run_id = ? AND key >= ? AND key < ? AND call_output IS NOT NULL",
+            (run_id, *key_range("score", first_index, last_index)),
+        )
+        found.update((call_of(key), CallStep(*call)) for key, *call in rows)
+        return found
 
-    def reply_of(self, run_id: int, input_hash: bytes, number: int = 0) -> bytes | None:
-        """A run's first reply to that request, or a later one, failed ones included, whichever sample it belongs to.
+    def row_hashes(self, run_id: int, first_index: int, last_index: int) -> dict[str, bytes]:
+        """What stands for the content of the rows of a range of samples, by the keys of their scores."""
+        rows = self._connection.execute(
+            "SELECT key, input_hash FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
+            (run_id, *key_range("score", first_index, last_index)),
+        )
+        return dict(rows.fetchall())
+
+    async def replies_of(
+        self, run_id: int, requests: Sequence[tuple[bytes, int]]
+    ) -> dict[tuple[bytes, int], bytes]:
+        """A run's replies to requests, failed ones included, whichever sample they belong to. A request is a hash and
+        the number of the reply among those to equal requests.
 
         The first look makes an index of the run's calls, in a file that is gone when the store is closed: only
         scoring again needs it, and only where rows have moved.
         """
         if run_id not in self._indexed:
             self._index_calls(run_id)
-        row = self._connection.execute(
-            "SELECT coalesce(s.call_output, s.output) FROM call_index i JOIN steps s ON s.rowid = i.step"
-            " WHERE i.run_id = ? AND i.input_hash = ? ORDER BY i.step LIMIT 1 OFFSET ?",
-            (run_id, input_hash, number),
-        ).fetchone()
-        return None if row is None else row[0]
+        found: dict[tuple[bytes, int], bytes] = {}
+        wanted = set(requests)
+        hashes = list({digest for digest, _ in requests})
+        for start in range(0, len(hashes), _HASHES_PER_STATEMENT):
+            part = hashes[start : start + _HASHES_PER_STATEMENT]
+            numbered = (
+                "SELECT input_hash, step, row_number() OVER (PARTITION BY input_hash ORDER BY step) - 1 AS number"
+                f" FROM call_index WHERE run_id = ? AND input_hash IN ({','.join('?' * len(part))})"
+            )
+            for digest, number, output in self._connection.execute(
+                f"SELECT i.input_hash, i.number, coalesce(s.call_output, s.output) FROM ({numbered}) i"
+                " JOIN steps s ON s.rowid = i.step",
+                (run_id, *part),
+            ):
+                if (digest, number) in wanted:
+                    found[digest, number] = output
+        return found
 
     def _index_calls(self, run_id: int) -> None:
         self._connection.execute(
