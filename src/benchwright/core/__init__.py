@@ -14,6 +14,8 @@ from benchwright.core._data_names import (
 )
 from benchwright.core._differences import DifferenceKind, JsonDifference, json_differences
 from benchwright.core._errors import (
+    WORST_FIRST,
+    BadRow,
     BenchmarkError,
     BenchwrightError,
     ConfigError,
@@ -22,27 +24,27 @@ from benchwright.core._errors import (
     RunFailedError,
     RunOwnedError,
     UsageError,
+    worst_exit_code,
 )
-from benchwright.core._exact import exact_json
-from benchwright.core._exit_codes import WORST_FIRST, worst_exit_code
 from benchwright.core._folders import make_private, own_ancestors, refuse_foreign
-from benchwright.core._hashing import canonical_json, content_hash, encode_json
 from benchwright.core._json import (
     MAX_DEPTH,
     JsonObject,
     JsonValue,
     Row,
     TooDeepError,
+    canonical_json,
     check_depth,
+    content_hash,
+    encode_json,
+    exact_json,
     load_exact_json,
     load_json,
 )
 from benchwright.core._loading import loading_code, refuse_while_loading
-from benchwright.core._metrics import is_share, is_time, lower_is_better
 from benchwright.core._missing import MissingFieldError, describe_missing, listed, nearest
-from benchwright.core._names import normalise_name, suggest
-from benchwright.core._printing import printable, printable_json, shown
 from benchwright.core._record_columns import RecordColumns, load_each
+from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
     ADAPTER_VERSION,
     LEFT_OUT,
@@ -62,7 +64,6 @@ from benchwright.core._requests import (
     reply_from_json,
     reply_to_json,
 )
-from benchwright.core._rows import BadRow
 from benchwright.core._run_files import STREAM_FILES, RunFile
 from benchwright.core._run_kinds import RunKind, kind_title
 from benchwright.core._sample_record import (
@@ -81,18 +82,14 @@ from benchwright.core._sample_record import (
     score_columns,
     score_fields,
 )
+from benchwright.core._secret_names import is_secret_name, public_url, url_owner
 from benchwright.core._secrets import (
-    REDACTED,
-    Redactor,
     doubtful_secrets,
     environment_secret,
     forget_secrets,
-    is_secret_name,
     known_secrets,
-    public_url,
     redact,
     remember_secret,
-    url_owner,
 )
 from benchwright.core._statuses import (
     OUTCOMES,
@@ -117,8 +114,8 @@ from benchwright.core._step_keys import (
     score_of,
 )
 from benchwright.core._strategies import STRATEGIES, StrategyFacts
-from benchwright.core._summary import MetricSummary, RunSummary
-from benchwright.core._times import rfc3339
+from benchwright.core._summary import MetricSummary, RunSummary, is_share, is_time, lower_is_better
+from benchwright.core._texts import normalise_name, printable, printable_json, rfc3339, shown, suggest
 from benchwright.core._version import VERSION
 from benchwright.core._wire_formats import (
     APIS,

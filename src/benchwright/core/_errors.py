@@ -15,9 +15,8 @@ Inside the engine a failing request or scorer is a value, not one of these.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
-
-from benchwright.core._rows import BadRow
 
 
 class BenchwrightError(Exception):
@@ -79,3 +78,33 @@ class RunFailedError(BenchwrightError):
     """The run as a whole failed."""
 
     exit_code = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that cannot be used."""
+
+    source: str
+    """File or dataset name, as the user knows it."""
+    line: int
+    """1-based line where the row starts (row number for formats without lines)."""
+    reason: str
+    """What was found, what was expected, and the cure."""
+    field: str | None = None
+    """The field at fault, if it is one field."""
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}: {self.reason}"
+
+
+WORST_FIRST = (130, 1, 2, 4, 5, 3, 0)
+"""All exit codes: interrupted, failed, wrong usage, not found, owned by another, not comparable, done."""
+
+
+def worst_exit_code(codes: Sequence[int]) -> int:
+    """The exit code that matters most.
+
+    >>> worst_exit_code([0, 3, 1, 0]), worst_exit_code([])
+    (1, 0)
+    """
+    return min(codes, key=WORST_FIRST.index, default=0)

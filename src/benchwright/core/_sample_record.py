@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from benchwright.core._hashing import encode_json
-from benchwright.core._json import JsonValue
+from benchwright.core._json import JsonValue, encode_json
 from benchwright.core._record_columns import RecordColumns
 from benchwright.core._statuses import Outcome, known_outcome
 

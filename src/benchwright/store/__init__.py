@@ -27,15 +27,7 @@ from benchwright.store._records import (
     StoreError,
 )
 from benchwright.store._sample_filters import SampleFilter, Verdict, verdict_of
-from benchwright.store._workflow.decisions import StepRequest
-from benchwright.store._workflow.errors import (
-    InputChangedError,
-    RecordRefusedError,
-    RunClosedError,
-    StaleAttemptError,
-    StepHeldError,
-)
-from benchwright.store._workflow.records import (
+from benchwright.store._workflow_records import (
     BeginDecision,
     InputChange,
     Lease,
@@ -43,6 +35,14 @@ from benchwright.store._workflow.records import (
     MetricTotals,
     Page,
     WorkflowStep,
+)
+from benchwright.store._workflow_rules import (
+    InputChangedError,
+    RecordRefusedError,
+    RunClosedError,
+    StaleAttemptError,
+    StepHeldError,
+    StepRequest,
 )
 from benchwright.store._workspace import STATE_FOLDER, Workspace, existing_workspace, find_workspace
 

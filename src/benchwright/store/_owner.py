@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
+
+from benchwright.core import RunOwnedError
+from benchwright.store._workflow_records import Lease
 
 HEARTBEAT_S = 10.0
 """How often an owner gives a sign of life."""
@@ -90,3 +94,46 @@ def _process_started(pid: int) -> str:
     except PermissionError:
         pass
     return "unknown"
+
+
+_HELD: set[str] = set()
+
+
+def new_lease(run_id: int) -> Lease:
+    """A lease that nobody else has."""
+    lease = Lease(run_id, secrets.token_hex(8))
+    _HELD.add(lease.token)
+    return lease
+
+
+def hold(lease: Lease) -> Lease:
+    """Take up a lease that was handed over by another process."""
+    _HELD.add(lease.token)
+    return lease
+
+
+def let_go(lease: Lease) -> None:
+    """This process writes no more with that lease."""
+    _HELD.discard(lease.token)
+
+
+def live_owner(owner: str | None, heartbeat: float | None, token: str | None) -> Owner | None:
+    """The process that executes a run, if it is alive."""
+    if not owner:
+        return None
+    process = Owner.from_text(owner)
+    if process == this_process():
+        return process if token is None or token in _HELD else None
+    return process if process.alive(heartbeat) else None
+
+
+def lost_lease(run_id: int, owner: str | None, status: str | None) -> RunOwnedError:
+    """Why a writer is no longer wanted."""
+    if owner:
+        process = Owner.from_text(owner)
+        now = f"process {process.pid} on {process.host} has taken it over"
+    else:
+        now = f"it has been ended by somebody else ({status or 'deleted'})"
+    return RunOwnedError(
+        f"run {run_id} is no longer this process's: {now}. Nothing more is recorded from here."
+    )

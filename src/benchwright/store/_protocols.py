@@ -13,8 +13,7 @@ from benchwright.core import JsonObject, JsonValue, RunStatus, StepValues
 from benchwright.store._owner import Owner
 from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput
 from benchwright.store._sample_filters import SampleFilter
-from benchwright.store._workflow.decisions import StepRequest
-from benchwright.store._workflow.records import (
+from benchwright.store._workflow_records import (
     BeginDecision,
     Lease,
     MetricPoint,
@@ -22,6 +21,7 @@ from benchwright.store._workflow.records import (
     Page,
     WorkflowStep,
 )
+from benchwright.store._workflow_rules import StepRequest
 from benchwright.store._workspace import Workspace
 
 
@@ -166,7 +166,22 @@ class SampleStore(Protocol):
         it may be shorter than `limit` though `next` names where to go on."""
 
 
-class WorkflowWriter(Protocol):
+class PointSink(Protocol):
+    """Takes metric points and events of workflow runs."""
+
+    def add_metric(
+        self, lease: Lease, name: str, value: float, *, unit: str | None = None, step_id: int | None = None,
+        attempt: int = 0, tags: JsonObject | None = None, slot: int | None = None,
+    ) -> None:  # fmt: skip
+        """Record a metric point."""
+
+    def add_event(
+        self, lease: Lease, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
+    ) -> None:
+        """Record an event."""
+
+
+class WorkflowWriter(PointSink, Protocol):
     """The sink for workflow records of any number of runs. It belongs to one event loop."""
 
     def begin(self, lease: Lease, request: StepRequest) -> BeginDecision:
@@ -179,17 +194,6 @@ class WorkflowWriter(Protocol):
         self, lease: Lease, step_id: int, attempt: int | None, error: str, *, interrupted: bool = False
     ) -> None:
         """Record why an attempt failed. Returns after the commit."""
-
-    def add_metric(
-        self, lease: Lease, name: str, value: float, *, unit: str | None = None, step_id: int | None = None,
-        attempt: int = 0, tags: JsonObject | None = None, slot: int | None = None,
-    ) -> None:  # fmt: skip
-        """Append a metric point."""
-
-    def add_event(
-        self, lease: Lease, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
-    ) -> None:
-        """Append an event."""
 
     async def settled(self, lease: Lease) -> None:
         """Wait until everything appended is committed."""
@@ -209,7 +213,7 @@ class WorkflowWriter(Protocol):
         """Commit the rest, and close."""
 
 
-class WorkflowStore(Protocol):
+class WorkflowStore(PointSink, Protocol):
     """Workflow runs with their steps and metric points. One transaction per call."""
 
     def workflow_writer(self) -> WorkflowWriter:
@@ -263,17 +267,6 @@ class WorkflowStore(Protocol):
         self, lease: Lease, step_id: int, attempt: int | None, error: str, *, interrupted: bool = False
     ) -> None:
         """Record why an attempt failed."""
-
-    def add_metric(
-        self, lease: Lease, name: str, value: float, *, unit: str | None = None, step_id: int | None = None,
-        attempt: int = 0, tags: JsonObject | None = None, slot: int | None = None,
-    ) -> None:  # fmt: skip
-        """Record a metric point."""
-
-    def add_event(
-        self, lease: Lease, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
-    ) -> None:
-        """Record an event."""
 
     def workflow_step(self, step_id: int) -> WorkflowStep:
         """A step by number."""

@@ -11,7 +11,12 @@ from benchwright.store._protocols import Store
 from benchwright.store._records import Recovered, StoreError
 from benchwright.store._sqlite.database import not_read
 from benchwright.store._sqlite.repair import integrity_problems, recover_database
-from benchwright.store._sqlite.store import SqliteStore
+from benchwright.store._sqlite.samples import Samples
+from benchwright.store._sqlite.workflow.listing import WorkflowLists
+from benchwright.store._sqlite.workflow.runs import WorkflowRuns, WorkflowSupervision
+from benchwright.store._sqlite.workflow.steps import WorkflowSteps
+from benchwright.store._sqlite.workflow.writer import SqliteWorkflowWriter
+from benchwright.store._sqlite.writer import SqliteStepWriter
 from benchwright.store._workspace import SQLITE_URL, STATE_FOLDER, Workspace
 
 
@@ -57,3 +62,15 @@ def recover(workspace: Workspace) -> Recovered:
 def plain_error(error: Exception) -> StoreError | None:
     """SQLite's exceptions in plain words."""
     return not_read(error) if isinstance(error, sqlite3.Error) else None
+
+
+class SqliteStore(WorkflowRuns, WorkflowSteps, WorkflowSupervision, WorkflowLists, Samples):
+    """One workspace database, opened by one process. Many steps at once go through the two writers."""
+
+    def step_writer(self, run_id: int) -> SqliteStepWriter:
+        """A writer with a connection of its own."""
+        return SqliteStepWriter(self.workspace.database, self.held_lease(run_id))
+
+    def workflow_writer(self) -> SqliteWorkflowWriter:
+        """A writer with a connection of its own."""
+        return SqliteWorkflowWriter(self.workspace.database)

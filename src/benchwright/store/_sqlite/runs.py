@@ -23,13 +23,11 @@ from benchwright.core import (
     known_run_status,
     suggest,
 )
-from benchwright.store._owner import Owner, begin_run, end_of_run, this_process
+from benchwright.store._owner import Owner, begin_run, end_of_run, let_go, live_owner, new_lease, this_process
 from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, event_of
-from benchwright.store._sqlite.connected import Connected, check_lease
-from benchwright.store._sqlite.database import database_of
+from benchwright.store._sqlite.database import Connected, check_lease, database_of
 from benchwright.store._texts import load_json, storable, storable_json, storable_message
-from benchwright.store._workflow.leases import let_go, live_owner, new_lease
-from benchwright.store._workflow.records import Lease
+from benchwright.store._workflow_records import Lease
 from benchwright.store._workspace import Workspace
 
 _RUN_COLUMNS = (

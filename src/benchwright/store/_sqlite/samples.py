@@ -26,7 +26,7 @@ from benchwright.store._sample_filters import (
 )
 from benchwright.store._sqlite.schema import SAMPLE_INDEX, SAMPLE_METRICS
 from benchwright.store._sqlite.steps import SAMPLE_COLUMNS, Steps
-from benchwright.store._workflow.records import Page
+from benchwright.store._workflow_records import Page
 from benchwright.store._workspace import Workspace
 
 _ROWS_AT_ONCE = 100_000

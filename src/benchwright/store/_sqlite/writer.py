@@ -26,10 +26,9 @@ from benchwright.core import (
     sample_of,
 )
 from benchwright.store._records import StoreError
-from benchwright.store._sqlite.connected import check_lease
-from benchwright.store._sqlite.database import not_written, open_database
+from benchwright.store._sqlite.database import check_lease, not_written, open_database
 from benchwright.store._sqlite.repair import identity, rescue
-from benchwright.store._workflow.records import Lease
+from benchwright.store._workflow_records import Lease
 
 _COLUMNS = (
     "(run_id, key, input_hash, input, output, reusable, started_at, finished_at,"

@@ -19,7 +19,7 @@ from benchwright.store._sqlite.workflow.statements import (
     supersede_points,
 )
 from benchwright.store._sqlite.workflow.steps import ended_message, started_message
-from benchwright.store._workflow.records import Lease
+from benchwright.store._workflow_records import Lease
 
 HeldEvent: TypeAlias = tuple[Lease, "EventRow | OpenStep", bool]
 """An event as it is held: its row, or, for a step that begins or (True) ends, the step, which has all there is to

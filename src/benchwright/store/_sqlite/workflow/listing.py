@@ -10,7 +10,7 @@ from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, event_of
 from benchwright.store._sqlite.runs import Runs
 from benchwright.store._sqlite.workflow.statements import STEP_COLUMNS, metric_totals, step_counts
 from benchwright.store._texts import load_json
-from benchwright.store._workflow.records import MetricPoint, MetricTotals, Page, WorkflowStep
+from benchwright.store._workflow_records import MetricPoint, MetricTotals, Page, WorkflowStep
 
 T = TypeVar("T", RunRecord, WorkflowStep, MetricPoint, Event)
 

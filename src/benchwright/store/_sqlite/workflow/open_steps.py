@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 
 from benchwright.core import StepStatus
-from benchwright.store._workflow.decisions import StepRequest, StepState
-from benchwright.store._workflow.records import Lease
+from benchwright.store._sqlite.workflow.statements import newest_state
+from benchwright.store._workflow_records import Lease
+from benchwright.store._workflow_rules import StepRequest, StepState
 
 
 class OpenStep:
@@ -63,3 +65,84 @@ class OpenStep:
             self.status, self.output, self.error, self.owner, self.started_at,
             None if self.status == "running" else self.finished_at, self.failures,
         )  # fmt: skip
+
+
+_MOST_KEYS = 100_000
+"""Keys remembered of a new run (7 MB); beyond that the database is asked."""
+
+
+class KnownSteps:
+    """Steps that were begun here and are not yet recorded as ended."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._open: dict[int, OpenStep] = {}
+        self._by_key: dict[tuple[int, str], OpenStep] = {}
+        self._used: dict[str, set[str] | None] = {}  # by lease; None: ask the database
+        self.running = 0
+        """Steps under way."""
+
+    def state(self, lease: Lease, key: str) -> StepState | None:
+        """The newest generation of a step.
+
+        A run that had no steps when this writer first saw it has only those that were begun here: nobody else may
+        write to it. A key that was not used here need not be looked up, which is a fifth of a trivial step.
+        """
+        step = self._by_key.get((lease.run_id, key))
+        if step is not None:
+            return step.state()
+        if lease.token not in self._used:
+            self._used[lease.token] = None if self._has_steps(lease.run_id) else set()
+        used = self._used[lease.token]
+        if used is not None and key not in used:
+            return None
+        return newest_state(self._connection, lease.run_id, key)
+
+    def open(self, step_id: int) -> OpenStep | None:
+        """A step by number."""
+        return self._open.get(step_id)
+
+    def by_key(self, lease: Lease, key: str) -> OpenStep | None:
+        """A step by its key."""
+        return self._by_key.get((lease.run_id, key))
+
+    def begun(self, step: OpenStep) -> None:
+        """An attempt begins."""
+        place = (step.lease.run_id, step.key)
+        before = self._by_key.get(place)
+        if before is not None and before.status == "running":  # taken over
+            self.running -= 1
+        self._open[step.id] = self._by_key[place] = step
+        self.running += 1
+        used = self._used.get(step.lease.token)
+        if used is not None:
+            used.add(step.key)
+            if len(used) > _MOST_KEYS:
+                self._used[step.lease.token] = None
+
+    def ended(self, step: OpenStep, status: StepStatus, output: bytes | None, error: str | None) -> None:
+        """An attempt ends; it stays known until that is recorded."""
+        self.running -= step.status == "running"
+        step.end(status, output, error)
+
+    def recorded(self, step: OpenStep) -> None:
+        """This is in the database."""
+        if step.status == "running":
+            return
+        if self._open.get(step.id) is step:
+            del self._open[step.id]
+        place = (step.lease.run_id, step.key)
+        if self._by_key.get(place) is step:
+            del self._by_key[place]
+
+    def forget(self, lease: Lease) -> None:
+        """The run is over."""
+        for step in [step for step in self._open.values() if step.lease == lease]:
+            self.running -= step.status == "running"
+            del self._open[step.id]
+            self._by_key.pop((lease.run_id, step.key), None)
+        self._used.pop(lease.token, None)
+
+    def _has_steps(self, run_id: int) -> bool:
+        found = self._connection.execute("SELECT 1 FROM workflow_steps WHERE run_id = ? LIMIT 1", (run_id,))
+        return found.fetchone() is not None

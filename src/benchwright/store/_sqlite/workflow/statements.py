@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import sqlite3
 import time
+from abc import ABC, abstractmethod
 from itertools import chain
 from typing import NamedTuple
 
-from benchwright.core import JsonObject, UsageError, canonical_json, encode_json
+from benchwright.core import JsonObject, JsonValue, UsageError, canonical_json, encode_json
 from benchwright.store._owner import end_of_run
 from benchwright.store._sqlite.database import database_of
 from benchwright.store._texts import storable, storable_json, storable_message
-from benchwright.store._workflow.decisions import StepState
-from benchwright.store._workflow.records import MetricTotals
+from benchwright.store._workflow_records import Lease, MetricTotals
+from benchwright.store._workflow_rules import StepState
 
 STEP_COLUMNS = (
     "id, run_id, key, generation, attempt, input_hash, input, status, output, error, started_at, finished_at"
@@ -210,18 +211,50 @@ def metric_totals(connection: sqlite3.Connection, run_id: int) -> dict[str, Metr
     return totals
 
 
-def point_row(
-    run_id: int,
-    name: str,
-    value: float,
-    *,
-    unit: str | None,
-    step_id: int | None,
-    attempt: int,
-    tags: JsonObject | None,
-    slot: int | None,
-) -> PointRow:
-    """A checked metric point: a name, and a number that can be averaged."""
+class Points(ABC):
+    """Checks metric points and events on their way into the records, whoever writes them."""
+
+    @abstractmethod
+    def _put_point(self, lease: Lease, row: PointRow) -> None: ...
+
+    @abstractmethod
+    def _put_event(self, lease: Lease, row: EventRow) -> None: ...
+
+    def add_metric(
+        self,
+        lease: Lease,
+        name: str,
+        value: float,
+        *,
+        unit: str | None = None,
+        step_id: int | None = None,
+        attempt: int = 0,
+        tags: JsonObject | None = None,
+        slot: int | None = None,
+    ) -> None:
+        """Record a metric point; `UsageError` for what is not a finite number."""
+        if not all(place is None or -_BIGGEST <= place < _BIGGEST for place in (step_id, attempt, slot)):
+            raise UsageError(
+                f"metric {name!r}: step {step_id}, attempt {attempt} or slot {slot} is no such number"
+            )
+        number = _finite(name, value)
+        labels = None if not tags else canonical_json(tags).decode()
+        row = PointRow(
+            lease.run_id, step_id, storable(name), number, storable(unit), labels, slot, attempt, time.time()
+        )
+        self._put_point(lease, row)
+
+    def add_event(
+        self, lease: Lease, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
+    ) -> None:
+        """Record an event of a run or of one of its steps."""
+        facts = None if data is None else storable_json(encode_json(data))
+        row = EventRow(lease.run_id, step_id, storable(kind), storable_message(message), facts, time.time())
+        self._put_event(lease, row)
+
+
+def _finite(name: str, value: float) -> float:
+    """The value of a metric that has a name, as a number that can be averaged."""
     if not isinstance(name, str) or not name:
         raise UsageError(f"a metric has no name: {name!r}. Give it as text, such as 'accuracy'.")
     if not hasattr(value, "__float__"):
@@ -235,11 +268,4 @@ def point_row(
             f"metric {name!r} is {value!r}; expected a finite number. "
             "Leave the point out, or emit how many values were not finite."
         )
-    if not all(place is None or -_BIGGEST <= place < _BIGGEST for place in (step_id, attempt, slot)):
-        raise UsageError(
-            f"metric {name!r}: step {step_id}, attempt {attempt} or slot {slot} is no such number"
-        )
-    labels = None if not tags else canonical_json(tags).decode()
-    return PointRow(
-        run_id, step_id, storable(name), number, storable(unit), labels, slot, attempt, time.time()
-    )
+    return number

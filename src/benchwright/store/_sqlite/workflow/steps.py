@@ -5,20 +5,23 @@ from __future__ import annotations
 import sqlite3
 import time
 
-from benchwright.core import JsonObject, JsonValue, NotFoundError, StepStatus, encode_json
-from benchwright.store._sqlite.connected import Connected, check_lease
+from benchwright.core import NotFoundError, StepStatus
+from benchwright.store._sqlite.database import Connected, check_lease
 from benchwright.store._sqlite.workflow.statements import (
     PUT_STEP,
     EventRow,
+    PointRow,
+    Points,
     newest_state,
-    point_row,
     put_events,
     put_points,
     supersede_points,
     take_ids,
 )
-from benchwright.store._texts import storable, storable_json, storable_message
-from benchwright.store._workflow.decisions import (
+from benchwright.store._texts import storable_json, storable_message
+from benchwright.store._workflow_records import BeginDecision, Lease
+from benchwright.store._workflow_rules import (
+    InputChangedError,
     StepRequest,
     StepState,
     check_end,
@@ -26,11 +29,9 @@ from benchwright.store._workflow.decisions import (
     plan_begin,
     with_inputs,
 )
-from benchwright.store._workflow.errors import InputChangedError
-from benchwright.store._workflow.records import BeginDecision, Lease
 
 
-class WorkflowSteps(Connected):
+class WorkflowSteps(Points, Connected):
     """The table of workflow steps, their metric points and events."""
 
     def begin_step(self, lease: Lease, request: StepRequest) -> BeginDecision:
@@ -77,36 +78,14 @@ class WorkflowSteps(Connected):
             check_lease(connection, lease)
             end_step(connection, lease.run_id, step_id, attempt, status, None, error)
 
-    def add_metric(
-        self,
-        lease: Lease,
-        name: str,
-        value: float,
-        *,
-        unit: str | None = None,
-        step_id: int | None = None,
-        attempt: int = 0,
-        tags: JsonObject | None = None,
-        slot: int | None = None,
-    ) -> None:
-        """Record a metric point; `UsageError` for what is not a finite number."""
-        row = point_row(
-            lease.run_id, name, value, unit=unit, step_id=step_id, attempt=attempt, tags=tags, slot=slot
-        )
+    def _put_point(self, lease: Lease, row: PointRow) -> None:
         with self._transaction() as connection:
             check_lease(connection, lease)
             put_points(connection, [row])
 
-    def add_event(
-        self, lease: Lease, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
-    ) -> None:
-        """Record an event of a run or of one of its steps."""
-        told = None if data is None else storable_json(encode_json(data))
+    def _put_event(self, lease: Lease, row: EventRow) -> None:
         with self._transaction() as connection:
             check_lease(connection, lease)
-            row = EventRow(
-                lease.run_id, step_id, storable(kind), storable_message(message), told, time.time()
-            )
             put_events(connection, [row])
 
 

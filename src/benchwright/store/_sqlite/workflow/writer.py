@@ -15,17 +15,19 @@ import sqlite3
 import time
 from pathlib import Path
 
-from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunStatus, StepStatus, encode_json
-from benchwright.store._sqlite.connected import Transaction, check_lease
-from benchwright.store._sqlite.database import not_written, open_database
+from benchwright.core import BenchwrightError, RunStatus, StepStatus
+from benchwright.store._owner import let_go, lost_lease
+from benchwright.store._sqlite.database import Transaction, check_lease, not_written, open_database
 from benchwright.store._sqlite.workflow.group import Closing, Group, HeldEvent, write_lone
-from benchwright.store._sqlite.workflow.known_steps import KnownSteps
-from benchwright.store._sqlite.workflow.open_steps import OpenStep
-from benchwright.store._sqlite.workflow.statements import EventRow, point_row, take_ids
+from benchwright.store._sqlite.workflow.open_steps import KnownSteps, OpenStep
+from benchwright.store._sqlite.workflow.statements import EventRow, PointRow, Points, take_ids
 from benchwright.store._sqlite.workflow.steps import decision_of, end_step, input_of
 from benchwright.store._sqlite.writer import checkpoint
-from benchwright.store._texts import storable, storable_json, storable_message
-from benchwright.store._workflow.decisions import (
+from benchwright.store._texts import storable_json, storable_message
+from benchwright.store._workflow_records import BeginDecision, Lease
+from benchwright.store._workflow_rules import (
+    InputChangedError,
+    RunClosedError,
     StepRequest,
     StepState,
     check_end,
@@ -33,9 +35,6 @@ from benchwright.store._workflow.decisions import (
     plan_begin,
     with_inputs,
 )
-from benchwright.store._workflow.errors import InputChangedError, RunClosedError
-from benchwright.store._workflow.leases import let_go, lost_lease
-from benchwright.store._workflow.records import BeginDecision, Lease
 
 _GATHER_TURNS = 4
 """Turns of the loop for which records wait for company while other steps are under way."""
@@ -53,7 +52,7 @@ _CHECKPOINT_HERE_PAGES = 4_000
 """Should the thread not keep up, SQLite checkpoints by itself at 16 MB of log, which is all a disk need have room for."""
 
 
-class SqliteWorkflowWriter:
+class SqliteWorkflowWriter(Points):
     """Records steps, metrics and events of any number of workflow runs from one event loop.
 
     Whoever calls holds the run's lease. A lease that was taken away, or a disk that is full, ends all writing
@@ -126,33 +125,14 @@ class SqliteWorkflowWriter:
 
     # -- metrics and events --
 
-    def add_metric(
-        self,
-        lease: Lease,
-        name: str,
-        value: float,
-        *,
-        unit: str | None = None,
-        step_id: int | None = None,
-        attempt: int = 0,
-        tags: JsonObject | None = None,
-        slot: int | None = None,
-    ) -> None:
-        """Append a metric point; `settled` tells when it is committed, which is soon also when nobody asks."""
+    def _put_point(self, lease: Lease, row: PointRow) -> None:
+        """Append a metric point; `settled` returns when it is committed, which is soon also when nobody waits."""
         self._check(lease)
-        row = point_row(
-            lease.run_id, name, value, unit=unit, step_id=step_id, attempt=attempt, tags=tags, slot=slot
-        )
         self._group.points.append((lease, row))
         self._commit_soon()
 
-    def add_event(
-        self, lease: Lease, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
-    ) -> None:
-        """Append an event; `settled` tells when it is committed."""
+    def _put_event(self, lease: Lease, row: EventRow) -> None:
         self._check(lease)
-        told = None if data is None else storable_json(encode_json(data))
-        row = EventRow(lease.run_id, step_id, storable(kind), storable_message(message), told, time.time())
         self._group.events.append((lease, row, False))
         self._events_due = True
         self._commit_soon()

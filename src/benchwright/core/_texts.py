@@ -1,8 +1,34 @@
-"""Text for terminals: it cannot move the cursor, reorder what is read, or show a secret."""
+"""Names that users type: normalisation and suggestions."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
 from benchwright.core._secrets import redact
+
+_NOT_ALLOWED = re.compile(r"[^a-z0-9]+")
+
+
+def normalise_name(name: str) -> str:
+    """Lower-case; everything but a-z0-9 becomes `_`; runs collapse; ends stripped; cut to 50.
+
+    >>> normalise_name("My QA Benchmark!")
+    'my_qa_benchmark'
+    """
+    return _NOT_ALLOWED.sub("_", name.lower()).strip("_")[:50]
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """` Did you mean …?` for the nearest known name, or an empty text when none is near."""
+    from difflib import get_close_matches  # only on the way to an error
+
+    near = get_close_matches(name, list(known), n=3, cutoff=0.6)
+    if not near:
+        return ""
+    return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
+
 
 _HARMLESS = {ord("\n"), ord("\t")}
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -37,3 +63,13 @@ def printable_json(text: str) -> str:
     '"\\u202e"'
     """
     return text if text.isascii() and "\x7f" not in text else text.translate(_IN_JSON)
+
+
+def rfc3339(seconds: float) -> str:
+    """A wall-clock time in UTC, with microseconds and `Z`.
+
+    >>> rfc3339(0.5)
+    '1970-01-01T00:00:00.500000Z'
+    """
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")

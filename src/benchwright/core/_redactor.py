@@ -1,0 +1,250 @@
+"""Removes known secrets from texts and records, in whatever spelling they stand."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from urllib.parse import quote, quote_plus, unquote_plus
+
+import orjson
+
+from benchwright.core._json import exact_json, load_exact_json
+
+REDACTED = "[redacted]"
+"""What stands in place of a secret."""
+SHORTEST_SECRET = 8
+"""Shorter values (`EMPTY`, `none`) are words of honest answers too: they are removed from messages only."""
+
+_LETTERS = bytes(c + 32 if 65 <= c <= 90 else c for c in range(256))
+_OTHERS = bytes(c for c in range(256) if not (48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122))
+_ESCAPE = re.compile(r"\\(?:u00|x)([0-9a-fA-F]{2})")
+_FIELD = re.compile("[a-z_]{1,24}")
+_MOST_DECODINGS = 3
+
+
+class Redactor:
+    """Removes a set of secrets from texts, in every spelling."""
+
+    __slots__ = ("_escaped", "_exact", "_needles", "_pieces", "_short", "guards")
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        known = sorted({s for s in secrets if s}, key=len, reverse=True)
+        self._short = [re.compile(rf"(?<!\w){re.escape(s)}(?!\w)") for s in known if len(s) < SHORTEST_SECRET]
+        self._needles: list[bytes] = []
+        self._escaped: list[bytes] = []
+        self._exact: dict[str, None] = {}
+        self._pieces: list[_Piece] = []
+        for secret in known:
+            if len(secret) >= SHORTEST_SECRET:
+                self._learn(secret)
+        self.guards = bool(self._pieces)
+        """Whether there is anything to look for in records."""
+
+    def _learn(self, secret: str) -> None:
+        plain = _squeezed(secret.encode())
+        ends = _ends(secret)
+        if len(plain) < SHORTEST_SECRET:  # little but punctuation: found as it stands
+            self._exact.update(dict.fromkeys(_quoted(secret)))
+        else:
+            last = len(plain) - SHORTEST_SECRET
+            # A part that a server cut off, or broke in two, holds the beginning or the end.
+            self._look_for(self._needles, plain[:SHORTEST_SECRET])
+            self._look_for(self._needles, plain[last:])
+            for start in (*range(0, last, SHORTEST_SECRET), last):
+                piece = plain[start : start + SHORTEST_SECRET].decode()
+                self._pieces.append(_Piece(piece, plain.decode(), start, *ends))
+        for form, escaped in _spellings(secret):
+            if len(form) >= SHORTEST_SECRET:
+                head, tail = form[: 2 * SHORTEST_SECRET], form[-2 * SHORTEST_SECRET :]
+                self._look_for(self._escaped if escaped else self._needles, head)
+                self._pieces.append(_Piece(head.decode(), form.decode(), 0, *ends))
+                self._pieces.append(_Piece(tail.decode(), form.decode(), len(form) - len(tail), *ends))
+
+    def _look_for(self, needles: list[bytes], form: bytes) -> None:
+        """Fewer needles, less to search: one that holds another is not needed."""
+        if not any(known in form for known in (*self._needles, *needles)):
+            needles.append(form)
+
+    def found_in(self, data: bytes) -> bool:
+        """Whether records may hold a secret. Quick: every record passes here."""
+        squeezed = data.translate(_LETTERS, _OTHERS)
+        for needle in self._needles:  # a generator in `any` costs more than most of the searches
+            if needle in squeezed:
+                return True
+        if self._escaped and _may_hold_escapes(data):
+            for needle in self._escaped:
+                if needle in squeezed:
+                    return True
+        return bool(self._exact) and any(form.encode() in data for form in self._exact)
+
+    def clean(self, text: str) -> str:
+        """A message without secrets or long parts of them. Clean first and cut afterwards: what is cut to
+        less than eight characters cannot be told from other words."""
+        text = self.clean_record(text)
+        for short in self._short:
+            text = short.sub(REDACTED, text)
+        return text
+
+    def clean_record(self, text: str) -> str:
+        """A text that is stored; values of fewer than eight characters stay."""
+        if not self.guards:
+            return text
+        decoded = text = self._without(text)
+        for _ in range(_MOST_DECODINGS):
+            before, decoded = decoded, _decoded(decoded)
+            if decoded == before:
+                break
+            found = self._without(decoded)
+            if found != decoded:
+                return found
+        return text
+
+    def clean_json(self, data: bytes, keep: Iterable[str] = ()) -> bytes:
+        """Encoded JSON without secrets; the very same object where there are none. Texts under the names `keep` of
+        an object are its own words, such as a status, and stay."""
+        if not self.guards or not self.found_in(data):
+            return data
+        try:
+            value = load_exact_json(data)
+        except ValueError:
+            return self.clean_record(data.decode("utf-8", "replace")).encode()
+        cleaned = self.clean_value(value)
+        if isinstance(value, dict):
+            cleaned.update({name: value[name] for name in keep if isinstance(value.get(name), str)})
+        return data if cleaned == value else exact_json(cleaned)
+
+    def clean_value(self, value: Any) -> Any:
+        """A JSON value without secrets, names included."""
+        if isinstance(value, str):
+            return self.clean_record(value)
+        if isinstance(value, dict):
+            return {self._clean_name(name): self.clean_value(entry) for name, entry in value.items()}
+        if isinstance(value, (list, tuple)):
+            entries = [self.clean_value(entry) for entry in value]
+            texts = [entry for entry in value if isinstance(entry, str)]
+            if len(texts) > 1 and entries == list(value):
+                joined = "".join(texts)  # tokens of one text, each too short to be recognised
+                if self.clean_record(joined) != joined:
+                    return [REDACTED if isinstance(entry, str) else entry for entry in value]
+            return entries
+        return value
+
+    def _clean_name(self, name: str) -> str:
+        """Fields keep their names, also where somebody uses such a word as a key."""
+        return name if _FIELD.fullmatch(name) else self.clean_record(name)
+
+    def _without(self, text: str) -> str:
+        for form in self._exact:
+            text = text.replace(form, REDACTED)
+        places = [at for at, c in enumerate(text) if c.isascii() and c.isalnum()]
+        squeezed = "".join([text[at] for at in places]).lower()
+        spans = []
+        for piece in self._pieces:
+            at = squeezed.find(piece.text)
+            while at >= 0:
+                first, last = piece.widened(squeezed, at)
+                spans.append(piece.with_ends(text, places[first], places[last - 1] + 1))
+                at = squeezed.find(piece.text, at + 1)
+        if not spans:
+            return text
+        pieces, after = [], 0
+        for start, end in sorted(spans):  # one may reach into another
+            if start >= after:
+                pieces += [text[after:start], REDACTED]
+            after = max(after, end)
+        return "".join([*pieces, text[after:]])
+
+
+class _Piece(NamedTuple):
+    """A part of a spelling of a secret, squeezed, which tells that the spelling stands there."""
+
+    text: str
+    whole: str
+    offset: int
+    before: str
+    after: str
+
+    def widened(self, squeezed: str, at: int) -> tuple[int, int]:
+        """How far the secret goes on around the part: start and end in the squeezed text."""
+        whole, offset = self.whole, self.offset
+        first, last = at, at + len(self.text)
+        while first > 0 and at - first < offset and squeezed[first - 1] == whole[offset - (at - first) - 1]:
+            first -= 1
+        while last < len(squeezed) and (into := offset + last - at) < len(whole):
+            if squeezed[last] != whole[into]:
+                break
+            last += 1
+        return first, last
+
+    def with_ends(self, text: str, start: int, end: int) -> tuple[int, int]:
+        """The place in the text, with the punctuation that the secret begins and ends with."""
+        while start > 0 and text[start - 1] in self.before:
+            start -= 1
+        while end < len(text) and text[end] in self.after:
+            end += 1
+        return start, end
+
+
+def _ends(secret: str) -> tuple[str, str]:
+    """The punctuation in front of a secret's first letter or digit, and behind its last."""
+    inner = [at for at, c in enumerate(secret) if c.isascii() and c.isalnum()]
+    return (secret[: inner[0]], secret[inner[-1] + 1 :]) if inner else ("", "")
+
+
+def _squeezed(data: bytes) -> bytes:
+    """Letters and digits alone, in lower case: breaks, escapes of slashes, quotes and case make no difference."""
+    return data.translate(_LETTERS, _OTHERS)
+
+
+def _may_hold_escapes(data: bytes) -> bool:
+    """Whether letters may be written as escapes of JSON, Python, pages or URLs. A single character is looked for first:
+    that takes a hundredth of the time."""
+    return (
+        (b"\\" in data and (b"\\u00" in data or b"\\x" in data))
+        or (b"&" in data and b"&#" in data)
+        or (b"%" in data and b"%u00" in data)
+    )
+
+
+def _spellings(secret: str) -> Iterator[tuple[bytes, bool]]:
+    """How a secret may be spelled, squeezed: in hexadecimal, URLs, pages, base64 at any offset, JSON; and whether
+    only with escapes that are quickly looked for."""
+    import html  # 1.5 ms
+
+    raw = secret.encode()
+    yield _squeezed(raw.hex().encode()), False  # also a URL in which every character is quoted
+    for text in (quote(secret), quote(secret, safe=""), quote_plus(secret), html.escape(secret)):
+        yield _squeezed(text.encode()), False
+    for offset in range(3):
+        # Without the characters that the neighbours take part in.
+        skipped, kept = (0, 2, 3)[offset], (offset + len(raw)) * 8 // 6
+        yield _squeezed(base64.b64encode(b"\0" * offset + raw)[skipped:kept]), False
+    for form in ("\\u{:04x}", "&#{};", "\\x{:02x}"):  # the last is squeezed like an entity in hexadecimal
+        yield _squeezed("".join(form.format(ord(c)) for c in secret).encode()), True
+        yield (
+            _squeezed("".join(c if c.isalnum() else form.format(ord(c)) for c in secret).encode()),
+            True,
+        )
+
+
+def _decoded(text: str) -> str:
+    """The text with escapes of URLs, JSON and pages resolved."""
+    if "%" in text:
+        text = unquote_plus(text)
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text).replace("\\/", "/")
+    if "&" in text:
+        import html
+
+        text = html.unescape(text)
+    return text
+
+
+def _quoted(secret: str) -> list[str]:
+    import html
+
+    plain = orjson.dumps(secret)[1:-1].decode()
+    forms = [secret, plain, plain.replace("/", "\\/"), quote(secret), quote(secret, safe="")]
+    return [*forms, html.escape(secret), repr(secret)[1:-1]]

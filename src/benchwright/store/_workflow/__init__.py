@@ -1,1 +1,0 @@
-"""Workflows, whatever the database: rules, records and leases."""
