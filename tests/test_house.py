@@ -117,3 +117,17 @@ def test_the_version_is_the_same_wherever_it_stands() -> None:
     from benchwright.core import VERSION
 
     assert VERSION == benchwright.__version__ == version("benchwright")
+
+
+def test_the_version_stands_in_one_place() -> None:
+    """The build reads it from the package, so a release is one edit."""
+    import tomllib
+
+    root = PACKAGE.parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in project["project"]
+    assert project["project"]["dynamic"] == ["version"]
+    assert root / project["tool"]["hatch"]["version"]["path"] == PACKAGE / "core" / "_version.py"
+    literal = f'"{benchwright.__version__}"'
+    found = [path for path in PACKAGE.rglob("*.py") if literal in path.read_text(encoding="utf-8")]
+    assert found == [PACKAGE / "core" / "_version.py"]

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__version__ = "0.1.0"
-
 # Loaded on first use, so that `import benchwright` and `--help` stay quick. `__init__.pyi` repeats the names for type
 # checkers; a test compares the two.
 _ROOMS = {
@@ -42,6 +40,10 @@ __all__ = [*sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from benchwright.core import VERSION
+
+        return VERSION
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'benchwright' has no attribute {name!r}")

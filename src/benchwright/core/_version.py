@@ -1,4 +1,4 @@
-"""The version, where every room can read it. `benchwright.__version__` and the package metadata are tested to agree."""
+"""The version, in its only place: the build reads it here, and `benchwright.__version__` is taken from here."""
 
 VERSION = "0.1.0"
 """This release."""
