@@ -7,7 +7,7 @@ from benchwright.benchmarks._check import CheckReport, SamplePrompt, check_bench
 from benchwright.benchmarks._decorators import benchmark, scorer
 from benchwright.benchmarks._examples import Example, FewShot, FewShotSource
 from benchwright.benchmarks._fewshot import resolve_fewshot
-from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
+from benchwright.benchmarks._fields import resolve_choices, response_of, target_of, target_reader
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._importing import import_file
 from benchwright.benchmarks._loading import BENCHMARK_PLUGINS, load_benchmarks, missing_target
@@ -122,6 +122,7 @@ __all__ = [
     "strategy_of",
     "target_of",
     "target_problem",
+    "target_reader",
     "validate_questions",
     "with_row_length",
 ]

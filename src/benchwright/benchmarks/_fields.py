@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchwright.benchmarks._spec import BenchmarkSpec
@@ -34,9 +34,21 @@ def at_path(row: Row, path: str, default: Any = None) -> Any:
 
 def target_of(spec: BenchmarkSpec, row: Row) -> Any:
     """The expected answer; `""` for a row without the target column."""
+    return target_reader(spec)(row)
+
+
+def target_reader(spec: BenchmarkSpec) -> Callable[[Row], Any]:
+    """How the expected answers of many rows are read, as `target_of` does."""
     if spec.gold is not None:
-        return spec.gold(row)
-    return at_path(row, spec.target_field, "")
+        return spec.gold
+    return column_reader(spec.target_field, "")
+
+
+def column_reader(path: str, default: Any = None) -> Callable[[Row], Any]:
+    """How a column of many rows is read, as `at_path` does: what a path without dots means is decided once."""
+    if "." in path:
+        return lambda row: at_path(row, path, default)
+    return lambda row: row.get(path, default)
 
 
 def response_of(spec: BenchmarkSpec, row: Row) -> str:

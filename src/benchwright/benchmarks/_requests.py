@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,10 +56,8 @@ def chat_request(
     repeat: int = 0,
     history: Sequence[JsonObject] = (),
     media: Sequence[MediaPart] = (),
-    settings: JsonObject | None = None,
 ) -> ModelRequest:
-    """A request to the chat route: system message, `history`, and the prompt as the user's turn. Whoever makes many
-    passes their `settings`, as `body_settings` gives them, to spare looking them up again.
+    """A request to the chat route: system message, `history`, and the prompt as the user's turn.
 
     A history that opens with a system message of its own keeps it, and the prompt's is not added again. Content
     parts in `media` stand before the text, which is then a part as well; the record has their recorded form.
@@ -71,7 +69,7 @@ def chat_request(
         messages += [dict(message) for message in history]
     if not media:
         messages.append({"role": "user", "content": prompt.text})
-        return _chat(messages, generation, repeat, settings)
+        return _chat(messages, generation, repeat)
     text: JsonObject = {"type": "text", "text": prompt.text}
     messages.append({"role": "user", "content": [*(one.part for one in media), text]})
     request = _chat(messages, generation, repeat)
@@ -80,6 +78,31 @@ def chat_request(
     kept: JsonObject = {"role": "user", "content": [*(one.record for one in media), text]}
     record = {**request.body, "messages": [*messages[:-1], kept]}
     return request._replace(record=encode_json(record))
+
+
+def chat_requests(generation: Generation) -> Callable[[Prompt, int], ModelRequest]:
+    """How the requests of many prompts are made, as `chat_request` makes them without history and media."""
+    model, settings = generation.model, body_settings(generation)
+
+    def request(prompt: Prompt, repeat: int) -> ModelRequest:
+        messages: list[JsonValue] = [{"role": "user", "content": prompt.text}]
+        if prompt.system is not None:
+            messages.insert(0, {"role": "system", "content": prompt.system})
+        body: JsonObject = {"model": model, "messages": messages, **settings}
+        return ModelRequest("chat", body, encode_json(body), repeat)
+
+    return request
+
+
+def completions_requests(generation: Generation) -> Callable[[Prompt, int], ModelRequest]:
+    """How the requests of many prompts are made, as `completions_request` makes them."""
+    model, settings = generation.model, body_settings(generation)
+
+    def request(prompt: Prompt, repeat: int) -> ModelRequest:
+        body: JsonObject = {"model": model, "prompt": prompt.flat, **settings}
+        return ModelRequest("completions", body, encode_json(body), repeat)
+
+    return request
 
 
 def conversation_request(
@@ -105,13 +128,9 @@ def with_row_length(generation: Generation, row: Row, field: str) -> Generation:
     return generation.but(max_tokens=length) if length > 0 else generation
 
 
-def completions_request(
-    prompt: Prompt, generation: Generation, *, repeat: int = 0, settings: JsonObject | None = None
-) -> ModelRequest:
-    """A request to the completions route; a system text stands before the prompt, a newline between."""
-    body: JsonObject = {"model": generation.model, "prompt": prompt.flat}
-    body.update(body_settings(generation) if settings is None else settings)
-    return ModelRequest("completions", body, encode_json(body), repeat)
+def completions_request(prompt: Prompt, generation: Generation, *, repeat: int = 0) -> ModelRequest:
+    """A request to the completions route; a system text comes before the prompt, a newline between."""
+    return completions_requests(generation)(prompt, repeat)
 
 
 def choice_request(
@@ -134,11 +153,8 @@ def choice_request(
     return ModelRequest("completions", body, encode_json(body), repeat)
 
 
-def _chat(
-    messages: list[JsonValue], generation: Generation, repeat: int, settings: JsonObject | None = None
-) -> ModelRequest:
-    body: JsonObject = {"model": generation.model, "messages": messages}
-    body.update(body_settings(generation) if settings is None else settings)
+def _chat(messages: list[JsonValue], generation: Generation, repeat: int) -> ModelRequest:
+    body: JsonObject = {"model": generation.model, "messages": messages, **body_settings(generation)}
     return ModelRequest("chat", body, encode_json(body), repeat)
 
 

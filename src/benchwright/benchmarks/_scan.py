@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
-from benchwright.benchmarks._fields import at_path, check_filters
+from benchwright.benchmarks._fields import check_filters, column_reader
 from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
 from benchwright.benchmarks._requests import Generation
@@ -222,7 +222,7 @@ class _UsableRows:
         self._prompts = prompts
         self._shows_examples = prompts.shows_examples
         self._shown_fields = _shown_fields(prompts)
-        self._target_field = spec.target_field
+        self._target = column_reader(spec.target_field)
         self._questions = bool(spec.family)
         self._identity = strategy.identity
         self._watch = watch_repetition
@@ -256,14 +256,22 @@ class _UsableRows:
         if plan.reread:
             self.reread += 1
             self.reread_first = self.reread_first or ScannedRow(index, line, row, prompt, plan.choices)
-        target = at_path(row, self._target_field)
-        if target in (None, "") or (self._questions and is_blank(target)):
+        target = self._target(row)
+        if target is None or target == "" or (self._questions and is_blank(target)):
             self.without_target += 1
         for column in self._shown_fields:
             if row.get(column) is None:
                 self.nulls[column] += 1
         if index < WATCHED_ROWS:
-            self._number_copy(index, hash(prompt.text if self._by_prompt else self._identity(row, plan)))
+            # Rows of equal prompts are numbered. Prompts, and not whole requests: rows that share a prompt and differ in
+            # the rest of their requests get different numbers too, which costs nothing, while equal requests never share
+            # one.
+            mark = hash(prompt.text if self._by_prompt else self._identity(row, plan))
+            seen = self._prompts_seen
+            before = len(seen)
+            seen.add(mark)
+            if len(seen) == before:
+                self.copies[index] = self._again[mark] = self._again.get(mark, 0) + 1
             if self._watch:
                 self.repeated_prompts += _seen_before(hash(self._identity(row, plan)), self._seen)
                 self.repeated_ids += _seen_before(row.get("id"), self._ids)
@@ -276,15 +284,6 @@ class _UsableRows:
         self.examples_shown += shown
         if self.fewest_examples is None or shown < self.fewest_examples:
             self.fewest_examples = shown
-
-    def _number_copy(self, index: int, prompt: int) -> None:
-        """Number rows of equal prompts. Prompts, and not whole requests: rows that share a prompt and differ in the
-        rest of their requests get different numbers too, which costs nothing, while equal requests never share one."""
-        seen = self._prompts_seen
-        before = len(seen)
-        seen.add(prompt)
-        if len(seen) == before:
-            self.copies[index] = self._again[prompt] = self._again.get(prompt, 0) + 1
 
 
 def _seen_before(value: object, seen: set[Hashable] | set[int]) -> bool:

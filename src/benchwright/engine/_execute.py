@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, cycle, islice
 
 from benchwright.benchmarks import Answer, AskableRows
-from benchwright.core import ModelReply, ModelRequest, Outcome, RunFailedError, SampleRecord
+from benchwright.core import ModelReply, ModelRequest, Outcome, RunFailedError, SampleRecord, encode_sample
 from benchwright.endpoints import AdaptedEndpoint, Endpoint, OpenEndpoint
 from benchwright.engine._calls import Calls, RequestIdentity, SampleCalls
 from benchwright.engine._feed import Feed, WorkItem
@@ -144,6 +144,7 @@ async def _work(parts: RunParts) -> None:
     """One worker: a sample at a time. It takes the next only when the last is committed, so that after a
     kill at most one request per worker has been paid for and not recorded."""
     feed, do, journal, progress = parts.feed, parts.worker.do, parts.journal, parts.progress
+    append = journal.append  # what `finish` does where nothing is replaced, without the call
     while (item := feed.take() or await feed.next()) is not None:
         progress.in_flight += 1
         try:
@@ -152,7 +153,10 @@ async def _work(parts: RunParts) -> None:
                 if record.calls:
                     await journal.keep(item, record.calls)
                 return
-            await journal.finish(item, record)
+            if item.recorded is None:
+                await append(encode_sample(record))
+            else:
+                await journal.finish(item, record)
         finally:
             progress.in_flight -= 1
         progress.done += 1

@@ -20,6 +20,8 @@ class RunJournal:
         self._store = store
         self._run_id = run_id
         self._writer = writer
+        self.append = writer.append
+        """Store rows as they are."""
 
     def keep(self, item: WorkItem, calls: Sequence[CallRecord]) -> asyncio.Future[None]:
         """Store calls of a sample whose score is not known yet, each as a step of its own.

@@ -109,9 +109,11 @@ class CallLedger:
             self._stop.spent_about(estimated_tokens(request.body, reply))
         output, started = encode_json(reply_to_json(reply)), reply.started_at
         kept = request.payload if request.record is None else request.record
-        sample.add(
-            CallRecord(key or "", digest, kept, output, failure is None, started, started + reply.latency_s)
-        )
+        ended = started + reply.latency_s
+        if key is None:  # `add` without the call
+            sample.calls = (CallRecord("", digest, kept, output, failure is None, started, ended),)
+        else:
+            sample.add(CallRecord(key, digest, kept, output, failure is None, started, ended))
         return reply
 
     async def known_elsewhere(self, digest: bytes) -> bytes | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from benchwright.benchmarks import Answer, BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_of
+from benchwright.benchmarks import Answer, BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_reader
 from benchwright.core import BenchwrightError, Outcome, ReplyStatus
 from benchwright.engine._calls import SampleCalls
 from benchwright.engine._group import StopAtOnce
@@ -68,6 +68,7 @@ class Scoring:
         self, spec: BenchmarkSpec, *, ask_model: AskModel, ask_judge: AskJudge, threads: int
     ) -> None:
         self._spec = spec
+        self._target = target_reader(spec)
         self._ask_model = ask_model
         self._ask_judge = ask_judge
         self._loop = asyncio.get_running_loop()
@@ -92,7 +93,7 @@ class Scoring:
     def score(self, calls: SampleCalls, answer: Answer) -> Scored | Awaitable[Scored]:
         """Score one answer: at once where the scorer is quick, else as something to await."""
         spec = self._spec
-        target = target_of(spec, calls.item.row)
+        target = self._target(calls.item.row)
         if answer.skipped is not None:
             return Scored(Outcome.SKIPPED, None, answer.skipped, target)
         reply = answer.reply
@@ -118,7 +119,7 @@ class Scoring:
         failure: BaseException | None = None
         scores: Scores | None = None
         try:
-            result = call_scorer(spec, sample)
+            result = spec.scorer(sample, sample.config) if spec.passes_config else spec.scorer(sample)
             if type(result) is not dict and inspect.isawaitable(result):
                 return self._later(live, sample, answer, result)
             scores = _checked(result)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from benchwright.benchmarks._requests import (
     Generation,
-    body_settings,
     chat_request,
-    completions_request,
+    chat_requests,
+    completions_requests,
     with_row_length,
 )
 from benchwright.benchmarks._strategies.base import Answer, Asking, RowPlan, Strategy
@@ -36,11 +36,11 @@ class Generate(Strategy):
         echo_tokens: int = 0,
     ) -> None:
         super().__init__(spec, prompts, generation, model_type, echo_tokens=echo_tokens)
-        self._settings = body_settings(generation)
         self._length_field = spec.max_tokens_field
         self._media = spec.media
         self._history = spec.history
-        self._request = chat_request if model_type == "chat" else completions_request
+        self._requests = chat_requests if model_type == "chat" else completions_requests
+        self._request = self._requests(generation)
 
     @classmethod
     def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
@@ -70,17 +70,16 @@ class Generate(Strategy):
         if self._check_row is not None:
             self._check_row(row)
         prompt = self._build(row)
-        generation, settings = self._generation, self._settings
+        generation, make = self._generation, self._request
         if self._length_field is not None:
             generation = with_row_length(generation, row, self._length_field)
             if generation is not self._generation:
-                settings = body_settings(generation)
+                make = self._requests(generation)
         if self._history is not None and (history := self._history(row)):
-            return chat_request(prompt, generation, repeat=repeat, history=history, settings=settings)
+            return chat_request(prompt, generation, repeat=repeat, history=history)
         if self._media is not None:
-            media = self._media(row)
-            return chat_request(prompt, generation, repeat=repeat, media=media, settings=settings)
-        return self._request(prompt, generation, repeat=repeat, settings=settings)
+            return chat_request(prompt, generation, repeat=repeat, media=self._media(row))
+        return make(prompt, repeat)
 
     async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
         """The reply's text."""
