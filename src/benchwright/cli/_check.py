@@ -52,15 +52,14 @@ def check_resolved(
 ) -> int:
     """Check what was resolved; `tasks` as for `check_pairs`."""
     from benchwright.cli import _code
-    from benchwright.sdk import Program, Workflow
-    from benchwright.suites import Suite
+    from benchwright.sdk import Benchmarks, Program, Questions, Workflow
 
     if isinstance(found, Program | Workflow):
         return _code.check_program(found.plan, output)
     refuse_code_flags(arguments, arguments.target or "what is named")
-    if isinstance(found, Suite):
-        return check_pairs(found, options, arguments, output, tasks=tasks)
-    return check_targets(found, arguments, options, output)
+    if isinstance(found, Benchmarks | Questions):
+        return check_targets(found, arguments, options, output)
+    return check_pairs(found, options, arguments, output, tasks=tasks)
 
 
 def add_gold_flag(parser: Parser) -> None:

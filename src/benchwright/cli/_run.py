@@ -64,8 +64,7 @@ def _execute(arguments: Namespace, output: Output) -> int:
 
 def _run(arguments: Namespace, output: Output) -> int:
     from benchwright.datasets import hub_commits
-    from benchwright.sdk import Program, Workflow
-    from benchwright.suites import Suite
+    from benchwright.sdk import Benchmarks, Program, Questions, Workflow
 
     options = run_options(arguments)
     with hub_commits():  # resolving and running see the same commit of a hub dataset
@@ -79,9 +78,9 @@ def _run(arguments: Namespace, output: Output) -> int:
 
             return _code.run_and_print(found.plan, arguments, output)
         refuse_code_flags(arguments, arguments.target or "what is named")
-        if isinstance(found, Suite):
-            return run_pairs(found, options, arguments, output)
-        return _run_benchmarks(found, options, arguments, output)
+        if isinstance(found, Benchmarks | Questions):
+            return _run_benchmarks(found, options, arguments, output)
+        return run_pairs(found, options, arguments, output)
 
 
 def _run_benchmarks(

@@ -105,12 +105,13 @@ def resolved(arguments: Namespace, options: RunOptions) -> Resolved:
     from pathlib import Path
 
     from benchwright.sdk import resolve
-    from benchwright.suites import command_suite
 
     cwd = Path.cwd()
     how = suite_options(arguments)
     if arguments.target is not None:
         return resolve(arguments.target, options, how, config_dir=arguments.config_dir)
+    from benchwright.suites import command_suite
+
     return command_suite(
         files=arguments.custom_dataset_path or [],
         datasets=arguments.datasets or [],

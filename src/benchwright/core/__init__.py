@@ -27,6 +27,8 @@ from benchwright.core._errors import (
     worst_exit_code,
 )
 from benchwright.core._folders import make_private, own_ancestors, refuse_foreign
+from benchwright.core._fronts import lazy_front
+from benchwright.core._hashing import canonical_json, content_hash, encode_json
 from benchwright.core._json import (
     MAX_DEPTH,
     JsonObject,
@@ -228,6 +230,7 @@ __all__ = [
     "known_outcome",
     "known_run_status",
     "known_secrets",
+    "lazy_front",
     "listed",
     "load_each",
     "load_exact_json",

@@ -1,55 +1,5 @@
 """The front that Python users see: what the commands do, as functions."""
 
-from benchwright.config import RunOptions, SuiteOptions
-from benchwright.runs import RunResult
-from benchwright.sdk._cancel_and_remove import Canceled, Removed, remove_run
-from benchwright.sdk._compare import compare
-from benchwright.sdk._doctor import Diagnosis, diagnose
-from benchwright.sdk._evaluations import Evaluation, list_evaluations
-from benchwright.sdk._front import check, rescore, resume, run
-from benchwright.sdk._judge import judge_score
-from benchwright.sdk._kinds import RUN_KINDS, KindRow, cancel_run, kind_of, view_of
-from benchwright.sdk._known_models import KnownModel, list_models
-from benchwright.sdk._plugins import ListedPlugin, list_plugins
-from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, resolve
-from benchwright.sdk._validate import validate
-from benchwright.suites import SuiteResult, run_suite
-from benchwright.workflows import ProgramResult
+from benchwright.core import lazy_front
 
-__all__ = [
-    "RUN_KINDS",
-    "Benchmarks",
-    "Canceled",
-    "Diagnosis",
-    "Evaluation",
-    "KindRow",
-    "KnownModel",
-    "ListedPlugin",
-    "Program",
-    "ProgramResult",
-    "Questions",
-    "Removed",
-    "Resolved",
-    "RunOptions",
-    "RunResult",
-    "SuiteOptions",
-    "SuiteResult",
-    "Workflow",
-    "cancel_run",
-    "check",
-    "compare",
-    "diagnose",
-    "judge_score",
-    "kind_of",
-    "list_evaluations",
-    "list_models",
-    "list_plugins",
-    "remove_run",
-    "rescore",
-    "resolve",
-    "resume",
-    "run",
-    "run_suite",
-    "validate",
-    "view_of",
-]
+__getattr__, __all__ = lazy_front(__name__, __file__)

@@ -39,10 +39,6 @@ from benchwright.runs import (
 )
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written, resolve
 from benchwright.store import Store, existing_workspace, find_workspace, open_existing, open_store
-from benchwright.suites import Suite, check_suite, run_suite
-from benchwright.workflows import program_executable, resume_program, run_program
-
-_RESOLVED = (Benchmarks, Questions, Suite, Program, Workflow)
 
 
 @overload
@@ -103,17 +99,21 @@ def run(
     cwd = Path.cwd()
     config = find_config(cwd)
     found = _resolved(target, options, how)
-    if isinstance(found, Suite):
-        return run_suite(
-            found, options, how,
-            watcher=watcher, endpoint=endpoint, finished=lambda pair: _report(finished, pair.result),
-        )  # fmt: skip
     place = find_workspace(cwd, options.workspace)
     if isinstance(found, Program | Workflow):
+        from benchwright.workflows import run_program
+
         if endpoint is not None:
             raise UsageError(f"endpoint: {found.plan.target} is a program, which calls its models itself")
         with open_store(place) as store:
             return run_program(store, found.plan)
+    if not isinstance(found, Benchmarks | Questions):
+        from benchwright.suites import run_suite
+
+        return run_suite(
+            found, options, how,
+            watcher=watcher, endpoint=endpoint, finished=lambda pair: _report(finished, pair.result),
+        )  # fmt: skip
     if how.mode == "infer":
         options = replace(options, infer_only=True)
     results = run_targets(
@@ -148,11 +148,15 @@ def check(
     refuse_while_loading("check")
     options, how = _options(options, keywords, "check")
     found = _resolved(target, options, how)
-    if isinstance(found, Suite):
-        return check_suite(found, options, how.over(found.settings))
     if isinstance(found, Program | Workflow):
+        from benchwright.workflows import program_executable
+
         program_executable(found.plan.command, found.plan.cwd)
         return found.plan
+    if not isinstance(found, Benchmarks | Questions):
+        from benchwright.suites import check_suite
+
+        return check_suite(found, options, how.over(found.settings))
     return check_targets(found.targets, options, find_config(Path.cwd()))
 
 
@@ -191,6 +195,8 @@ def resume(
     with _recorded_store(run, chosen.workspace) as store:
         found = recorded(store, run)
         if found.kind == "workflow":
+            from benchwright.workflows import resume_program
+
             return resume_program(store, found)
         job = claimed(
             store,
@@ -255,8 +261,13 @@ def _options(
 
 
 def _resolved(target: Written | Resolved, options: RunOptions, how: SuiteOptions) -> Resolved:
-    if isinstance(target, _RESOLVED):
+    if isinstance(target, Benchmarks | Questions | Program | Workflow):
         return target
+    if not isinstance(target, str | os.PathLike):
+        from benchwright.suites import Suite
+
+        if isinstance(target, Suite):
+            return target
     return resolve(target, options, how)
 
 

@@ -9,12 +9,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
-from benchwright.config import ConfigFile, RunOptions, SuiteOptions, find_config
+from benchwright.config import SUITE_SUFFIXES, ConfigFile, RunOptions, SuiteOptions, find_config
 from benchwright.runs import Target, find_targets
-from benchwright.suites import Suite, chosen_models, command_suite, load_suite
-from benchwright.workflows import ProgramPlan, plan_program, refuse_settings
+
+if TYPE_CHECKING:  # rooms of suites and programs are loaded for targets that may be one
+    from benchwright.suites import Suite
+    from benchwright.workflows import ProgramPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Workflow:
 Written: TypeAlias = str | os.PathLike[str] | Callable[..., Any]
 """What users give as a target: a path, a URI, a name, or a decorated function."""
 
-Resolved: TypeAlias = Benchmarks | Questions | Suite | Program | Workflow
+Resolved: TypeAlias = Union[Benchmarks, Questions, "Suite", Program, Workflow]
 """What a target can be."""
 
 
@@ -81,18 +83,39 @@ def resolve(
     cwd = cwd or Path.cwd()
     config = config or find_config(cwd)
     if isinstance(target, str | os.PathLike):
-        written = os.fspath(target)
-        plan = plan_program(written, config, cwd, options.input)
-        if plan is not None:
-            refuse_settings(written, [*options.given(), *how.given()])
-            return Workflow(plan) if plan.config is None else Program(plan)
-        suite = load_suite(written, cwd=cwd)
-        if suite is not None:
-            if not how.models:
-                return suite
-            return chosen_models(suite, how.models, config_dir=config_dir, cwd=cwd)
-        target = written
+        target = os.fspath(target)
+        other = _program(target, options, how, config, cwd) or _suite(target, how, config_dir, cwd)
+        if other is not None:
+            return other
     if how.needs_a_suite and (isinstance(target, str) or callable(target)):
+        from benchwright.suites import command_suite
+
         return command_suite(targets=[target], models=how.models or (), config_dir=config_dir, cwd=cwd)
     found = tuple(find_targets(target, config, cwd, options))
     return Questions(found[0]) if found[0].questions is not None else Benchmarks(found)
+
+
+def _program(
+    target: str, options: RunOptions, how: SuiteOptions, config: ConfigFile | None, cwd: Path
+) -> Program | Workflow | None:
+    entry = None if config is None else config.benchmarks.get(target)
+    if (entry is None or entry.code is None) and not target.partition(":")[0].endswith(".py"):
+        return None
+    from benchwright.workflows import plan_program, refuse_settings
+
+    plan = plan_program(target, config, cwd, options.input)
+    if plan is None:
+        return None
+    refuse_settings(target, [*options.given(), *how.given()])
+    return Workflow(plan) if plan.config is None else Program(plan)
+
+
+def _suite(target: str, how: SuiteOptions, config_dir: str | None, cwd: Path) -> Suite | None:
+    if not target.lower().endswith(SUITE_SUFFIXES):
+        return None
+    from benchwright.suites import chosen_models, load_suite
+
+    suite = load_suite(target, cwd=cwd)
+    if suite is None or not how.models:
+        return suite
+    return chosen_models(suite, how.models, config_dir=config_dir, cwd=cwd)

@@ -1,0 +1,33 @@
+"""Fronts of rooms that load a name's module when the name is first used."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
+
+
+def lazy_front(room: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
+    """`__getattr__` and `__all__` of a room. The stub next to its `__init__.py` is the only list of its names: type
+    checkers read it, and so does this. Start-up then loads the modules that a command uses, and no others."""
+    homes: dict[str, str] = {}
+    for module, several, one in _IMPORT.findall(Path(file).with_suffix(".pyi").read_text(encoding="utf-8")):
+        for name in (several or one).split(","):
+            if name.strip():
+                homes[name.split()[-1]] = module
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {room!r} has no attribute {name!r}")
+        value = getattr(import_module(homes[name]), name)
+        setattr(sys.modules[room], name, value)
+        return value
+
+    return load, sorted(
+        homes, key=lambda name: (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+    )

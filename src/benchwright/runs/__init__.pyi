@@ -1,0 +1,59 @@
+"""One run of a benchmark: from a target and options to a plan, a job and a result; resumed or scored again."""
+
+from benchwright.runs._check import check_targets, with_problems
+from benchwright.runs._jobs import Ended, Job, leave, perform_jobs
+from benchwright.runs._loops import in_event_loop
+from benchwright.runs._models import UNNAMED, choose_model, scripted_model
+from benchwright.runs._questions import (
+    ONLY_MCQ,
+    QUESTION_SETTINGS,
+    fitting,
+    question_options,
+    refuse_idle,
+    refuse_unheard,
+)
+from benchwright.runs._rescore import rescore_plan
+from benchwright.runs._result import RunResult, called, recorded, recorded_result
+from benchwright.runs._resume import claimed, forget_failures, refuse_adopted
+from benchwright.runs._run import (
+    Plan,
+    find_targets,
+    queue_plans,
+    run_settings,
+    run_targets,
+)
+from benchwright.runs._targets import Target, resolve_targets
+
+__all__ = [
+    "ONLY_MCQ",
+    "QUESTION_SETTINGS",
+    "UNNAMED",
+    "Ended",
+    "Job",
+    "Plan",
+    "RunResult",
+    "Target",
+    "called",
+    "check_targets",
+    "choose_model",
+    "claimed",
+    "find_targets",
+    "fitting",
+    "forget_failures",
+    "in_event_loop",
+    "leave",
+    "perform_jobs",
+    "question_options",
+    "queue_plans",
+    "recorded",
+    "recorded_result",
+    "refuse_adopted",
+    "refuse_idle",
+    "refuse_unheard",
+    "rescore_plan",
+    "resolve_targets",
+    "run_settings",
+    "run_targets",
+    "scripted_model",
+    "with_problems",
+]

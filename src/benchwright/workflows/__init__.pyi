@@ -1,0 +1,92 @@
+"""Durable workflows: their steps, datasets and model calls, the clients that record them, and programs as runs."""
+
+from benchwright.workflows._canonical import hash_json, stable_stringify
+from benchwright.workflows._client import BenchwrightClient, BenchwrightRun, RunRecord, StepParams
+from benchwright.workflows._concurrency import Outcome, collect_async_iter, iter_async_with_concurrency
+from benchwright.workflows._context import WorkflowContext, emit, step
+from benchwright.workflows._datasets import (
+    Dataset,
+    DatasetStats,
+    RowError,
+    dataset,
+    map_dataset,
+)
+from benchwright.workflows._descriptor import WorkflowDescriptor, workflow
+from benchwright.workflows._entrypoint import entrypoint
+from benchwright.workflows._environment import child_environment
+from benchwright.workflows._errors import (
+    ApiError,
+    MissingKeyError,
+    StepTimeoutError,
+    WorkflowError,
+    error_message,
+)
+from benchwright.workflows._llm import (
+    AssistantMessage,
+    LLMError,
+    LLMMessage,
+    LLMReply,
+    ModelProvider,
+    SystemMessage,
+    UserMessage,
+    call_llm,
+)
+from benchwright.workflows._program_plan import ProgramPlan, plan_program, program_executable, refuse_settings
+from benchwright.workflows._program_result import ProgramResult
+from benchwright.workflows._recorder import Recorder
+from benchwright.workflows._run_program import Serve, ServerBeside, resume_program, run_program
+from benchwright.workflows._scripts import find_script, run_script
+from benchwright.workflows._sources import DatasetSource
+from benchwright.workflows._watcher import ProgramProgress, ProgramWatcher
+
+__all__ = [
+    "ApiError",
+    "AssistantMessage",
+    "BenchwrightClient",
+    "BenchwrightRun",
+    "Dataset",
+    "DatasetSource",
+    "DatasetStats",
+    "LLMError",
+    "LLMMessage",
+    "LLMReply",
+    "MissingKeyError",
+    "ModelProvider",
+    "Outcome",
+    "ProgramPlan",
+    "ProgramProgress",
+    "ProgramResult",
+    "ProgramWatcher",
+    "Recorder",
+    "RowError",
+    "RunRecord",
+    "Serve",
+    "ServerBeside",
+    "StepParams",
+    "StepTimeoutError",
+    "SystemMessage",
+    "UserMessage",
+    "WorkflowContext",
+    "WorkflowDescriptor",
+    "WorkflowError",
+    "call_llm",
+    "child_environment",
+    "collect_async_iter",
+    "dataset",
+    "emit",
+    "entrypoint",
+    "error_message",
+    "find_script",
+    "hash_json",
+    "iter_async_with_concurrency",
+    "map_dataset",
+    "plan_program",
+    "program_executable",
+    "refuse_settings",
+    "resume_program",
+    "run_program",
+    "run_script",
+    "stable_stringify",
+    "step",
+    "workflow",
+]
