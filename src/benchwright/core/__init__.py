@@ -28,7 +28,6 @@ from benchwright.core._errors import (
 )
 from benchwright.core._folders import make_private, own_ancestors, refuse_foreign
 from benchwright.core._fronts import lazy_front
-from benchwright.core._hashing import canonical_json, content_hash, encode_json
 from benchwright.core._json import (
     MAX_DEPTH,
     JsonObject,
