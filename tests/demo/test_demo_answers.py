@@ -7,7 +7,7 @@ import time
 import pytest
 
 from benchwright.demo._answers import Answerer
-from benchwright.demo._prompts import last_question
+from benchwright.demo._requests import last_question
 
 RIGHT = Answerer(1.0, 0)
 WRONG = Answerer(0.0, 0)

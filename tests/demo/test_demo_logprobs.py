@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchwright.core import EchoedTokens
 from benchwright.demo import DemoEndpoint, DemoModel, DemoSettings
-from benchwright.demo._choices import DemoChoice
+from benchwright.demo._completions import DemoChoice
 from benchwright.endpoints import continuation_likelihood, learn_echo
 
 PROMPTS = [

@@ -9,9 +9,9 @@ import pytest
 
 from benchwright.core import UsageError
 from benchwright.demo import DemoModel, DemoSettings, FaultMix
-from benchwright.demo._bodies import DemoRefusalError
-from benchwright.demo._choices import DemoCompletion
-from benchwright.demo._tokens import count_tokens
+from benchwright.demo._completions import DemoCompletion
+from benchwright.demo._requests import DemoRefusalError
+from benchwright.demo._words import count_tokens
 
 
 def chat(content: Any, repeat: int = 0, *, skill: float = 1.0, **body: Any) -> DemoCompletion:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchwright.demo._tokens import count_tokens, split_tokens, token_offsets
+from benchwright.demo._words import count_tokens, split_tokens, token_offsets
 
 AWKWARD = [
     "",

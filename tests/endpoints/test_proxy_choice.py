@@ -9,9 +9,9 @@ from loopback_server import Call, chat, in_loop, serving
 
 from benchwright.core import ConfigError
 from benchwright.endpoints import LOOP_CLOCK, USUAL, EndpointSettings, open_endpoint
+from benchwright.endpoints._addresses import proxy_for
 from benchwright.endpoints._lean import LeanTransport
 from benchwright.endpoints._open import _transport, proxy_of
-from benchwright.endpoints._proxies import proxy_for
 from benchwright.endpoints._reqwest import ReqwestTransport
 
 

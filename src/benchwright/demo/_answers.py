@@ -6,17 +6,13 @@ import re
 from typing import NamedTuple
 
 from benchwright.demo._arithmetic import calculate
-from benchwright.demo._chance import Chance, limit_of
-from benchwright.demo._facts import recall
-from benchwright.demo._guesses import WORDS, chatter, guess, is_open_task
-from benchwright.demo._numbers import Worked, show_number
-from benchwright.demo._options import choose, find_options
-from benchwright.demo._phrases import combine
-from benchwright.demo._prompts import Question, is_judge_prompt, last_question
-from benchwright.demo._solved import Kind, Solved
-from benchwright.demo._text_tasks import rewrite
-from benchwright.demo._word_problems import solve_word_problem
-from benchwright.demo._yes_no import decide, is_yes_no
+from benchwright.demo._facts import recall, rewrite
+from benchwright.demo._faults import Chance, limit_of
+from benchwright.demo._numbers import Kind, Solved, Worked, show_number
+from benchwright.demo._options import choose, decide, find_options, is_yes_no
+from benchwright.demo._requests import Question, is_judge_prompt, last_question
+from benchwright.demo._word_problems import combine, solve_word_problem
+from benchwright.demo._words import WORDS, chatter, guess, is_open_task
 
 _REASONED = re.compile(
     r"\bstep[- ]by[- ]step\b|\bthink (?:first|aloud|carefully)\b|\bshow your (?:work|reasoning)\b"

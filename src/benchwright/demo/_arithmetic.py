@@ -18,7 +18,7 @@ from benchwright.demo._numbers import (
     show_number,
     with_figures,
 )
-from benchwright.demo._phrases import calculate_phrase
+from benchwright.demo._word_problems import calculate_phrase
 
 _OPERATOR = r"\*\*|[-+*/×÷^%−·]|x(?=[ \d(])|plus\b|minus\b|times\b|multiplied by\b|divided by\b|over\b"
 _EXPRESSION = re.compile(

@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 import orjson
 
 from benchwright.core import JsonObject, JsonValue, Route, completions_body
-from benchwright.demo._bodies import DemoRefusalError
-from benchwright.demo._choices import DemoChoice, DemoCompletion
-from benchwright.demo._tokens import split_tokens
+from benchwright.demo._completions import DemoChoice, DemoCompletion
+from benchwright.demo._requests import DemoRefusalError
+from benchwright.demo._words import split_tokens
 from benchwright.endpoints import SERVED_BY_DEMO
 
 _TRITON = re.compile(r"/v2/models/[^/]+(?:/versions/[^/]+)?/generate(_stream)?")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from benchwright.demo._numbers import FIGURE, number_of
-from benchwright.demo._solved import Solved
+from benchwright.demo._numbers import FIGURE, Solved, number_of
 
 _RESPONSE = r"(?:model |student |candidate |submitted |assistant |ai )?(?:response|submission|prediction|output|answer)"
 _REFERENCE = r"(?:the )?(?:reference|gold|expected|correct|target|ground[- ]truth|ideal)(?: (?:answer|response|output|solution))?"

@@ -14,10 +14,9 @@ from collections.abc import Callable, Sequence
 from math import log, log1p
 from zlib import crc32
 
-from benchwright.demo._chance import ONE, share
-from benchwright.demo._guesses import WORDS
-from benchwright.demo._prompts import ends_in_cue
-from benchwright.demo._tokens import split_tokens
+from benchwright.demo._faults import ONE, share
+from benchwright.demo._requests import ends_in_cue
+from benchwright.demo._words import WORDS, split_tokens
 
 END = "\n"
 """The token that stands for the end of an answer."""

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from benchwright.core import EchoedTokens, JsonObject, Route, encode_json
 from benchwright.demo._answers import Answer, Answerer, on_one_line
-from benchwright.demo._bodies import (
+from benchwright.demo._completions import (
+    DemoChoice,
+    DemoCompletion,
+    after,
+    cut,
+    echoed,
+    followed,
+    shortened,
+)
+from benchwright.demo._logprobs import END, Reader
+from benchwright.demo._requests import (
     Conversation,
     DemoRefusalError,
     read_count,
@@ -19,19 +29,8 @@ from benchwright.demo._bodies import (
     read_top,
     read_variation,
 )
-from benchwright.demo._choices import (
-    DemoChoice,
-    DemoCompletion,
-    after,
-    cut,
-    echoed,
-    followed,
-    shortened,
-)
-from benchwright.demo._guesses import chatter
-from benchwright.demo._logprobs import END, Reader
 from benchwright.demo._settings import DemoSettings
-from benchwright.demo._tokens import count_tokens, split_tokens, token_offsets
+from benchwright.demo._words import chatter, count_tokens, split_tokens, token_offsets
 
 _MESSAGE_TOKENS = 3
 """Tokens that a chat message costs beyond its text."""
@@ -129,7 +128,7 @@ class DemoModel:
         schema = named.get("schema") if isinstance(named, dict) else None
         if not isinstance(schema, dict):
             return answer.text
-        from benchwright.demo._arguments import Filler
+        from benchwright.demo._tools import Filler
 
         filled = Filler(talk.user).fill(schema)
         for name in ("answer", "grade", "result", "final_answer", "verdict"):

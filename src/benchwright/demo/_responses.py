@@ -12,14 +12,20 @@ from time import time
 import orjson
 
 from benchwright.core import ROUTE_PATHS, JsonObject, Route, encode_json
-from benchwright.demo._bodies import DemoRefusalError
-from benchwright.demo._choices import DemoCompletion
+from benchwright.demo._completions import (
+    DemoCompletion,
+    error_body,
+    model_body,
+    models_body,
+    reply_body,
+    stream_events,
+)
 from benchwright.demo._faults import Faults
 from benchwright.demo._forms import Served, served_at
 from benchwright.demo._http import LAST_CHUNK, HttpRequest, chunk, response_head
 from benchwright.demo._model import DemoModel
+from benchwright.demo._requests import DemoRefusalError
 from benchwright.demo._settings import DemoSettings, FaultKind
-from benchwright.demo._wire import error_body, model_body, models_body, reply_body, stream_events
 
 _JSON = "application/json"
 _EVENTS = "text/event-stream; charset=utf-8"

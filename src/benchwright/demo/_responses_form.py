@@ -8,10 +8,9 @@ from typing import Any
 import orjson
 
 from benchwright.core import JsonObject, JsonValue, Route
-from benchwright.demo._bodies import DemoRefusalError
-from benchwright.demo._choices import DemoChoice, DemoCompletion
-from benchwright.demo._tokens import split_tokens
-from benchwright.demo._wire import error_body
+from benchwright.demo._completions import DemoChoice, DemoCompletion, error_body
+from benchwright.demo._requests import DemoRefusalError
+from benchwright.demo._words import split_tokens
 from benchwright.endpoints import SERVED_BY_DEMO
 
 _SAME = ("model", "temperature", "top_p", "stream", "parallel_tool_calls", "seed")

@@ -1,4 +1,6 @@
-"""Tool calls of the demo model: whether to call, which tool, with what arguments."""
+"""Tool calls of the demo model: whether to call, which tool, and its arguments out of the text (numbers, names, quoted words,
+enumerated values, dates, lists).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,169 @@ import re
 from typing import NamedTuple
 
 from benchwright.core import JsonObject, JsonValue, encode_json
-from benchwright.demo._arguments import Filler, name_words
+from benchwright.demo._numbers import FIGURE, Number, number_of, with_figures
 
+_QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'(?!\w)|“([^”\n]+)”")
+_NAME = re.compile(
+    r"(?<![.!?] )(?<!^)\b[A-Z][\w'’-]+(?:(?:, | )[A-Z][\w'’-]+)*|\b[A-Z][\w-]+(?:(?:, | )[A-Z][\w'’-]+)+"
+)
+_DATE = re.compile(
+    r"\b\d{4}-\d{2}-\d{2}\b|\b(?:today|tomorrow|yesterday|tonight)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
+    re.IGNORECASE,
+)
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
+_URL = re.compile(r"https?://\S+")
+_LIST = re.compile(r"\[([^\]]*)\]")
+_AFTER = re.compile(
+    r"\b(?:in|for|of|at|to|from|about|named|called|with)\s+(?:the\s+)?([^\W\d_][\w'-]*)", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_LOWER_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
+_NO = re.compile(r"\b(?:no|not|without|don't|disable|off|false|exclude)\b", re.IGNORECASE)
+_INTEGERS = frozenset(("integer", "int", "long", "short", "byte", "bigint"))
+_NUMBERS = frozenset(("number", "float", "double"))
+_LISTS = frozenset(("array", "list", "tuple", "arraylist"))
+_OBJECTS = frozenset(("object", "dict", "hashmap"))
+_MAX_DEPTH = 6
+
+
+def name_words(name: str) -> list[str]:
+    """`getWeather_forecast` as get, weather, forecast."""
+    return [part.lower() for part in _LOWER_UPPER.split(name) if part]
+
+
+class Filler:
+    """Fills schemas from one text; a value once used is not handed out again."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lowered = text.lower()
+        counted = with_figures(text)
+        self._figures = [m for m in FIGURE.finditer(counted) if len(m.group()) <= 20]
+        self._counted = counted.lower()
+        self._quoted = [next(filter(None, m.groups())) for m in _QUOTED.finditer(text)]
+        self._names = [m.group() for m in _NAME.finditer(text)]
+
+    def fill(self, schema: JsonObject, depth: int = 0) -> JsonObject:
+        """Values for an object schema. Optional properties only where the text has something for them."""
+        properties = schema.get("properties")
+        if not isinstance(properties, dict) or depth > _MAX_DEPTH:
+            return {}
+        listed = schema.get("required")
+        required = set(map(str, listed)) if isinstance(listed, list) else set(properties)
+        filled: JsonObject = {}
+        for name, sub in sorted(properties.items(), key=lambda item: item[0] not in required):
+            value = self._value(name, sub if isinstance(sub, dict) else {}, name in required, depth)
+            if value is not None:
+                filled[name] = value
+        return {name: filled[name] for name in properties if name in filled}
+
+    def _value(self, name: str, schema: JsonObject, required: bool, depth: int) -> JsonValue:
+        if "const" in schema:
+            return schema["const"]
+        options = schema.get("enum")
+        if isinstance(options, list) and options:
+            return self._enumerated(options, required)
+        kind = schema.get("type")
+        if isinstance(kind, list):
+            kind = next((k for k in kind if k != "null"), "string")
+        kind = str(kind or "string").lower()
+        mentioned = any(word in self._lowered for word in name_words(name) if len(word) > 2)
+        if kind in ("boolean", "bool"):
+            if mentioned or required:
+                return _NO.search(self._lowered) is None
+            return None
+        if kind in _INTEGERS or kind in _NUMBERS:
+            return self._number(name, kind in _INTEGERS, required, mentioned)
+        if kind in _LISTS:
+            return self._list(name, schema, required, depth)
+        if kind in _OBJECTS:
+            return self.fill(schema, depth + 1) if required else None
+        return self._string(name, schema, required, mentioned)
+
+    def _enumerated(self, options: list[JsonValue], required: bool) -> JsonValue:
+        for option in options:
+            if isinstance(option, str) and re.search(
+                rf"(?<!\w){re.escape(option.lower())}(?!\w)", self._lowered
+            ):
+                return option
+        for option in options:
+            if isinstance(option, str) and any(
+                word in self._lowered for word in name_words(option) if len(word) > 3
+            ):
+                return option
+        return options[0] if required else None
+
+    def _number(self, name: str, whole: bool, required: bool, mentioned: bool) -> JsonValue:
+        match = self._nearest_figure(name) if mentioned else None
+        if match is None and required and self._figures:
+            match = self._figures[0]
+        if match is None:
+            return (1 if whole else 1.0) if required else None
+        self._figures.remove(match)
+        value: Number = number_of(match.group())
+        return int(value) if whole else value
+
+    def _nearest_figure(self, name: str) -> re.Match[str] | None:
+        """The figure that stands closest behind, else before, a word of the property's name."""
+        best, nearest = None, 40
+        for word in name_words(name):
+            at = self._counted.find(word) if len(word) > 2 else -1
+            if at < 0:
+                continue
+            for match in self._figures:
+                after = match.start() - at - len(word)
+                distance = after if after >= 0 else 2 * (at - match.end()) + 4
+                if 0 <= distance < nearest:
+                    best, nearest = match, distance
+        return best
+
+    def _list(self, name: str, schema: JsonObject, required: bool, depth: int) -> JsonValue:
+        items = schema.get("items")
+        kind = str(items.get("type", "string")).lower() if isinstance(items, dict) else "string"
+        bracketed = _LIST.search(self._text)
+        source = bracketed.group(1) if bracketed else ""
+        if kind in _INTEGERS or kind in _NUMBERS:
+            figures = FIGURE.findall(source) or [match.group() for match in self._figures]
+            if figures:
+                self._figures.clear()
+                return [
+                    int(number_of(f)) if kind in _INTEGERS else number_of(f) for f in figures if len(f) <= 20
+                ]
+            return [] if required else None
+        if kind in _OBJECTS and isinstance(items, dict):
+            return [self.fill(items, depth + 1)] if required else None
+        words = [part.strip(" '\"") for part in source.split(",") if part.strip()]
+        found: list[JsonValue] = [*(words or self._quoted or self._names)]
+        if not found and required:
+            found = [self._string(name, {}, True, False)]
+        return found or None
+
+    def _string(self, name: str, schema: JsonObject, required: bool, mentioned: bool) -> JsonValue:
+        words = set(name_words(name))
+        for hints, pattern in (
+            ({"date", "day", "when"}, _DATE),
+            ({"email", "mail"}, _MAIL),
+            ({"url", "link", "website"}, _URL),
+        ):
+            if words & hints or schema.get("format") in hints:
+                match = pattern.search(self._text)
+                if match is not None:
+                    return match.group()
+        if not required and not mentioned:
+            return None
+        for pool in (self._quoted, self._names):
+            if pool:
+                return pool.pop(0)
+        if not required:
+            return None
+        after = _AFTER.search(self._text)
+        if after is not None:
+            return after.group(1)
+        rest = _WORD.findall(self._text)
+        return rest[-1] if rest else ""
+
+
 _COMMON = frozenset(
     {
         "the", "and", "for", "with", "from", "that", "this", "what", "which", "how", "are", "you", "can",

@@ -27,9 +27,9 @@ from benchwright.endpoints._settings import (
 from benchwright.endpoints._wires.formats import WIRE_PLUGINS, wire_format
 
 if TYPE_CHECKING:
-    from benchwright.endpoints._captured import captured_bodies
     from benchwright.endpoints._echo import EchoProfile, learn_echo
-    from benchwright.endpoints._echo_verdict import EchoRefusedError
+    from benchwright.endpoints._echo_checks import EchoRefusedError
+    from benchwright.endpoints._endpoint import captured_bodies
     from benchwright.endpoints._likelihood import (
         ChoiceLikelihood,
         EmptyContinuationError,
@@ -117,7 +117,7 @@ _LAZY = {
     "ChoiceLikelihood": "_likelihood",
     "Collector": "_wires.wire",
     "EchoProfile": "_echo",
-    "EchoRefusedError": "_echo_verdict",
+    "EchoRefusedError": "_echo_checks",
     "EmptyContinuationError": "_likelihood",
     "EventCollector": "_wires.wire",
     "Limiter": "_limiter",
@@ -131,7 +131,7 @@ _LAZY = {
     "TextCollector": "_wires.plain_text",
     "UnsendableRequestError": "_wires.wire",
     "Wire": "_wires.wire",
-    "captured_bodies": "_captured",
+    "captured_bodies": "_endpoint",
     "continuation_likelihood": "_likelihood",
     "learn_echo": "_echo",
     "listed_models": "_model_list",

@@ -15,8 +15,8 @@ from benchwright.core import (
     load_json,
     redact,
 )
-from benchwright.endpoints._captured import capture
 from benchwright.endpoints._clock import Clock
+from benchwright.endpoints._endpoint import capture
 from benchwright.endpoints._messages import Names, is_html, words_of_body, words_of_json
 from benchwright.endpoints._refused_settings import cut_at
 from benchwright.endpoints._replies import BadReply, read_reply, served_as

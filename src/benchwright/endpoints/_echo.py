@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from benchwright.core import EchoedTokens, JsonObject, ModelReply, ModelRequest, completions_body, encode_json
-from benchwright.endpoints._echo_contrast import EchoedPrompt, judge_contrast
-from benchwright.endpoints._echo_verdict import (
+from benchwright.endpoints._echo_checks import (
     CURE_OTHER_SERVER,
     TOLERANCE,
+    EchoedPrompt,
     EchoRefusedError,
     TokenPair,
+    judge_contrast,
     judge_echo,
 )
 from benchwright.endpoints._endpoint import Endpoint

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from benchwright.core import ModelReply, ModelRequest, RequestFailure
+from benchwright.core import JsonValue, ModelReply, ModelRequest, RequestFailure
 
 if TYPE_CHECKING:
     from benchwright.endpoints._clock import Clock
@@ -92,3 +95,25 @@ class OpenableSettings(Protocol):
     ) -> TimedEndpoint:
         """The endpoint, with the arguments of `open_endpoint`."""
         ...
+
+
+_TAKER: ContextVar[list[JsonValue] | None] = ContextVar("benchwright_captured_bodies", default=None)
+
+
+@contextmanager
+def captured_bodies() -> Iterator[list[JsonValue]]:
+    """Collects the JSON body of every reply that is read within; the last is that of the reply
+    which counts."""
+    bodies: list[JsonValue] = []
+    token = _TAKER.set(bodies)
+    try:
+        yield bodies
+    finally:
+        _TAKER.reset(token)
+
+
+def capture(body: Any) -> None:
+    """A body was read."""
+    bodies = _TAKER.get()
+    if bodies is not None:
+        bodies.append(body)

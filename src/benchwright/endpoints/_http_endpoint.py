@@ -23,8 +23,7 @@ from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._limiter import Limiter
 from benchwright.endpoints._messages import Names
 from benchwright.endpoints._retry import Tries, Trouble, again_of, pause_s
-from benchwright.endpoints._secrets import read_api_key
-from benchwright.endpoints._settings import EndpointSettings
+from benchwright.endpoints._settings import EndpointSettings, read_api_key
 from benchwright.endpoints._transport import Stamps, Transport
 from benchwright.endpoints._wires.formats import wire_format, wire_of
 from benchwright.endpoints._wires.wire import Urls

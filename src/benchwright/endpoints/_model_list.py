@@ -5,8 +5,7 @@ from __future__ import annotations
 from benchwright.core import ConfigError, load_json, redact
 from benchwright.endpoints._messages import words_of_body
 from benchwright.endpoints._open import proxy_of
-from benchwright.endpoints._secrets import read_api_key
-from benchwright.endpoints._settings import EndpointSettings
+from benchwright.endpoints._settings import EndpointSettings, read_api_key
 from benchwright.endpoints._transport import TransportFailure
 from benchwright.endpoints._wires.formats import wire_format
 

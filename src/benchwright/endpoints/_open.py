@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from benchwright.core import remember_secret, url_owner
+from benchwright.endpoints._addresses import is_loopback, proxy_for
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 from benchwright.endpoints._endpoint import USUAL, OpenableSettings, Policy, TimedEndpoint
 from benchwright.endpoints._messages import JUDGE_NAMES, Names
-from benchwright.endpoints._proxies import is_loopback, proxy_for
-from benchwright.endpoints._secrets import read_api_key
-from benchwright.endpoints._settings import EndpointSettings
+from benchwright.endpoints._settings import EndpointSettings, read_api_key
 
 if TYPE_CHECKING:
     from benchwright.endpoints._gate import SendGate

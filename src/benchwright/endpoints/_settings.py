@@ -1,18 +1,43 @@
-"""What a user says about an HTTP endpoint, checked on creation, before anything is sent; and what a run records of a
+"""What a user says about an HTTP endpoint, checked on creation, before anything is sent; its key; and what a run records of a
 script in its place."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 from benchwright.config import HARMLESS, RECORDED, Setting
-from benchwright.core import DEFAULT_API, MODEL_TYPES, Api, ConfigError, ModelType, is_secret_name, suggest
-from benchwright.endpoints._addresses import Address, model_in_url, parse_address
-from benchwright.endpoints._proxies import check_proxy
-from benchwright.endpoints._secrets import read_api_key
+from benchwright.core import (
+    DEFAULT_API,
+    MODEL_TYPES,
+    Api,
+    ConfigError,
+    ModelType,
+    environment_secret,
+    is_secret_name,
+    suggest,
+)
+from benchwright.endpoints._addresses import Address, check_proxy, model_in_url, parse_address
 from benchwright.endpoints._wires.formats import package_of, wire_format
+
+
+def read_api_key(variable: str, setting: str = "--api-key-name") -> str:
+    """The key in an environment variable; an error naming the variable if there is none to be had."""
+    value = environment_secret(variable).strip()
+    if not value:
+        state = "is empty" if variable in os.environ else "is not set"
+        raise ConfigError(
+            f"the API key's environment variable {variable} {state}; nothing was sent. "
+            f"Set it (export {variable}=…), or leave {setting} out if the server needs no key"
+        )
+    if not value.isascii() or not value.isprintable():
+        raise ConfigError(
+            f"the API key in {variable} holds a character that cannot be sent in a header; copy it again"
+        )
+    return value
+
 
 SERVED_BY_DEMO = "benchwright-demo"
 """How `simulate` marks its replies (`system_fingerprint`), so that its numbers are known for what they are."""

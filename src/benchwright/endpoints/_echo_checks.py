@@ -1,9 +1,10 @@
-"""Whether each echoed number belongs to its token: echoes that differ in one place, laid beside each other.
+"""Whether a server's echo can be trusted: the same tokens' log-probabilities, compared two ways. Pure.
 
-Two prompts have a beginning in common and part at some token. That token's own number must differ between
-them, and no number before it may. Where a number before it differs, the numbers stand too far left; where its own
-does not, they stand too far right, or say nothing at all. Unlike a comparison with generated tokens this also
-decides when all tokens are about equally probable.
+Echoed numbers are compared with those of the same tokens when they are generated, and echoes that differ in one place
+with each other. Two prompts have a beginning in common and part at some token. That token's own number must differ
+between them, and no number before it may. Where a number before it differs, the numbers are too far left; where its own
+does not, they are too far right, or say nothing at all. Unlike a comparison with generated tokens this also decides when
+all tokens are about equally probable.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from benchwright.endpoints._echo_verdict import CURE_OTHER_SERVER, CURE_SHIFT, EchoRefusedError, shifted
+from benchwright.core import BenchwrightError
 
 SAME = 0.01
 """Nats; numbers closer than this are the same, on a server without noise."""
@@ -105,3 +106,88 @@ def _after_other_stems(echoes: Sequence[EchoedPrompt]) -> Iterator[float]:
         ours, theirs = one.values[one.first], other.values[other.first]
         if one.tokens[one.first] == other.tokens[other.first] and ours is not None and theirs is not None:
             yield abs(ours - theirs)
+
+
+TOLERANCE = 1.0  # nats; batching and quantised caches move a number by a few hundredths
+CURE_OTHER_SERVER = (
+    "Ranking choices needs a server whose /completions route returns `echo` with `logprobs`, such as vLLM. On "
+    "this one the model can answer in words: leave completions_logprob out where it is asked for (endpoint_type= "
+    "of @benchmark, --model-type, or the model's type in benchwright.toml), and score with one that reads the "
+    "choice from the reply, such as mcq_letter_extract"
+)
+CURE_SHIFT = (
+    "llama-cpp-python does this unless it is started with "
+    "--kv_overrides tokenizer.ggml.add_bos_token=bool:true"
+)
+
+
+class EchoRefusedError(BenchwrightError):
+    """The server's echoed log-probabilities cannot be used for ranking."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPair:
+    """One token's log-probability, generated and echoed, with the echo's neighbours."""
+
+    generated: float
+    """When generated."""
+    echoed: float | None
+    """When echoed."""
+    before: float | None
+    """Of the echoed token before it."""
+    after: float | None
+    """Of the echoed token after it."""
+    unlikely: bool
+    """Whether the token was not the model's choice: such numbers differ most from their neighbours'."""
+
+
+def judge_echo(pairs: Sequence[TokenPair]) -> None:
+    """Refuse, or accept. That the numbers are near each other does not yet show that they are not shifted."""
+    if not pairs:
+        raise EchoRefusedError(
+            "the server's echo could not be checked: no generated token came back as the same token at the "
+            f"same place, so its text offsets or tokens are not those of the text. {CURE_OTHER_SERVER}"
+        )
+    known = [pair for pair in pairs if pair.echoed is not None]
+    if len(known) <= len(pairs) // 2:
+        raise EchoRefusedError(
+            f"{len(pairs) - len(known)} of {len(pairs)} echoed tokens have no log-probability. {CURE_OTHER_SERVER}"
+        )
+    unlikely = [pair for pair in known if pair.unlikely]
+    for group, allowed in ((known, len(known) // 8), (unlikely, len(unlikely) // 3)):
+        if _disagreeing(group) > allowed:
+            raise EchoRefusedError(_disagreement(known))
+
+
+def shifted(side: str) -> str:
+    """What to say of an echo whose numbers stand one token too far left or right."""
+    return f"They are shifted by one: a token's number stands at the token {side} it. {CURE_SHIFT}."
+
+
+def _disagreement(pairs: Sequence[TokenPair]) -> str:
+    wrong = _disagreeing(pairs)
+    worst = max(pairs, key=lambda p: abs(p.generated - (p.echoed or 0.0)))
+    reason = (
+        f"the server's echoed log-probabilities are not those of the tokens: {wrong} of "
+        f"{len(pairs)} disagree by more than {TOLERANCE:g} nat (for example {worst.generated:.2f} when "
+        f"generated, {worst.echoed:.2f} when echoed)"
+    )
+    for side, neighbours in (
+        ("before", [pair.before for pair in pairs]),
+        ("after", [pair.after for pair in pairs]),
+    ):
+        known = [
+            (p.generated, value) for p, value in zip(pairs, neighbours, strict=True) if value is not None
+        ]
+        off = sum(not _near(generated, value) for generated, value in known)
+        if known and off < wrong and off <= len(known) // 8:
+            return f"{reason}. {shifted(side)}"
+    return f"{reason}. {CURE_SHIFT}. {CURE_OTHER_SERVER}"
+
+
+def _disagreeing(pairs: Sequence[TokenPair]) -> int:
+    return sum(not _near(pair.generated, pair.echoed) for pair in pairs)
+
+
+def _near(value: float, other: float | None) -> bool:
+    return other is not None and abs(value - other) <= TOLERANCE
