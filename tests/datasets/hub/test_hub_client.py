@@ -141,6 +141,16 @@ def test_time_limits_are_whole_seconds(hub: LoopbackHub, monkeypatch: pytest.Mon
             load_dataset("hf://a/plain")
 
 
+def test_a_library_that_was_imported_offline_stays_offline(
+    hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.repo("a/plain").commit({"train.jsonl": jsonl(ROWS)})
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(ConfigError, match=r"imported while HF_HUB_OFFLINE was set.*Start Python again"):
+        load_dataset("hf://a/plain")
+    assert hub.seen == []
+
+
 IMPORTED = """
 import json, sys
 from benchwright.datasets import load_dataset

@@ -146,7 +146,7 @@ class Client:
     def stream(self, url: str, span: str = "") -> Iterator[tuple[int, Iterator[bytes]]]:
         """Status and body of one attempt, as it arrives; `span` as in `bytes=100-`."""
         # Not `file_download.http_get`: it hands over 10 MB at a time, so that a connection that breaks more often than
-        # that never makes progress.
+        # that never makes progress. With requests, a break costs up to one block.
         with ExitStack() as stack:
             with self._sending(url) as headers:
                 from huggingface_hub.utils import get_session, hf_raise_for_status
@@ -187,7 +187,7 @@ class Client:
     def _sending(self, url: str) -> Iterator[dict[str, str]]:
         """The headers of a request, guarded. Errors inside become one of the two failures."""
         try:
-            from huggingface_hub.errors import HfHubHTTPError
+            from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
         except ValueError as exc:  # a variable that the library cannot read
             raise ConfigError(f"huggingface_hub cannot be imported: {exc}. Check the HF_… variables") from exc
         self._complete_token()
@@ -200,6 +200,10 @@ class Client:
                 yield headers
         except HfHubHTTPError as exc:
             raise refused(exc) from exc
+        except OfflineModeIsEnabled as exc:
+            raise ConfigError(
+                "huggingface_hub was imported while HF_HUB_OFFLINE was set, and stays offline. Start Python again"
+            ) from exc
         except network_errors() as exc:
             raise unreachable(url, exc) from exc
 

@@ -14,8 +14,8 @@ from benchwright.datasets._hf.records import Records, snapshot, snapshot_commits
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
-    """A dataset at one commit."""
+class PinnedRepo:
+    """A repository at one commit."""
 
     ref: RepoRef
     """What the user named, under the repository's present name."""
@@ -39,21 +39,21 @@ class Listing:
     """A note about where this comes from."""
 
 
-def pin(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
+def pin(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
     """The commit to read. Raises DatasetError when it is unknown; never returns another one instead."""
     if ref.revision is not None and COMMIT.fullmatch(ref.revision):
-        return Pinned(ref, ref.revision)
+        return PinnedRepo(ref, ref.revision)
     key = ref.repo if ref.revision is None else f"{ref.repo}@{ref.revision}"
     shared = pinned_commits.get()
     if shared is not None and (commit := shared.get(key)):
-        return Pinned(ref, commit)
+        return PinnedRepo(ref, commit)
     pinned = _stored(hub, records, ref) if hub.settings.offline else _looked_up_now(hub, records, ref)
     if shared is not None:
         shared.keep(key, pinned.commit)
     return pinned
 
 
-def listing(hub: Hub, records: Records, pinned: Pinned) -> Listing:
+def listing(hub: Hub, records: Records, pinned: PinnedRepo) -> Listing:
     """The files and the card of a commit: as recorded, else from the hub."""
     record = records.commit(pinned.commit, "files")
     known = _from_record(record) if record else None
@@ -80,14 +80,14 @@ def listing(hub: Hub, records: Records, pinned: Pinned) -> Listing:
     return fresh
 
 
-def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
+def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
     try:
         info = hub.info(ref)
     except HubUnreachableError as failure:
         stored = records.ref(ref.revision)
         if stored is None:
             raise _absent(hub, records, ref, None, hub.complaint(failure, ref)) from failure
-        return Pinned(
+        return PinnedRepo(
             ref,
             stored.commit,
             f"the hub could not be reached ({failure}): {ref.revision or 'main'} is taken to be commit "
@@ -95,23 +95,23 @@ def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
         )
     records.keep_ref(ref.revision, info.commit)
     note = None if info.repo == ref.repo else f"{ref.repo} is now called {info.repo}"
-    return Pinned(replace(ref, repo=info.repo), info.commit, note)
+    return PinnedRepo(replace(ref, repo=info.repo), info.commit, note)
 
 
-def _stored(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
+def _stored(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
     stored = records.ref(ref.revision)
     commit = stored.commit if stored else snapshot_ref(hub.settings.hub_cache, ref.repo, ref.revision)
     if commit is None:
         raise _absent(hub, records, ref, None)
     when = f"looked up on {stored.at}" if stored else "the hub client's cache has it"
-    return Pinned(
+    return PinnedRepo(
         ref,
         commit,
         f"offline ({hub.settings.offline}): {ref.revision or 'main'} is taken to be commit {commit}, as {when}",
     )
 
 
-def _from_hub(hub: Hub, pinned: Pinned) -> Listing:
+def _from_hub(hub: Hub, pinned: PinnedRepo) -> Listing:
     ref = pinned.ref
     if ref.revision is not None and COMMIT.fullmatch(ref.revision):
         info = hub.info(ref)  # whether dataset and commit exist, and its present name
@@ -146,7 +146,7 @@ def _from_record(record: JsonObject) -> Listing | None:
         return None
 
 
-def _from_snapshot(hub: Hub, records: Records, pinned: Pinned) -> Listing:
+def _from_snapshot(hub: Hub, records: Records, pinned: PinnedRepo) -> Listing:
     """What the cache of `huggingface_hub` has of exactly that commit. Files may be missing, so a note says so."""
     repo = pinned.ref.repo
     folder = snapshot(hub.settings.hub_cache, repo, pinned.commit)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from benchwright.core import DatasetError, JsonObject, JsonValue, load_json
+from benchwright.core import BenchwrightError, DatasetError, JsonObject, JsonValue, load_json
 from benchwright.datasets._hf.client import Answer, Client
 from benchwright.datasets._hf.errors import HubError, HubRefusedError, HubUnreachableError, RepoRef, complaint
 from benchwright.datasets._hf.settings import HubSettings
@@ -77,6 +77,8 @@ class Hub:
             )
         except HubRefusedError as failure:
             raise self.complaint(failure, ref) from None
+        except BenchwrightError:
+            raise
         except (ValueError, TypeError, KeyError, AttributeError) as exc:  # a name or an answer that is none
             raise self._strange(self.settings.endpoint, ref, f"no dataset ({exc})") from exc
         if not isinstance(found.sha, str) or not COMMIT.fullmatch(found.sha):

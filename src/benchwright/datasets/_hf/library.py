@@ -21,6 +21,7 @@ from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.layout import Config
 from benchwright.datasets._hf.loaders import PinnedDataset
 from benchwright.datasets._hf.row_cache import Filled, Part
+from benchwright.datasets._hf.splits import split_identity
 from benchwright.datasets._hf_uri import LoaderName
 
 INSTALL = "pip install 'benchwright[hf]'"
@@ -85,10 +86,7 @@ class LibraryPart:
         return {
             "kind": "datasets",
             "version": self.installed,
-            "repo": self.dataset.listing.repo,
-            "commit": self.dataset.pinned.commit,
-            "config": self.config,
-            "split": self.split,
+            **split_identity(self.dataset.listing.repo, self.dataset.pinned.commit, self.config, self.split),
             "data_files": uri.data_files,
             "field": uri.field,
         }

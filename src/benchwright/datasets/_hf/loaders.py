@@ -15,7 +15,7 @@ from typing import Protocol
 
 from benchwright.core import DatasetError, JsonObject, hub_format
 from benchwright.datasets._hf.card import card_configs
-from benchwright.datasets._hf.commits import Listing, Pinned
+from benchwright.datasets._hf.commits import Listing, PinnedRepo
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile
 from benchwright.datasets._hf.layout import Config, exported_configs, named_files, repo_configs
@@ -142,7 +142,7 @@ class PinnedDataset:
     """The hub."""
     records: Records
     """What this machine knows of it."""
-    pinned: Pinned
+    pinned: PinnedRepo
     """The commit."""
     listing: Listing
     """Its files."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchwright.core import DatasetError, suggest
+from benchwright.core import DatasetError, JsonObject, suggest
 from benchwright.datasets._hf.layout import Config
 
 _TERM = re.compile(
@@ -91,6 +91,11 @@ def _term(uri: str, text: str, part: str) -> Term:
 
 _EVALUATION = ("test", "validation", "eval", "train")
 _MEANS_VALIDATION = ("dev", "val", "valid")
+
+
+def split_identity(repo: str, commit: str, config: str, split: str) -> JsonObject:
+    """What makes a split the one it is, for the keys of the row cache."""
+    return {"repo": repo, "commit": commit, "config": config, "split": split}
 
 
 def choose_config(uri: str, requested: str | None, configs: Sequence[Config]) -> Config:

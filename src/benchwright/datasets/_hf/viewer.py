@@ -17,6 +17,7 @@ from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.hub import Hub
 from benchwright.datasets._hf.row_cache import Filled
 from benchwright.datasets._hf.row_files import RowWriter
+from benchwright.datasets._hf.splits import split_identity
 
 ROWS_PER_CALL = 100
 """The viewer gives no more."""
@@ -121,10 +122,7 @@ class ViewerPart:
         """Dataset, commit, split and rows."""
         return {
             "kind": "viewer",
-            "repo": self.viewer.ref.repo,
-            "commit": self.viewer.commit,
-            "config": self.config,
-            "split": self.split,
+            **split_identity(self.viewer.ref.repo, self.viewer.commit, self.config, self.split),
             "rows": [self.start, self.stop],
         }
 
