@@ -15,7 +15,7 @@ import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.cli._main import main
 from benchwright.sdk import diagnose
-from benchwright.store import StoreError, Workspace, find_workspace, open_store
+from benchwright.store import RunClosedError, StoreError, Workspace, find_workspace, open_store
 
 ROWS = [{"question": f"q{n}", "answer": str(n)} for n in range(30)]
 
@@ -67,6 +67,27 @@ def test_numbers_of_folders_are_never_given_again(capsys: pytest.CaptureFixture[
     assert second.folder.exists()
 
 
+def test_doctor_says_what_of_a_workflow_is_lost(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    with open_store(find_workspace(folder)) as store:
+        lease = store.create_workflow("job", input_json=b'{"n":1}')
+        place = store.run(lease.run_id).folder
+        place.mkdir(parents=True)
+        (place / "stdout.txt").write_text("counted 42\n")
+        store.finish_workflow(lease, "completed", output=b"42")
+    lose()
+    code, said = command(capsys, "doctor")
+    assert code == 0
+    assert "listed again: run 1 job, interrupted, workflow" in said
+    assert "input, steps, metrics and output are lost" in said
+    assert "counted 42" in command(capsys, "show", "1")[1]
+    assert [each["kind"] for each in json.loads(command(capsys, "list", "--json")[1])["runs"]] == ["workflow"]
+    with (
+        open_store(find_workspace(folder)) as store,
+        pytest.raises(RunClosedError, match="cannot be resumed"),
+    ):
+        store.claim_workflow(1)
+
+
 def test_doctor_lists_lost_runs_again(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     first = run(repeats=2)
     views = {}
@@ -79,7 +100,10 @@ def test_doctor_lists_lost_runs_again(capsys: pytest.CaptureFixture[str], folder
         assert code == 0
         views[when] = json.loads(listed)["runs"][0], json.loads(shown)
         for view in views[when]:  # files tell times to the millisecond
-            view.get("run", view).pop("duration_s")
+            run_view = view.get("run", view)
+            run_view.pop("duration_s")
+            for name in ("created_at", "started_at", "finished_at"):
+                run_view[name] = run_view[name][: len("2026-01-01T00:00:00.000")]
         if when == "before":
             lose()
             code, said = command(capsys, "doctor", "--dry-run")

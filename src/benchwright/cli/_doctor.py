@@ -21,6 +21,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Check and repair; JSON: `{"workspace", "sound", "problems", "recovered", "adopted", "orphans"}`."""
     from dataclasses import asdict
 
+    from benchwright.core import RunKind
     from benchwright.sdk import diagnose
 
     found = diagnose(named_workspace(arguments), repair=not arguments.dry_run)
@@ -38,7 +39,8 @@ def execute(arguments: Namespace, output: Output) -> int:
         if found.recovered.lost:
             output.line(f"{found.recovered.lost} places in it could not be read")
     for run in found.adopted:
-        output.line(f"listed again: run {run.run_id} {run.name}, {run.status}, {run.samples:,} samples")
+        held = "workflow" if run.kind == RunKind.WORKFLOW else f"{run.samples:,} samples"
+        output.line(f"listed again: run {run.run_id} {run.name}, {run.status}, {held}")
         if run.problem:
             output.line(f"  {run.problem}")
     for folder in found.orphans:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchwright.core import RunKind
 from benchwright.reports import run_of_folder, steps_of_folder
 from benchwright.store import Recovered, Store, Workspace, open_store, recover_store, store_problems
 
@@ -19,6 +20,8 @@ class Adopted:
     """Its benchmark."""
     folder: Path
     """Where its files are."""
+    kind: str
+    """What was run."""
     status: str
     """As far as its files tell."""
     samples: int
@@ -72,9 +75,13 @@ def diagnose(workspace: Workspace, *, repair: bool = True) -> Diagnosis:
 def _adopted(store: Store, number: int, folder: Path) -> Adopted:
     run = run_of_folder(number, folder)
     problem = None
+    if run.kind == RunKind.WORKFLOW:
+        store.adopt_run(run, ())
+        problem = "a workflow's folder holds what it printed; its input, steps, metrics and output are lost"
+        return Adopted(number, run.name, folder, run.kind, run.status, 0, problem)
     try:
         samples = store.adopt_run(run, steps_of_folder(folder))
     except Exception as error:  # a damaged samples.parquet: what the other files tell is still worth having
         problem = f"samples.parquet cannot be read: {error}"
         samples = store.adopt_run(run, ())
-    return Adopted(number, run.name, folder, run.status, samples, problem)
+    return Adopted(number, run.name, folder, run.kind, run.status, samples, problem)

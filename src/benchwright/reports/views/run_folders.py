@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, RunFile, RunSummary, UsageError
+from benchwright.core import STREAM_FILES, JsonObject, RunFile, RunKind, RunSummary, UsageError
 from benchwright.reports.views.configuration import run_config
 from benchwright.reports.views.figures import metric_of_stats
 from benchwright.reports.views.runs import RunDetails
@@ -76,6 +76,9 @@ def run_of_folder(number: int, folder: Path) -> RunRecord:
     task: dict[str, Any] = tasks.get(name) or next(iter(tasks.values()), {})
     summary = _summary(task) if task.get("samples") else None
     complete = summary is not None and not summary.partial
+    # Programs and workflows leave what they printed, and nothing else.
+    printed = any((folder / name).is_file() for name in STREAM_FILES.values())
+    kind = RunKind.BENCHMARK if manifest or tasks or not printed else RunKind.WORKFLOW
     made = folder.stat().st_mtime
     endpoint: dict[str, Any] = config.get("target", {}).get("api_endpoint") or {}
     return RunRecord(
@@ -91,6 +94,7 @@ def run_of_folder(number: int, folder: Path) -> RunRecord:
         error=None if complete else "its record was lost; this is what its files hold",
         created_at=_seconds(about.get("created_at")) or made,
         finished_at=_seconds(about.get("finished_at")) or made,
+        kind=kind,
     )
 
 

@@ -88,9 +88,9 @@ class Runs(Connected):
         count = 0
         with self._transaction() as connection:
             connection.execute(
-                "INSERT INTO runs (id, name, target, model, status, folder, settings, manifest, summary, error,"
-                " created_at, finished_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-                (run.id, run.name, storable(run.target), storable(run.model), run.status, str(run.folder),
+                "INSERT INTO runs (kind, id, name, target, model, status, folder, settings, manifest, summary, error,"
+                " created_at, finished_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                (run.kind, run.id, run.name, storable(run.target), storable(run.model), run.status, str(run.folder),
                  encode_json(run.settings), encode_json(run.manifest),
                  None if run.summary is None else encode_json(run.summary), run.error, run.created_at,
                  run.finished_at),

@@ -6,6 +6,8 @@ import sqlite3
 import time
 from contextlib import suppress
 
+import orjson
+
 from benchwright.core import (
     RUN_STATUSES,
     JsonObject,
@@ -78,17 +80,22 @@ class WorkflowRuns(Runs):
         """
         with self._transaction() as connection:
             row = connection.execute(
-                "SELECT owner, heartbeat, lease, status, kind FROM runs WHERE id = ?", (run_id,)
+                "SELECT owner, heartbeat, lease, status, kind, settings FROM runs WHERE id = ?", (run_id,)
             ).fetchone()
             if row is None:
                 raise self._no_such_run(str(run_id))
-            owner_text, heartbeat, held, status, kind = row
+            owner_text, heartbeat, held, status, kind, settings = row
             if kind != RunKind.WORKFLOW:
                 raise RunClosedError(
                     f"run {run_id} is not a workflow but {kind_title(kind)}. Resume it with: benchwright resume {run_id}"
                 )
             if status == "completed":
                 raise RunClosedError(f"run {run_id} is complete. See: benchwright show {run_id}")
+            if orjson.loads(settings).get("adopted"):
+                raise RunClosedError(
+                    f"run {run_id} cannot be resumed: its record was lost, and its folder holds neither input nor steps. "
+                    "Start it again"
+                )
             now = time.time()
             if token is not None and token == held:
                 lease = hold(Lease(run_id, token))
