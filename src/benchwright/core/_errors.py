@@ -1,15 +1,6 @@
-"""The exception tree. An error carries the cure in its text and the exit code in its class.
+"""Exceptions that several rooms raise. An error carries the cure in its text and the exit code in its class.
 
-    BenchwrightError          1
-    ├── UsageError            2  a wrong flag or argument
-    ├── ConfigError           2  a configuration file that cannot be used
-    ├── BenchmarkError        2  a benchmark definition that cannot be used
-    ├── DatasetError          2  data that cannot be used; carries every bad row found
-    ├── NotFoundError         4  a run, benchmark, model or file that is not there
-    ├── RunOwnedError         5  another live process owns the run
-    └── RunFailedError        1  the run as a whole failed
-
-Inside the engine a failing request or scorer is a value, not one of these.
+`docs/internals.md` draws the whole tree. Inside the engine a failing request or scorer is a value, not one of these.
 """
 
 from __future__ import annotations
