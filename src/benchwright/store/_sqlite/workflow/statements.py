@@ -132,18 +132,47 @@ def supersede_points(
     )
 
 
+def started_message(key: str, generation: int, attempt: int) -> str:
+    """What an event says of an attempt that begins."""
+    said = key
+    if generation > 1:
+        said += f", generation {generation}: supersedes an earlier record"
+    return said if attempt == 1 else f"{said}, attempt {attempt}: a retry"
+
+
+def ended_message(key: str, attempt: int, error: str | None) -> str:
+    """What an event says of an attempt that ended; of a traceback the last line."""
+    said = key if attempt == 1 else f"{key}, attempt {attempt}"
+    return said if not error else f"{said}: {error.strip().rpartition(chr(10))[2]}"
+
+
 def restore_events(connection: sqlite3.Connection, run_id: int) -> None:
-    """Write the events of steps that the killed writer still had in hand; their records have it all."""
-    for kind, status, column, wanted in (
-        ("step.started", "", "started_at", "attempt"),
+    """Write the events that the killed writer still held. It commits an attempt's end with the events before it, so
+    only the last attempt of a step can lack them."""
+    for kind, status, column, expected in (
+        ("step.started", "", "started_at", "attempt"),  # each attempt begins once
         ("step.completed", "AND status = 'completed'", "finished_at", "1"),
     ):
-        connection.execute(
-            f"INSERT INTO events (run_id, step_id, kind, message, created_at)"
-            f" SELECT run_id, id, ?, key, {column} FROM workflow_steps AS step WHERE run_id = ? {status} AND"
-            # Each attempt begins once, and one of them completes.
-            f" (SELECT count(*) FROM events WHERE run_id = ? AND step_id = step.id AND kind = ?) < {wanted} ORDER BY id",
-            (kind, run_id, run_id, kind),
+        rows = connection.execute(
+            f"SELECT id, key, generation, attempt, {column} FROM workflow_steps AS step WHERE run_id = ? {status} AND"
+            f" (SELECT count(*) FROM events WHERE run_id = ? AND step_id = step.id AND kind = ?) < {expected} ORDER BY id",
+            (run_id, run_id, kind),
+        ).fetchall()
+        put_events(
+            connection,
+            [
+                EventRow(
+                    run_id,
+                    step_id,
+                    kind,
+                    started_message(key, generation, attempt)
+                    if kind == "step.started"
+                    else ended_message(key, attempt, None),
+                    None,
+                    at,
+                )
+                for step_id, key, generation, attempt, at in rows
+            ],
         )
 
 

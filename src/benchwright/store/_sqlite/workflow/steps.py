@@ -12,9 +12,11 @@ from benchwright.store._sqlite.workflow.statements import (
     EventRow,
     PointRow,
     Points,
+    ended_message,
     newest_state,
     put_events,
     put_points,
+    started_message,
     supersede_points,
     take_ids,
 )
@@ -141,17 +143,3 @@ def decision_of(state: StepState, *, reuse: bool) -> BeginDecision:
         state.generation,
         state.failures,
     )
-
-
-def started_message(key: str, generation: int, attempt: int) -> str:
-    """What an event says of an attempt that begins."""
-    said = key
-    if generation > 1:
-        said += f", generation {generation}: supersedes an earlier record"
-    return said if attempt == 1 else f"{said}, attempt {attempt}: a retry"
-
-
-def ended_message(key: str, attempt: int, error: str | None) -> str:
-    """What an event says of an attempt that ended; of a traceback the last line."""
-    said = key if attempt == 1 else f"{key}, attempt {attempt}"
-    return said if not error else f"{said}: {error.strip().rpartition(chr(10))[2]}"
