@@ -7,9 +7,11 @@ what must not take for ever gets `PATIENCE_S`, which a machine many times slower
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 PATIENCE_S = 300.0
 """Seconds after which something hangs."""
@@ -21,6 +23,28 @@ def until(condition: Callable[[], object], what: str = "the expected event") -> 
     while not condition():
         assert time.monotonic() < deadline, f"waited {PATIENCE_S:g} s for {what}"
         time.sleep(0.01)
+
+
+def until_delivered(pid: int, number: signal.Signals) -> None:
+    """Return once no process of the tree below `pid` has the signal pending: a further one counts for itself."""
+    until(lambda: not any(_pending(each, number) for each in _tree(pid)), f"{number.name} to arrive")
+
+
+def _tree(pid: int) -> list[int]:
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return [pid]
+    return [pid, *(below for child in children for below in _tree(int(child)))]
+
+
+def _pending(pid: int, number: signal.Signals) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:  # it has ended
+        return False
+    masks = [line.split()[1] for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd"))]
+    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
 
 def until_line(child: subprocess.Popen[str], text: str) -> str:

@@ -16,7 +16,7 @@ import pytest
 from benchwright.cli import main
 from benchwright.core import RunFile
 from benchwright.engine import DEMO_NOTE
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, until_delivered
 
 BENCHWRIGHT = [sys.executable, "-m", "benchwright"]
 
@@ -232,15 +232,17 @@ def test_a_closed_pipe_is_quiet_and_keeps_the_exit_code(starter: Path) -> None:
 
 def test_an_interrupted_run_is_130_and_goes_on(starter: Path, json_of: Any) -> None:
     (starter / "slow.py").write_text(
-        "import sys, time\nfrom benchwright import benchmark, scorer\n"
+        "import os, time\nfrom benchwright import benchmark, scorer\n"
         '@benchmark(name="slow", dataset="qa.jsonl", prompt="{question}", target_field="answer")\n'
-        "@scorer\ndef check(sample):\n    print('scoring', flush=True)\n    time.sleep(0.2)\n    return {'correct': True}\n"
+        "@scorer\ndef check(sample):\n    print('scoring', flush=True)\n    while not os.path.exists('go'):\n        time.sleep(0.01)\n    return {'correct': True}\n"
     )
     words = [*BENCHWRIGHT, "run", "slow.py", "--parallelism", "1"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
+        until_delivered(process.pid, signal.SIGINT)
+        (starter / "go").touch()
         out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "benchwright resume 1" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import os
 import signal
 import socket
@@ -17,7 +18,7 @@ import pytest
 
 from benchwright.core import UsageError
 from benchwright.demo import DemoServer, DemoSettings, FaultMix, demo_server, serve_demo
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, until
 
 QUESTION = {"model": "any", "messages": [{"role": "user", "content": "What is 12 + 7?"}], "temperature": 0}
 STORY = {**QUESTION, "messages": [{"role": "user", "content": "Write a story about 日本 👍."}]}
@@ -293,7 +294,7 @@ def test_a_client_that_leaves_during_a_stream_does_no_harm() -> None:
         with socket.create_connection((server.host, server.port), timeout=PATIENCE_S) as sock:
             sock.sendall(post(orjson.dumps({**STORY, "stream": True})))
             sock.recv(100)
-        deadline = time.perf_counter() + 5
+        deadline = time.perf_counter() + PATIENCE_S
         while (open_now := ask(server, None, "/stats", "GET")[1]["connections"]) > 1:
             assert time.perf_counter() < deadline
         assert open_now == 1
@@ -344,6 +345,17 @@ def test_the_mix_of_faults_is_the_same_in_every_run_and_retries_can_succeed() ->
     assert all(200 in first[n : n + 3] for n in range(0, 30, 3))
 
 
+def requests_at(port: int) -> int:
+    """How many requests a server has read, this one included."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as sock:
+        sock.sendall(b"GET /stats HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        received = b""
+        while data := sock.recv(65536):
+            received += data
+    counted: int = orjson.loads(received.partition(b"\r\n\r\n")[2])["requests"]
+    return counted
+
+
 def test_the_server_closes_down_on_a_signal() -> None:
     code = (
         "from benchwright.demo import DemoSettings, serve_demo\n"
@@ -362,11 +374,12 @@ def test_the_server_closes_down_on_a_signal() -> None:
             assert url == f"http://127.0.0.1:{port}/v1"
             with socket.create_connection(("127.0.0.1", int(port)), timeout=PATIENCE_S) as sock:
                 sock.sendall(post(orjson.dumps(QUESTION)))
-                time.sleep(0.05)
+                looks = itertools.count(1)
+                until(lambda: requests_at(int(port)) > next(looks), "the question to be read")  # noqa: B023
                 process.send_signal(number)
                 assert b"200 OK" in sock.recv(65536)  # what is under way is finished
             assert process.stdout.read() == "bye\n"
-            assert process.wait(10) == 0
+            assert process.wait(PATIENCE_S) == 0
 
 
 def test_a_taken_port_is_an_error_with_a_cure(server: DemoServer) -> None:

@@ -164,7 +164,7 @@ async def endpoint_at(
 ) -> AsyncIterator[HttpEndpoint]:
     """An endpoint with short pauses, so that tests are quick."""
     values: dict[str, Any] = {
-        "url": url, "model_id": "m", "retry_backoff_s": 0.002, "request_timeout_s": 5.0, "parallelism": 8, **settings,
+        "url": url, "model_id": "m", "retry_backoff_s": 0.002, "request_timeout_s": 60.0, "parallelism": 8, **settings,
     }  # fmt: skip
     endpoint = HttpEndpoint(EndpointSettings(**values), make_transport(transport, values["parallelism"]))
     try:

@@ -22,6 +22,8 @@ from loopback_server import (
     serving,
 )
 
+from waiting import PATIENCE_S
+
 pytestmark = pytest.mark.parametrize("transport", ["lean", "reqwest"])
 
 
@@ -88,7 +90,7 @@ async def test_a_good_reply_is_read_completely(transport: TransportName) -> None
     assert (reply.status, reply.text, reply.finish_reason, reply.attempts) == ("answered", "four", "stop", 1)
     assert reply.usage is not None
     assert (reply.usage.prompt, reply.usage.completion, reply.usage.source) == (5, 2, "server")
-    assert 0 < reply.latency_s < 5
+    assert 0 < reply.latency_s < PATIENCE_S
     assert reply.started_at > 1.6e9
     assert reply.ttft_s is None
 
@@ -232,7 +234,7 @@ async def test_all_attempts_together_keep_the_sample_deadline(transport: Transpo
     async with (
         serving(hang) as server,
         endpoint_at(
-            server.url, transport, request_timeout_s=0.1, sample_timeout_s=0.25, max_retries=50
+            server.url, transport, request_timeout_s=0.4, sample_timeout_s=1.0, max_retries=50
         ) as endpoint,
     ):
         begun = asyncio.get_running_loop().time()
@@ -241,7 +243,7 @@ async def test_all_attempts_together_keep_the_sample_deadline(transport: Transpo
     assert reply.failure is not None
     assert reply.failure.kind == "timeout"
     assert 2 <= reply.attempts <= 4
-    assert took < 1.5
+    assert took < 20, "the server would have held each attempt for 30 s"
 
 
 @pytest.mark.parametrize("size", [1, 7, 64])
@@ -310,7 +312,7 @@ async def test_chaos_ends_with_a_value_for_every_request(transport: TransportNam
     async with (
         serving(chaos) as server,
         endpoint_at(
-            server.url + "/v1", transport, parallelism=16, request_timeout_s=0.3, max_retries=6
+            server.url + "/v1", transport, parallelism=16, request_timeout_s=1.0, max_retries=6
         ) as endpoint,
     ):
         replies = await asyncio.gather(*(endpoint.send(chat()) for _ in range(200)))

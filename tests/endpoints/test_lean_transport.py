@@ -309,7 +309,7 @@ async def test_early_refusal_of_a_large_body_is_read() -> None:
 
     async with serving(refuse) as server:
         transport = LeanTransport(1)
-        reply = await transport.post(server.url, b"x" * 3_000_000, HEADERS, 5.0)
+        reply = await transport.post(server.url, b"x" * 3_000_000, HEADERS, 60.0)
         assert reply.status == 413
         await transport.aclose()
 
@@ -323,7 +323,7 @@ async def test_times_are_in_order() -> None:
     async with serving(slow) as server:
         transport = LeanTransport(1)
         stamps = Stamps()
-        await transport.post(server.url + "/x", b"{}", HEADERS, 5.0, stamps)
+        await transport.post(server.url + "/x", b"{}", HEADERS, 60.0, stamps)
         times = stamps.times()
         assert times.sent is not None
         assert times.first_byte is not None
@@ -341,7 +341,7 @@ async def test_streams_give_pieces_as_they_arrive_and_keep_the_connection() -> N
     async with serving(drip) as server:
         transport = LeanTransport(1)
         for _ in range(2):
-            stream = await transport.stream(server.url, b"{}", HEADERS, 5.0)
+            stream = await transport.stream(server.url, b"{}", HEADERS, 60.0)
             assert stream.status == 200
             assert stream.headers.get("content-type") == "text/event-stream"
             pieces = [piece async for batch in stream for piece in batch]
@@ -349,7 +349,7 @@ async def test_streams_give_pieces_as_they_arrive_and_keep_the_connection() -> N
             assert [data for data, _ in pieces] == [b"one", b"two", b"three"]
             assert pieces[1][1] - pieces[0][1] > 0.01
         # A reader that has seen enough leaves the end of the body to the connection.
-        stream = await transport.stream(server.url, b"{}", HEADERS, 5.0)
+        stream = await transport.stream(server.url, b"{}", HEADERS, 60.0)
         await anext(stream)
         await stream.aclose()
         await until_in_loop(lambda: any(pool._idle for pool in transport._pools.values()))
@@ -408,9 +408,9 @@ async def test_stream_on_a_stale_connection_is_not_sent_twice() -> None:
         transport = LeanTransport(1)
         await post(transport, server.url)
         with pytest.raises(TransportFailure) as caught:
-            await transport.stream(server.url, b"{}", HEADERS, 5.0)
+            await transport.stream(server.url, b"{}", HEADERS, 60.0)
         assert (caught.value.stale, len(server.calls)) == (True, 2)
-        stream = await transport.stream(server.url, b"{}", HEADERS, 5.0)
+        stream = await transport.stream(server.url, b"{}", HEADERS, 60.0)
         assert [data async for batch in stream for data, _ in batch] == [b"one"]
         await transport.aclose()
 
@@ -422,7 +422,7 @@ async def test_cancelled_stream_closes_its_connection() -> None:
         await asyncio.sleep(30)
 
     async def read(transport: LeanTransport, url: str) -> None:
-        async for _ in await transport.stream(url, b"{}", HEADERS, 5.0):
+        async for _ in await transport.stream(url, b"{}", HEADERS, 60.0):
             pass
 
     async with serving(one_after_another(stalls, hello)) as server:
@@ -446,7 +446,7 @@ def test_it_works_on_uvloop_too() -> None:
             transport = LeanTransport(8)
             bodies = await asyncio.gather(*(post(transport, server.url) for _ in range(50)))
             assert bodies == [b"hello"] * 50
-            stream = await transport.stream(server.url, b"{}", HEADERS, 5.0)
+            stream = await transport.stream(server.url, b"{}", HEADERS, 60.0)
             assert b"".join([data async for batch in stream for data, _ in batch]) == b"hello"
             await transport.aclose()
 

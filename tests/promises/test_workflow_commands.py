@@ -21,7 +21,7 @@ import pytest
 
 from benchwright.cli import main
 from benchwright.store import Store, Workspace, open_store
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, until, until_delivered
 
 KILLS = int(os.environ.get("BENCHWRIGHT_KILLS", "6"))
 
@@ -306,7 +306,7 @@ def test_ctrl_c_interrupts_once_and_kills_twice(folder: Path) -> None:
     command = start(folder, "resume", "1")
     until_waiting(command)
     os.killpg(command.pid, signal.SIGINT)
-    time.sleep(0.5)  # long enough to end, if it were to end
+    until_delivered(command.pid, signal.SIGINT)
     assert command.poll() is None, "the program is waited for"
     os.killpg(command.pid, signal.SIGINT)
     command.communicate(timeout=PATIENCE_S)
@@ -340,9 +340,11 @@ def test_two_resumes_at_once_and_a_live_owner(folder: Path) -> None:
     assert "being executed by process" in refused.stderr
     command.kill()  # and its program dies with it
     command.communicate()
-    text = SCRIPT.replace('given["wait"]', "3")
-    (folder / "my_eval.py").write_text(text)
+    held = 'while not __import__("pathlib").Path("go").exists(): await asyncio.sleep(0.01)'
+    (folder / "my_eval.py").write_text(SCRIPT.replace('await asyncio.sleep(given["wait"])', held))
     both = [start(folder, "resume", "1"), start(folder, "resume", "1")]
+    until(lambda: any(each.poll() is not None for each in both), "one of them to be refused")
+    (folder / "go").touch()
     for each in both:
         each.communicate(timeout=PATIENCE_S)
     assert sorted(each.returncode for each in both) == [0, 5]
@@ -356,7 +358,7 @@ def kill_at(folder: Path, name: str, whom: str, seconds: float) -> None:
         "run", name, "--input", '{"steps": 25, "pause": 0.02}'
     )  # fmt: skip
     command = start(folder, *words)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while not (folder / "pid").exists() and command.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(seconds)

@@ -222,7 +222,7 @@ def test_the_next_server_goes_on_with_runs_of_one_that_died(tmp_path: Path) -> N
     begin = {"run_id": run, "step_key": "s", "input_hash": "h"}
     step = client("POST", "/steps/begin", begin)[1]["step_id"]
     process.send_signal(signal.SIGKILL)
-    process.wait(10)
+    process.wait(PATIENCE_S)
     _close(process)
     client, process = _started(tmp_path)
     try:
@@ -235,7 +235,7 @@ def test_the_next_server_goes_on_with_runs_of_one_that_died(tmp_path: Path) -> N
         assert client("POST", f"/runs/{run}/complete") == (200, {})
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE_S) == 0
         _close(process)
     assert not (tmp_path / ".benchwright" / "server.json").exists()
 
@@ -267,7 +267,7 @@ def test_the_token_is_kept_for_its_owner_only(tmp_path: Path) -> None:
         assert record.stat().st_mode & 0o077 == 0
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE_S) == 0
         _close(process)
 
 

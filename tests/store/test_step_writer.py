@@ -10,6 +10,7 @@ from backends import sqlite_only
 
 from benchwright.core import StepRow, call_key, score_key
 from benchwright.store import Store, StoreError
+from waiting import PATIENCE_S
 
 
 def step(key: str, output: bytes = b"{}", reusable: bool = False) -> StepRow:
@@ -69,7 +70,7 @@ def test_a_lone_record_is_committed_without_waiting_for_others(store: Store) -> 
 
     async def main() -> None:
         writer = store.step_writer(run_id)
-        await asyncio.wait_for(writer.append([step(score_key(0, 0))]), 1)
+        await asyncio.wait_for(writer.append([step(score_key(0, 0))]), PATIENCE_S)
         assert store.count_steps(run_id, "score") == 1
         await writer.close()
 

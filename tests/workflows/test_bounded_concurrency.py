@@ -34,6 +34,12 @@ def others() -> set[asyncio.Task[Any]]:
     return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
 
 
+async def turns(count: int) -> None:
+    """Let the event loop turn, so that whatever can happen has happened, however slow the machine is."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
 def test_results_keep_the_order_of_the_items() -> None:
     async def main() -> list[int]:
         async def worker(index: int, item: int) -> int:
@@ -47,8 +53,16 @@ def test_results_keep_the_order_of_the_items() -> None:
 
 def test_completion_order_does_not_wait_for_the_slow() -> None:
     async def main() -> list[int]:
+        others_done, left = asyncio.Event(), 5
+
         async def worker(index: int, item: int) -> int:
-            await asyncio.sleep(0.05 if index == 0 else 0)
+            nonlocal left
+            if index == 0:
+                await others_done.wait()
+            else:
+                left -= 1
+                if left == 0:
+                    others_done.set()
             return item
 
         return await collect_async_iter(
@@ -101,10 +115,10 @@ def test_nothing_is_pulled_while_nobody_asks() -> None:
 
         results = iter_async_with_concurrency(source, worker, max_concurrency=3)
         assert await anext(results) == 0
-        await asyncio.sleep(0.01)
+        await turns(50)
         before = source.pulled
         assert before <= 3 + 3 + 1
-        await asyncio.sleep(0.02)
+        await turns(50)
         assert source.pulled == before
         await results.aclose()  # type: ignore[attr-defined]
         assert source.closed
@@ -146,7 +160,7 @@ def test_nothing_goes_on_after_the_consumer_left(leave: str) -> None:
                 await collect_async_iter(results)
         else:
             task = asyncio.ensure_future(collect_async_iter(results))
-            await asyncio.sleep(0.01)
+            await turns(50)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -160,10 +174,10 @@ def test_what_finished_before_an_error_is_yielded_first() -> None:
     async def main() -> list[int]:
         async def worker(index: int, item: int) -> int:
             if index == 3:
-                await asyncio.sleep(0.01)
+                await turns(50)  # the first three return at once
                 raise RuntimeError("third")
             if index > 3:
-                await asyncio.sleep(1)
+                await asyncio.sleep(600)
             return item
 
         found: list[int] = []

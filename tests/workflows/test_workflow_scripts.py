@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from benchwright.store import Store, Workspace, open_store
 from benchwright.workflows import child_environment
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, until_delivered
 
 SCRIPT = """
 import asyncio, sys
@@ -171,7 +170,7 @@ def test_a_second_signal_ends_a_script_that_does_not_stop(script: Path, body: st
     script.write_text(SCRIPT.replace(line.strip(), body.replace("\n        ", f"\n{indent}")))
     child = start(script, {})
     child.send_signal(signal.SIGTERM)
-    time.sleep(0.3)
+    until_delivered(child.pid, signal.SIGTERM)
     assert child.poll() is None, "the first waits for the code to come back"
     child.send_signal(signal.SIGTERM)
     child.communicate(timeout=PATIENCE_S)

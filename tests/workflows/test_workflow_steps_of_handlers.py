@@ -281,15 +281,15 @@ def test_a_step_that_takes_too_long_fails_and_may_be_retried(flow: Flow) -> None
     async def handler(ctx: WorkflowContext) -> Any:
         async def slow() -> str:
             calls.append(1)
-            await asyncio.sleep(10 if len(calls) < 2 else 0)
+            await asyncio.sleep(600 if len(calls) < 2 else 0)
             return "in time"
 
-        return await ctx.step(step_key="slow", execute=slow, timeout=0.05, retries=retries, backoff=0)
+        return await ctx.step(step_key="slow", execute=slow, timeout=0.5, retries=retries, backoff=0)
 
     retries = 0
     error = flow.fails(handler, StepTimeoutError)
     assert isinstance(error, TimeoutError)
-    assert "'slow' took longer than its timeout of 0.05 s" in str(error)
+    assert "'slow' took longer than its timeout of 0.5 s" in str(error)
     calls.clear()
     retries = 1
     assert flow.run(handler) == "in time"
