@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_media import JPEG, MP4, PNG, recording, wav
+from tiny_media import JPEG, MP4, PNG, wav
 
 import benchwright
 from benchwright import ScriptedEndpoint
@@ -17,6 +17,7 @@ from benchwright.cli import main
 from benchwright.core import DatasetError, ModelRequest, UsageError
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.sdk import rescore
+from recording_server import recording
 
 
 @pytest.fixture(autouse=True)
@@ -360,3 +361,59 @@ def test_links_of_the_hubs_cache_are_no_matter(folder: Path) -> None:
     result = benchwright.run(path, endpoint=ScriptedEndpoint(lambda request: "x"))
     assert result.summary.outcomes["scored"] == 1
     assert not any("outside the dataset's folder" in note for note in result.summary.notes)
+
+
+DATA_URL = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "expected"),
+    [
+        ("image", "pics/c.png", [("image_url", DATA_URL)]),
+        ("Image", ["pics/c.png", "https://example.org/x"], [("image_url", DATA_URL), ("image_url", "https://example.org/x")]),
+        ("picture", DATA_URL, [("image_url", DATA_URL)]),
+        ("img", "https://example.org/chart", [("image_url", "https://example.org/chart")]),
+        ("figure", "pics/c.png", [("image_url", DATA_URL)]),
+        ("video", "https://example.org/d.mp4", [("video_url", "https://example.org/d.mp4")]),
+        ("audio", "https://example.org/e.wav", [("audio_url", "https://example.org/e.wav")]),
+    ],
+)  # fmt: skip
+def test_a_column_of_files_is_sent(column: str, cell: Any, expected: list[tuple[str, str]]) -> None:
+    rows = [
+        {"question": "What is shown?", "answer": "a dot", column: cell},
+        {"question": "2+2?", "answer": "4"},
+    ]
+    with recording("a dot") as server:
+        result = benchwright.run(write(rows), model_url=server.url, model_id="m", parallelism=1)
+    shown, plain = server.contents
+    assert [(part["type"], part[part["type"]]["url"]) for part in shown[:-1]] == expected
+    assert shown[-1] == {"type": "text", "text": "What is shown?"}
+    assert plain == "2+2?"
+    assert any(f'files are read from "{column}"' in note for note in result.summary.notes)
+
+
+def test_a_column_of_files_in_csv_goes_with_options_in_a_list(folder: Path) -> None:
+    Path("data/mm.csv").write_text(
+        'question,choices,answer,image\nWhich?,"[""cat"", ""dog""]",dog,"[""pics/a.jpg"", ""pics/c.png""]"\n'
+    )
+    with recording("B") as server:
+        result = benchwright.run("data/mm.csv", model_url=server.url, model_id="m")
+    (content,) = server.contents
+    assert [part["type"] for part in content] == ["image_url", "image_url", "text"]
+    assert "B) dog" in content[-1]["text"]
+    assert result.summary.metrics["accuracy"].value == 1.0
+
+
+def test_a_missing_file_of_an_image_column_is_a_bad_row() -> None:
+    path = write([{"question": "q", "answer": "a", "image": "pics/nobody.png"}])
+    with pytest.raises(DatasetError, match=r'"pics/nobody\.png": there is no such file'):
+        benchwright.run(path, endpoint=ScriptedEndpoint("a"))
+
+
+@pytest.mark.parametrize("cell", ["a cat on a mat", {"bytes": "iVBORw0KGgo="}, 7])
+def test_an_image_column_that_cannot_be_sent_is_refused(cell: Any) -> None:
+    path = write([{"question": "q", "answer": "a", "image": cell}])
+    with pytest.raises(
+        UsageError, match=r'column "image" holds nothing that can be sent as image.*rename or remove it'
+    ):
+        benchwright.run(path, endpoint=ScriptedEndpoint("a"))

@@ -174,11 +174,11 @@ def test_a_named_column_is_read_as_a_list(tmp_path: Path) -> None:
 
 
 def test_columns_that_look_like_something_and_are_not_used_are_said(tmp_path: Path) -> None:
-    data = [{"question": "q", "a": "1", "b": "2", "answer": "7", "label": "x", "image": "cat.png"}]
+    data = [{"question": "q", "a": "1", "b": "2", "answer": "7", "label": "x", "figure": "3"}]
     said = seen(load(tmp_path, data))[2]
     assert '"a", "b" look like options' in said
     assert '"label" looks like an answer' in said
-    assert '"image" looks like an image' in said
+    assert '"figure" looks like an image' in said
     no_gold = [{"question": "q", "label": "x"}]
     assert "--output-column label" in "; ".join(load(tmp_path, no_gold).doubts)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_media import recording
 
 import benchwright
 from benchwright.benchmarks import QuestionOptions
 from benchwright.benchmarks._questions.options import sampling_for
 from benchwright.core import DatasetError, UsageError
+from recording_server import recording
 
 CSV = "question,answer,max_tokens\nq0,yes,7\nq1,yes,\nq2,yes,9\n"
 

@@ -10,13 +10,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from recording_server import RecordingServer, recording
 from waiting import PATIENCE_S, until, until_line
 
 SAMPLES = {
@@ -56,53 +56,10 @@ question,A,B,C,answer,max_tokens
 """
 
 
-class Server(ThreadingHTTPServer):
-    """Answers what `reply` makes of the request's body, and keeps all bodies."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.reply: Any = lambda body: "B"
-        self.bodies: list[dict[str, Any]] = []
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        pass  # a client that was told to stop at once hangs up
-
-    @property
-    def model(self) -> list[str]:
-        url = f"http://127.0.0.1:{self.server_port}/v1"
-        return ["--model-url", url, "--model-id", "m", "--max-retries", "0"]
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        server = self.server
-        assert isinstance(server, Server)
-        server.bodies.append(body)
-        payload = json.dumps({"choices": [{"message": {"content": server.reply(body)}}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
-def server() -> Iterator[Server]:
-    running = Server()
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield running
-    running.shutdown()
-    thread.join()
-    running.server_close()
+def server() -> Iterator[RecordingServer]:
+    with recording() as running:
+        yield running
 
 
 @pytest.fixture
@@ -148,7 +105,7 @@ def test_a_perfect_model_scores_everything(folder: Path, name: str, style: str) 
 
 @pytest.mark.parametrize("name", list(SAMPLES))
 def test_a_model_that_answers_nothing_scores_zero_with_every_sample_empty(
-    folder: Path, server: Server, name: str
+    folder: Path, server: RecordingServer, name: str
 ) -> None:
     server.reply = lambda body: ""
     done = command(folder, "run", name, *server.model, "--json")
@@ -170,7 +127,9 @@ def test_one_command_prints_a_verdict_with_what_must_stand_beside_it(folder: Pat
     assert results["config"]["type"] == "mcq.test_mcq"
 
 
-def test_the_effect_of_guessing_is_printed_beside_the_strict_figure(folder: Path, server: Server) -> None:
+def test_the_effect_of_guessing_is_printed_beside_the_strict_figure(
+    folder: Path, server: RecordingServer
+) -> None:
     rows = "".join(f"q{n},Amsterdam,Rotterdam,A\n" for n in range(4))
     (folder / "towns.csv").write_text(f"question,A,B,answer\n{rows}", encoding="utf-8")
     server.reply = lambda body: "Amsterdm" if "q0" in body["messages"][0]["content"] else "A"
@@ -183,7 +142,7 @@ def test_the_effect_of_guessing_is_printed_beside_the_strict_figure(folder: Path
     assert (metrics["accuracy"]["value"], metrics["accuracy_strict"]["value"]) == (1.0, 0.75)
 
 
-def test_lengths_of_rows_arrive_as_whole_numbers(folder: Path, server: Server) -> None:
+def test_lengths_of_rows_arrive_as_whole_numbers(folder: Path, server: RecordingServer) -> None:
     (folder / "f.csv").write_text(LENGTHS, encoding="utf-8")
     done = command(folder, "run", "f.csv", *server.model, "--max-tokens", "77", "--parallelism", "1")
     assert done.returncode == 0, done.stderr
@@ -191,7 +150,7 @@ def test_lengths_of_rows_arrive_as_whole_numbers(folder: Path, server: Server) -
     assert all(type(body["max_tokens"]) is int for body in server.bodies)
 
 
-def test_data_without_answers_run_and_are_recorded(folder: Path, server: Server) -> None:
+def test_data_without_answers_run_and_are_recorded(folder: Path, server: RecordingServer) -> None:
     (folder / "f.jsonl").write_text('{"question": "Who?", "source": "page 3"}\n', encoding="utf-8")
     done = command(folder, "run", "f.jsonl", *server.model)
     assert done.returncode == 0, done.stderr
@@ -211,14 +170,14 @@ def test_answers_may_be_texts_and_columns_may_be_more(folder: Path) -> None:
     assert json.loads(samples_of(folder, 1)[0]["metadata"])["level"] == "hard"
 
 
-def test_a_row_of_ten_megabytes_is_asked(folder: Path, server: Server) -> None:
+def test_a_row_of_ten_megabytes_is_asked(folder: Path, server: RecordingServer) -> None:
     (folder / "f.csv").write_text(f"question,A,B,answer\n{'x' * 10_000_000},1,2,B\n", encoding="utf-8")
     done = command(folder, "run", "f.csv", *server.model, "--json")
     assert summary_of(done)["metrics"]["accuracy"]["value"] == 1.0, done.stderr
     assert len(server.bodies[0]["messages"][0]["content"]) > 10_000_000
 
 
-def test_twenty_six_options_and_duplicate_questions(folder: Path, server: Server) -> None:
+def test_twenty_six_options_and_duplicate_questions(folder: Path, server: RecordingServer) -> None:
     options = {chr(65 + n): f"option number {n}" for n in range(26)}
     rows = [{"question": "Which?", **options, "answer": "Z"}] * 3
     (folder / "f.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
@@ -229,7 +188,7 @@ def test_twenty_six_options_and_duplicate_questions(folder: Path, server: Server
     assert "Z) option number 25" in server.bodies[0]["messages"][0]["content"]
 
 
-def test_every_bad_row_is_named_before_anything_is_sent(folder: Path, server: Server) -> None:
+def test_every_bad_row_is_named_before_anything_is_sent(folder: Path, server: RecordingServer) -> None:
     text = "question,A,B,C,answer\nfine,1,2,3,A\n,1,2,3,A\nx,1,,3,A\ny,1,2,3,E\nz,1,2,3\n"
     (folder / "f.csv").write_text(text, encoding="utf-8")
     done = command(folder, "run", "f.csv", *server.model)
@@ -327,7 +286,7 @@ def test_a_file_of_questions_has_a_name_and_defaults_in_the_configuration(folder
 
 
 def test_an_interrupted_run_of_a_bare_file_goes_on_with_the_same_settings(
-    folder: Path, server: Server
+    folder: Path, server: RecordingServer
 ) -> None:
     rows = "".join(f"q{n},1,2,B\n" for n in range(60))
     (folder / "f.csv").write_text(f"question,A,B,answer\n{rows}", encoding="utf-8")
@@ -364,7 +323,9 @@ def test_an_interrupted_run_of_a_bare_file_goes_on_with_the_same_settings(
     assert asked == sorted(f"Pick: q{n} A) 1\nB) 2" for n in range(60)), "all asked once, with the template"
 
 
-def test_a_run_does_not_go_on_with_other_rows_or_another_template(folder: Path, server: Server) -> None:
+def test_a_run_does_not_go_on_with_other_rows_or_another_template(
+    folder: Path, server: RecordingServer
+) -> None:
     (folder / "ask.txt").write_text("{question} {options}", encoding="utf-8")
     words = ["--template", "ask.txt", "--max-requests", "2", "--parallelism", "1"]
     command(folder, "run", "test_mcq.csv", *server.model, *words)

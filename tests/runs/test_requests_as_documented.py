@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from benchwright.config import SuiteOptions
 from benchwright.core import UsageError
 from benchwright.sdk import RunOptions, run_suite
 from benchwright.suites import check_suite, load_suite
+from recording_server import Received, RecordingServer, recording
 
 BENCHMARKS = """
 from benchwright import benchmark, scorer
@@ -45,54 +44,10 @@ ROWS = [{"question": f"q{number}", "answer": "fine"} for number in range(3)]
 HEADERS = ("x-team", "x-org")
 
 
-class Recorder(ThreadingHTTPServer):
-    """Answers everything with one word and keeps what it was sent."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.lock = threading.Lock()
-        self.received: list[dict[str, Any]] = []
-
-    def take(self) -> list[dict[str, Any]]:
-        with self.lock:
-            received, self.received = self.received, []
-        return received
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        server = self.server
-        assert isinstance(server, Recorder)
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        headers = {name: self.headers.get_all(name) for name in HEADERS if name in self.headers}
-        with server.lock:
-            server.received.append({"path": self.path, "headers": headers, "body": body})
-        reply = json.dumps(
-            {"choices": [{"message": {"content": "fine"}, "text": "fine", "finish_reason": "stop"}]}
-        ).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(reply)))
-        self.end_headers()
-        self.wfile.write(reply)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
-def recorder() -> Iterator[Recorder]:
-    running = Recorder()
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield running
-    running.shutdown()
-    thread.join()
-    running.server_close()
+def recorder() -> Iterator[RecordingServer]:
+    with recording("fine") as running:
+        yield running
 
 
 def optional(**values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -183,6 +138,11 @@ def toml(value: Any) -> str:
     return "{" + ", ".join(f"{name} = {toml(each)}" for name, each in value.items()) + "}"
 
 
+def as_documented(request: Received) -> dict[str, Any]:
+    headers = {name: values for name, values in request.headers.items() if name in HEADERS}
+    return {"path": request.path, "headers": headers, "body": request.body}
+
+
 def counted(requests: list[dict[str, Any]]) -> Counter[str]:
     return Counter(json.dumps(request, sort_keys=True) for request in requests)
 
@@ -199,14 +159,14 @@ def counted(requests: list[dict[str, Any]]) -> Counter[str]:
     flags=FLAGS,
 )
 def test_every_request_of_a_suite_is_the_documented_one(
-    recorder: Recorder,
+    recorder: RecordingServer,
     models: list[dict[str, Any]],
     datasets: list[tuple[str, dict[str, Any]]],
     configured: dict[str, Any],
     suite: dict[str, Any],
     flags: dict[str, Any],
 ) -> None:
-    url = f"http://127.0.0.1:{recorder.server_port}/v1"
+    url = recorder.url
     with tempfile.TemporaryDirectory() as name, chdir(name):
         folder = Path(name)
         (folder / "bench.py").write_text(BENCHMARKS, encoding="utf-8")
@@ -223,7 +183,7 @@ def test_every_request_of_a_suite_is_the_documented_one(
         (folder / "suite.yaml").write_text(yaml.safe_dump(tables), encoding="utf-8")
         recorder.take()
         result = run_suite("suite.yaml", cache=False, **flags)
-        received = recorder.take()
+        received = [as_documented(request) for request in recorder.take()]
         expected: dict[str, list[dict[str, Any]]] = {}
         for model in models:
             for dataset, run in datasets:
@@ -240,8 +200,8 @@ def test_every_request_of_a_suite_is_the_documented_one(
             ), "as sent"
 
 
-def two_models(recorder: Recorder, first: str | None, second: str) -> str:
-    url = f"http://127.0.0.1:{recorder.server_port}/v1"
+def two_models(recorder: RecordingServer, first: str | None, second: str) -> str:
+    url = recorder.url
     models = [
         {"name": "one", "base_url": url, "model": "m", "retries": 0},
         {"name": "two", "base_url": url, "model": "m", "retries": 0, "system": second},
@@ -261,14 +221,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("first", ["Be brief.", None])
 def test_each_model_has_its_own_system_message_even_with_equal_ids(
-    recorder: Recorder, folder: Path, first: str | None
+    recorder: RecordingServer, folder: Path, first: str | None
 ) -> None:
     (folder / "suite.yaml").write_text(two_models(recorder, first, "Be kind."), encoding="utf-8")
     recorder.take()
     result = run_suite("suite.yaml")
     systems = Counter(
         message["content"] if message["role"] == "system" else None
-        for message in (request["body"]["messages"][0] for request in recorder.take())
+        for message in (request.body["messages"][0] for request in recorder.take())
     )
     assert systems == {first: 3, "Be kind.": 3}, "and no model is answered from the other's replies"
     hashes = {
@@ -281,7 +241,7 @@ def test_each_model_has_its_own_system_message_even_with_equal_ids(
 
 @pytest.mark.parametrize(("dataset", "differs"), [("plain", ["$.system"]), ("own_system", [])])
 def test_models_with_other_system_messages_are_compared_and_the_messages_that_were_sent_listed(
-    recorder: Recorder, folder: Path, dataset: str, differs: list[str]
+    recorder: RecordingServer, folder: Path, dataset: str, differs: list[str]
 ) -> None:
     written = two_models(recorder, "Be brief.", "Be kind.").replace("bench.py:plain", f"bench.py:{dataset}")
     (folder / "suite.yaml").write_text(written, encoding="utf-8")
@@ -293,7 +253,7 @@ def test_models_with_other_system_messages_are_compared_and_the_messages_that_we
     assert (inputs["same"], bool(differs)) in ((True, False), (False, True))
 
 
-def test_a_check_of_a_suite_shows_what_each_model_is_asked(recorder: Recorder, folder: Path) -> None:
+def test_a_check_of_a_suite_shows_what_each_model_is_asked(recorder: RecordingServer, folder: Path) -> None:
     (folder / "suite.yaml").write_text(two_models(recorder, "Be brief.", "Be kind."), encoding="utf-8")
     suite = load_suite("suite.yaml", cwd=folder)
     assert suite is not None
@@ -312,7 +272,7 @@ def test_a_check_of_a_suite_shows_what_each_model_is_asked(recorder: Recorder, f
     ],
 )
 def test_a_run_is_not_resumed_with_other_settings_of_its_model(
-    recorder: Recorder, folder: Path, change: dict[str, Any], told: str
+    recorder: RecordingServer, folder: Path, change: dict[str, Any], told: str
 ) -> None:
     written = yaml.safe_load(two_models(recorder, None, "Be kind."))
     (folder / "suite.yaml").write_text(yaml.safe_dump(written), encoding="utf-8")

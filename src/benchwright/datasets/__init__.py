@@ -26,6 +26,7 @@ from benchwright.datasets._media import (
     check_data_url,
     is_data_url,
     look_at_media,
+    looks_like_media,
     media_of,
     names_media,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "is_data_url",
     "load_dataset",
     "look_at_media",
+    "looks_like_media",
     "media_of",
     "names_media",
     "open_dataset",

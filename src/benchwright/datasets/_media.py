@@ -90,7 +90,7 @@ def media_of(row: Row, base_dir: Path) -> tuple[MediaItem, ...]:
             "media",
             f'"media" is the text {media!r}; write [{{"type": "image", "path": {media!r}}}], or "type" and "path"',
         )
-    single = not _blank(path) and (kind in MEDIA_KINDS or _looks_like_media(path))
+    single = not _blank(path) and (kind in MEDIA_KINDS or looks_like_media(path))
     if listed and single:
         raise MediaError("media", 'the row has "media" and "path" as well; name each file once, in "media"')
     if listed:
@@ -104,6 +104,14 @@ def media_of(row: Row, base_dir: Path) -> tuple[MediaItem, ...]:
             )
         return ()
     return _items(kind, path, "type", "path", base_dir)
+
+
+def looks_like_media(path: Any) -> bool:
+    """Whether a value is a data URL or a name that ends like an image, a video or a sound, or a list of them."""
+    one = (_list_in(path) or [None])[0] if _list_in(path) is not None else path
+    if not isinstance(one, str):
+        return False
+    return is_data_url(one) or format_by_name(one.split("?", 1)[0].strip()) is not None
 
 
 def names_media(columns: frozenset[str] | set[str]) -> bool:
@@ -265,13 +273,6 @@ def _list_in(value: Any) -> list[Any] | None:
             return None
         return parsed if isinstance(parsed, list) else None
     return None
-
-
-def _looks_like_media(path: Any) -> bool:
-    one = (_list_in(path) or [None])[0] if _list_in(path) is not None else path
-    if not isinstance(one, str):
-        return False
-    return is_data_url(one) or format_by_name(one.split("?", 1)[0].strip()) is not None
 
 
 def _lowered(kind: Any) -> Any:

@@ -8,11 +8,12 @@ checks and scorers know one form only. Whatever is not certain is left alone: th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, TypeAlias
 
 from benchwright.benchmarks._questions.lists import Listed, listed_options, whole_number
+from benchwright.benchmarks._questions.media import columns_of_media, shown_by
 from benchwright.benchmarks._questions.names import (
     BEYOND,
     LETTERS,
@@ -60,9 +61,29 @@ class Layout:
 
 
 def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Columns) -> Layout:
-    """The layout of a file, from its first rows. `reader` gives the rows as they stand in the data."""
+    """The layout of a file, from its first rows. `reader` gives the rows as they stand in the data.
+
+    Raises UsageError for options that contradict the rows, and for a column of images that cannot be sent.
+    """
     rows = _sample(reader)
     names = list(dict.fromkeys(name for row in rows for name in row))
+    layout = _layout_of_text(rows, names, options, columns)
+    taken = {*columns.question, columns.answer, *layout.used, *columns.mapping}
+    shown = columns_of_media(rows, [name for name in names if name not in taken])
+    if not shown:
+        return layout
+    said = [f'{kind} files are read from "{name}"' for name, kind in shown.items()]
+    return replace(
+        layout,
+        shape=shown_by(shown, layout.shape),
+        said=(*layout.said, *said),
+        used=layout.used | shown.keys(),
+    )
+
+
+def _layout_of_text(
+    rows: Sequence[Row], names: Sequence[str], options: QuestionOptions, columns: Columns
+) -> Layout:
     mapping = _plain_names(names, columns)
     source = _source(rows, names, options, columns)
     if source is None:
@@ -397,8 +418,8 @@ def unused_columns(
     if not media:
         for name in media_columns(free):
             yield (
-                f'column "{name}" looks like an image, a video or a sound and is not sent: rows name such files in the '
-                'columns "type" and "path"'
+                f'column "{name}" looks like an image, a video or a sound and is not sent: its cells are no paths, data: URLs '
+                "or http:// addresses"
             )
 
 

@@ -107,7 +107,12 @@ _LISTS = (
     "answeroptions",
     "multiplechoiceoptions",
 )
-_MEDIA = ("image", "images", "picture", "pictures", "img", "video", "audio", "figure")
+_MEDIA = {
+    **dict.fromkeys(("image", "images", "picture", "pictures", "img", "figure"), "image"),
+    "video": "video",
+    "audio": "audio",
+}
+"""Names of columns that hold files, with the kind of these files."""
 _FAMILY = re.compile(
     r"(?P<stem>op|opt|option|choice|sol|ending|alternative|candidate|answer|ans|resp|response)(?P<mark>[a-z]|\d{1,2})"
 )
@@ -206,9 +211,9 @@ def question_column(names: Sequence[str]) -> str | None:
     return _only(name for name in names if _squashed(name) in _QUESTIONS)
 
 
-def media_columns(names: Iterable[str]) -> list[str]:
-    """Columns whose name says that they hold an image, a video or a sound."""
-    return [name for name in names if _squashed(name) in _MEDIA]
+def media_columns(names: Iterable[str]) -> dict[str, str]:
+    """Columns whose name says that they hold an image, a video or a sound, and which of these."""
+    return {name: _MEDIA[known] for name in names if (known := _squashed(name)) in _MEDIA}
 
 
 def _following(first: str, marks: Mapping[str, str]) -> Iterator[str]:

@@ -1,0 +1,97 @@
+"""A model server on loopback that answers as a test says, and keeps what it is sent."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+Answer = Callable[[dict[str, Any]], str]
+
+
+class Received(NamedTuple):
+    """One request."""
+
+    path: str
+    headers: dict[str, list[str]]
+    """Names in lower case."""
+    body: dict[str, Any]
+
+
+class RecordingServer(ThreadingHTTPServer):
+    """Answers chat and completions alike; `reply` makes the text out of a request's body."""
+
+    daemon_threads = True
+
+    def __init__(self, reply: Answer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.reply = reply
+        self.received: list[Received] = []
+
+    @property
+    def url(self) -> str:
+        """The base URL of the API."""
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    @property
+    def model(self) -> list[str]:
+        """Flags that choose this server."""
+        return ["--model-url", self.url, "--model-id", "m", "--max-retries", "0"]
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """All that was sent."""
+        return [request.body for request in self.received]
+
+    @property
+    def contents(self) -> list[Any]:
+        """The user's content of each request."""
+        return [body["messages"][-1]["content"] for body in self.bodies]
+
+    def take(self) -> list[Received]:
+        """What has been sent since the last time."""
+        received, self.received = self.received, []
+        return received
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that was told to stop at once hangs up."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        server = self.server
+        assert isinstance(server, RecordingServer)
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        headers = {name.lower(): self.headers.get_all(name) or [] for name in self.headers}
+        server.received.append(Received(self.path, headers, body))
+        text = server.reply(body)
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "text": text}
+        usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+        payload = json.dumps({"choices": [{**choice, "finish_reason": "stop"}], "usage": usage}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def recording(answer: str | Answer = "B") -> Iterator[RecordingServer]:
+    """A server that lives as long as the block; with a text it answers that to everybody."""
+    server = RecordingServer((lambda body: answer) if isinstance(answer, str) else answer)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
