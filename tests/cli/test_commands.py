@@ -278,6 +278,9 @@ def test_check_shows_long_rows_without_their_middle(
     (report,) = json.loads(text := capsys.readouterr().out)["checks"]
     assert len(text) < 50_000
     assert report["samples"][0]["messages"][0]["content"].startswith("begins xxx")
+    (request,) = report["samples"][0]["requests"]
+    assert request["route"] == "chat"
+    assert request["body"]["messages"] == report["samples"][0]["messages"]
     main(["check", "q.csv"])
     shown = capsys.readouterr().out
     assert len(shown) < 50_000

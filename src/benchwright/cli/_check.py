@@ -95,9 +95,13 @@ def report_json(report: CheckReport) -> dict[str, Any]:
     """A report as `--json` prints it; long texts without their middle, as on the terminal."""
     from dataclasses import asdict
 
+    from benchwright.core import ModelRequest
+
     def shown(value: Any) -> Any:
         if isinstance(value, str):
             return _short(value)
+        if isinstance(value, ModelRequest):
+            return {"route": value.route, "body": shown(value.body)}
         if isinstance(value, dict):
             return {key: shown(one) for key, one in value.items()}
         return [shown(one) for one in value] if isinstance(value, list | tuple) else value

@@ -110,6 +110,7 @@ class RunGroup:
         self._listeners: list[Callable[[], None]] = []
         self._limiters: dict[str, Limiter] = {}
         self._signals = 0
+        self._reports = 0
         self._workers: CodeType | None = None
         self._working = 0
         self._watchdog: Watchdog | None = None
@@ -126,7 +127,7 @@ class RunGroup:
         switch = sys.getswitchinterval()
         for number in (signal.SIGINT, signal.SIGTERM):
             try:
-                loop.add_signal_handler(number, self._received)
+                loop.add_signal_handler(number, self._reported)
                 # The loop learns of signals by a pipe, so Python's own handler is free for what cannot wait for it.
                 signal.signal(number, self._arrived)
                 signal.siginterrupt(number, False)
@@ -203,6 +204,14 @@ class RunGroup:
             if frame.f_code is self._workers:
                 raise StopAtOnce
             frame = frame.f_back
+
+    def _reported(self) -> None:
+        """A signal, as the pipe of the loop reports it. Two that come together reach `_arrived` as one."""
+        global _stopped_twice
+        self._reports += 1
+        if self._reports > 1:
+            _stopped_twice = True
+        self._received()
 
     def _received(self) -> None:
         self.interrupted = True
