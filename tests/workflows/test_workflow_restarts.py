@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from benchwright.store import Store, Workspace, open_store
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, until
 
 SCRIPT = """
 import asyncio
@@ -112,6 +112,9 @@ def test_attempts_and_their_events_survive_a_kill(folder: Path, start: Start) ->
     hold.touch()
     first = start("my_eval.py", "--input", '{"shaky": true}')
     assert lines_of(first, 1) == {"shaky"}  # the second attempt is under way
+    store = store_of(folder)
+    until(lambda: [step.attempt for step in store.page_steps(1).items] == [2], "its record")
+    store.close()
     first.kill()
     first.communicate()
     hold.unlink()
