@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from benchwright.core import encode_json
 from benchwright.reports import SampleView
-from benchwright.reports.views.sample_columns import BLOCK_BYTES, BLOCK_ROWS, in_blocks, sample_columns
+from benchwright.reports.views.sample_columns import (
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    COLUMNS,
+    in_blocks,
+    sample_columns,
+)
 from benchwright.reports.views.samples import views_of
 from benchwright.store import SampleSteps
 
@@ -127,3 +133,7 @@ def test_blocks_are_bounded_by_rows_and_by_bytes() -> None:
     assert [len(block) for block, _ in in_blocks(samples[:5], most_rows=2)] == [2, 2, 1]
     assert [len(block) for block, _ in in_blocks(samples[:5], most_bytes=5)] == [2, 2, 1]
     assert list(in_blocks([])) == []
+
+
+def test_every_field_of_a_sample_is_a_column() -> None:
+    assert tuple(COLUMNS) == SampleView._fields

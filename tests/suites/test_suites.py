@@ -353,10 +353,10 @@ def test_a_pair_that_cannot_go_on_does_not_stop_the_others(
 
     whole = _jobs.write_run_config
 
-    def breaking(run: Any) -> Path:
-        if run.name == "a":
+    def breaking(details: Any) -> Path:
+        if details.run.name == "a":
             raise OSError("the disk is full")
-        return whole(run)
+        return whole(details)
 
     monkeypatch.setattr(_jobs, "write_run_config", breaking)
     result = run_suite(suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl, b.jsonl]"))

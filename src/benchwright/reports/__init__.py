@@ -1,7 +1,7 @@
 """Recorded runs as views, and views on the terminal, as HTML and as files. Reads the store and never calls a model."""
 
 from benchwright.core import printable
-from benchwright.reports.files.export import FORMATS, TEXT_FORMATS, export_samples, exported_lines
+from benchwright.reports.files.export import TEXT_FORMATS, export_samples, exported_lines
 from benchwright.reports.files.parquet import sample_rows
 from benchwright.reports.files.plugins import REPORT_PLUGINS, find_report, write_reports
 from benchwright.reports.files.run_files import results_document, write_run_config, write_run_files
@@ -31,7 +31,8 @@ from benchwright.reports.views.folder_samples import SamplesOf, steps_of_folder
 from benchwright.reports.views.result import ResultView
 from benchwright.reports.views.run_folders import as_filed, folder_run, is_run_folder, run_of_folder
 from benchwright.reports.views.runs import EventList, PartsRequest, RunDetails, RunView, plain_view
-from benchwright.reports.views.samples import RunSamples, SampleView
+from benchwright.reports.views.sample_columns import SampleView
+from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.side_by_side import SideBySide, SideRun, side_by_side
 from benchwright.reports.views.text import duration, plural
 from benchwright.reports.views.work_table import WorkTask, work_runs
@@ -39,7 +40,6 @@ from benchwright.reports.views.workflows import recorded_events, step_views
 
 __all__ = [
     "BENCHMARK_REPORTS",
-    "FORMATS",
     "REPORT_PLUGINS",
     "RUNS_FILE",
     "TEXT_FORMATS",

@@ -15,7 +15,7 @@ _FORMATS = {"int64": "q", "double": "d"}
 """Arrow's names of numbers to those of `struct`, which packs them in half the time that `array` takes."""
 
 
-def column(pa: Any, values: Sequence[Any], kind: Any) -> Any:
+def array(pa: Any, values: Sequence[Any], kind: Any) -> Any:
     """An Arrow array of texts (as str, or as bytes in UTF-8), numbers, truth values, or lists of these; None is null."""
     if not values or (values[0] is None and values.count(None) == len(values)):
         return pa.nulls(len(values), kind)
@@ -72,7 +72,7 @@ def _truths(pa: Any, values: Sequence[Any], kind: Any) -> Any:
 def _lists(pa: Any, values: Sequence[Any], kind: Any) -> Any:
     valid, nulls = _valid(pa, values)
     lists = [value or () for value in values]
-    items = column(pa, list(chain.from_iterable(lists)), kind.value_type)
+    items = array(pa, list(chain.from_iterable(lists)), kind.value_type)
     return pa.Array.from_buffers(kind, len(lists), [valid, _offsets(pa, lists)], nulls, children=[items])
 
 

@@ -12,16 +12,14 @@ import orjson
 from benchwright.core import encode_json
 from benchwright.reports.files.atomic import replacing
 from benchwright.reports.files.parquet import write_samples
-from benchwright.reports.files.predictions import prediction_line, sample_ids
+from benchwright.reports.files.predictions import TABLE_COLUMNS, prediction_line, sample_ids
 from benchwright.reports.files.workbook import write_workbook
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.text import without_formula
 
-FORMATS = ("jsonl", "csv", "parquet", "xlsx")
-"""What samples can be exported as."""
 TEXT_FORMATS = ("jsonl", "csv")
-"""Those that can be printed, line by line."""
+"""Formats that can be printed, line by line."""
 
 
 def export_samples(
@@ -63,24 +61,18 @@ def _lines(details: RunDetails, samples: RunSamples) -> Iterator[bytes]:
 def _table(details: RunDetails, samples: RunSamples) -> Iterator[list[Any]]:
     """The samples as cells, after a heading: texts, numbers, truth values, and JSON where a value is none of them."""
     metrics = _metrics(details)
-    yield [*_COLUMNS, *(f"score.{name}" for name in metrics), "row"]
+    yield [*TABLE_COLUMNS, *(f"score.{name}" for name in metrics), "row"]
     for line in _lines(details, samples):
         record: dict[str, Any] = orjson.loads(line)
         scores = record["scores"] or {}
         record["error"] = (record.get("error") or {}).get("message")
         numbers = [scores.get(name) for name in metrics]
         cells = [
-            *(record.get(name) for name in _COLUMNS),
+            *(record.get(name) for name in TABLE_COLUMNS),
             *(int(number) if isinstance(number, bool) else number for number in numbers),
             record["row"],
         ]
         yield [encode_json(cell).decode() if isinstance(cell, dict | list) else cell for cell in cells]
-
-
-_COLUMNS = (
-    "data_abbr", "id", "repeat", "success", "uuid", "origin_prompt", "prediction", "gold", "outcome", "error", "scores",
-    "reasoning", "prompt_tokens", "completion_tokens", "latency_s", "ttft_s", "finish_reason",
-)  # fmt: skip
 
 
 def _metrics(details: RunDetails) -> list[str]:

@@ -6,29 +6,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchwright.core import Row, load_json
-from benchwright.reports.files.arrow_columns import column
+import orjson
+
+from benchwright.core import Row, encode_json, load_json
+from benchwright.reports.files.arrow_columns import array
 from benchwright.reports.files.atomic import replacing
-from benchwright.reports.views.json_lists import dump_each
-from benchwright.reports.views.samples import RunSamples, SampleView
+from benchwright.reports.views.request_bodies import BETWEEN, SEPARATOR
+from benchwright.reports.views.sample_columns import COLUMNS, JSON
+from benchwright.reports.views.samples import RunSamples
 
 GROUP_ROWS = 2_000
 """Rows per row group: as many as are held as Python objects at a time."""
 GROUP_BYTES = 16_000_000
 """Bytes of text per row group, roughly: rows with long prompts make smaller groups."""
-
-_TEXT = (
-    "prompt", "system", "messages", "response", "reasoning", "target", "outcome", "error", "scores",
-    "finish_reason", "metadata",
-)  # fmt: skip
-_JSON = ("messages", "scores", "metadata")
-"""Text columns that hold JSON."""
-_INTEGERS = ("sample_id", "repeat", "prompt_tokens", "completion_tokens", "attempts")
-_CHOICES = ("choices", "choices_logprobs", "choices_is_greedy")
-_REPETITIVE = ["system", "outcome", "error", "finish_reason"]
-"""Columns where a dictionary pays; on texts that all differ it only costs time."""
-_LONG = frozenset({"prompt", "messages", "response", "reasoning", "scores", "metadata"})
-"""Columns nobody looks up by their smallest and largest value."""
 
 
 def write_samples(path: Path, samples: RunSamples, metrics: Sequence[str], *, choices: bool = False) -> int:
@@ -48,7 +38,7 @@ def write_samples(path: Path, samples: RunSamples, metrics: Sequence[str], *, ch
     written = 0
     with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **_settings(schema)) as writer:
         while group is not None:
-            arrays = [column(pa, group[field.name], field.type) for field in schema]
+            arrays = [array(pa, group[field.name], field.type) for field in schema]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             written += len(arrays[0])
             group = next(groups, None)
@@ -59,8 +49,8 @@ def sample_rows(table: Any) -> list[Row]:
     """The rows of a `samples.parquet` that was read, with values where the file has JSON texts."""
     rows: list[Row] = table.to_pylist()
     for row in rows:
-        for name in _JSON:
-            if isinstance(text := row.get(name), str):
+        for name, column in COLUMNS.items():
+            if column.type is JSON and isinstance(text := row.get(name), str):
                 row[name] = load_json(text)
     return rows
 
@@ -88,18 +78,11 @@ def _with_scores(columns: dict[str, Sequence[Any]], metrics: Sequence[str]) -> d
 
 
 def _schema(pa: Any, metrics: Sequence[str], choices: bool) -> Any:
-    types = {
-        **dict.fromkeys(_TEXT, pa.string()),
-        **dict.fromkeys(_INTEGERS, pa.int64()),
-        "choices": pa.list_(pa.string()),
-        "choices_logprobs": pa.list_(pa.float64()),
-        "choices_is_greedy": pa.list_(pa.bool_()),
-    }
     fields = []
-    for name in SampleView._fields:
-        if name in _CHOICES and not choices:
+    for name, column in COLUMNS.items():
+        if column.ranked and not choices:
             continue
-        fields.append(pa.field(name, types.get(name, pa.float64())))
+        fields.append(pa.field(name, column.type.arrow(pa)))
         if name == "scores":
             fields += [pa.field(f"score.{metric}", pa.float64()) for metric in metrics]
     return pa.schema(fields)
@@ -108,9 +91,24 @@ def _schema(pa: Any, metrics: Sequence[str], choices: bool) -> Any:
 def _settings(schema: Any) -> dict[str, Any]:
     return {
         "compression": "zstd",
-        "use_dictionary": _REPETITIVE,
-        "write_statistics": [name for name in schema.names if name not in _LONG],
+        "use_dictionary": [name for name, column in COLUMNS.items() if column.repetitive],
+        "write_statistics": [name for name in schema.names if name not in COLUMNS or not COLUMNS[name].long],
     }
+
+
+def dump_each(objects: Sequence[dict[str, Any] | None]) -> list[bytes | None]:
+    """The JSON text of each object, written in one call as `load_strings` reads; None stays None."""
+    if not objects:
+        return []
+    spaced: list[Any] = [BETWEEN] * (2 * len(objects) - 1)
+    spaced[::2] = objects
+    try:
+        texts: list[bytes | None] = list(orjson.dumps(spaced)[1:-1].split(SEPARATOR))
+    except TypeError:  # one is as deep as can be written alone
+        texts = []
+    if len(texts) != len(objects):  # or the separator stands in an object too
+        texts = list(map(encode_json, objects))
+    return [None if text == b"null" else text for text in texts] if b"null" in texts else texts
 
 
 def _numbers(scores: Sequence[dict[str, Any] | None], metric: str) -> list[float | None]:

@@ -8,10 +8,18 @@ from typing import Any, TypeAlias
 import orjson
 
 from benchwright.core import WITHOUT_REPLY, encode_json
-from benchwright.reports.views.samples import Predicted, SampleView
+from benchwright.reports.views.sample_columns import COLUMNS, SampleView
+from benchwright.reports.views.samples import Predicted
 
 Identify: TypeAlias = Callable[[int, int], str]
 """Row number and repeat to an id."""
+EXPORTED = tuple(name for name, column in COLUMNS.items() if column.exported)
+"""Columns that a prediction has under their own names, after those that it names otherwise."""
+TABLE_COLUMNS = (
+    "data_abbr", "id", "repeat", "success", "uuid", "origin_prompt", "prediction", "gold", "outcome", "error", "scores",
+    *EXPORTED,
+)  # fmt: skip
+"""What tables of predictions have before the metrics and the row."""
 
 
 def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> bytes:
@@ -31,7 +39,7 @@ def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> b
     }
     if predicted.error is not None:
         record["error"] = predicted.error
-    for name in ("reasoning", "prompt_tokens", "completion_tokens", "latency_s", "ttft_s", "finish_reason"):
+    for name in EXPORTED:
         record[name] = getattr(view, name)
     if view.choices is not None:
         record["choices"], record["choices_logprobs"] = view.choices, view.choices_logprobs

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from benchwright.core import WITHOUT_REPLY, printable
 from benchwright.reports.views.figures import figures_of
 from benchwright.reports.views.runs import RunDetails, RunView
-from benchwright.reports.views.samples import Predicted, SampleView
+from benchwright.reports.views.sample_columns import SampleView
+from benchwright.reports.views.samples import Predicted
 from benchwright.reports.views.text import duration, plural, tokens
 
 _STAGE_OF = {"infer": "asking", "eval": "scoring"}

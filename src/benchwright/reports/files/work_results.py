@@ -13,7 +13,8 @@ from benchwright.reports.files.atomic import replacing
 from benchwright.reports.files.work_logs import Tally, extraction
 from benchwright.reports.views.figures import METRIC_NAMES, averaged, headline_of, is_fraction
 from benchwright.reports.views.runs import RunDetails
-from benchwright.reports.views.samples import RunSamples, SampleView
+from benchwright.reports.views.sample_columns import SampleView
+from benchwright.reports.views.samples import RunSamples
 
 
 def write_results(

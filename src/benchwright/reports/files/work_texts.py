@@ -10,10 +10,8 @@ import orjson
 from benchwright.core import OUTCOMES, printable
 from benchwright.reports.views.figures import METRIC_NAMES
 from benchwright.reports.views.text import without_formula
-from benchwright.reports.views.work_table import FIGURE_COLUMNS, Cell, WorkTable
+from benchwright.reports.views.work_table import FIGURE_COLUMNS, HEADINGS, Cell, WorkTable
 
-HEADINGS = ("dataset", "version", "metric", "mode")
-"""Columns in front of the models."""
 _FIGURE_HEADINGS = tuple(column.heading for column in FIGURE_COLUMNS)
 
 

@@ -8,7 +8,8 @@ import orjson
 
 from benchwright.core import JsonValue, encode_json, exact_json, known_outcome, printable
 from benchwright.reports.terminal.parts import Sections, grid
-from benchwright.reports.views.samples import SampleDetails, SampleList, SampleView
+from benchwright.reports.views.sample_columns import SampleView
+from benchwright.reports.views.samples import SampleDetails, SampleList
 
 if TYPE_CHECKING:
     from rich.console import Group

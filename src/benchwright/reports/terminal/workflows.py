@@ -11,9 +11,9 @@ from benchwright.core import RUN_STATUSES, JsonValue, RunStatus, exact_json, pri
 from benchwright.reports.terminal.overview import event_grid
 from benchwright.reports.terminal.parts import grid
 from benchwright.reports.terminal.steps import step_table
+from benchwright.reports.views.figures import MetricFigures
 from benchwright.reports.views.text import duration, local_time, number, plural
 from benchwright.reports.views.workflows import WorkflowDetails
-from benchwright.store import MetricTotals
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -98,7 +98,7 @@ def code_result(
     return Group(Text(), title, grid(rows), Text(f"next: benchwright {next_step} {run_id}", "dim"))
 
 
-def _metric_table(metrics: Mapping[str, MetricTotals]) -> RenderableType:
+def _metric_table(metrics: Mapping[str, MetricFigures]) -> RenderableType:
     from rich import box
     from rich.table import Table
     from rich.text import Text

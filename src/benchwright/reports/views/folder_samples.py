@@ -23,6 +23,7 @@ from benchwright.core import (
     reply_to_json,
     row_hash,
 )
+from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.store import Store
 
 
@@ -59,17 +60,13 @@ def steps_of_folder(folder: Path) -> Iterator[StepValues]:
 def _scored(path: Path) -> Iterator[tuple[int, int, bytes, bytes]]:
     import pyarrow.parquet as pq
 
-    names = ["sample_id", "repeat", "metadata", "outcome", "scores", "error", "target"]
+    names = [name for name, column in COLUMNS.items() if column.compared]
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=1000, columns=names):
-            columns = batch.to_pydict()
-            for index, repeat, row, outcome, scores, error, target in zip(
-                *(columns[name] for name in names), strict=True
-            ):
-                given = None if scores is None else orjson.loads(scores)
-                record = SampleRecord(index, repeat, None, known_outcome(outcome), target, given, error)
-                digest = b"" if row is None else row_hash(row.encode())
-                yield index, repeat, digest, encode_score(record)
+            for sample in batch.to_pylist():
+                record = _record(dict.fromkeys(COLUMNS) | sample)
+                digest = b"" if record.row is None else row_hash(record.row)
+                yield record.sample_id, record.repeat, digest, encode_score(record)
 
 
 def _record(sample: dict[str, Any]) -> SampleRecord:

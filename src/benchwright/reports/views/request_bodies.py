@@ -1,4 +1,4 @@
-"""What the model was asked, out of recorded request bodies."""
+"""Prompts, system messages and messages, out of recorded request bodies."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 
 from benchwright.core import encode_json
-from benchwright.reports.views.json_lists import load_strings
 
-Asked: TypeAlias = tuple[Sequence[str | None], Sequence[str | None], Sequence[bytes | None]]
+RequestTexts: TypeAlias = tuple[Sequence[str | None], Sequence[str | None], Sequence[bytes | None]]
 """Prompts, system messages, and messages as JSON, each with a value per body."""
 
+BETWEEN = "\0"
+"""Between any two values that are read or written as one list."""
+SEPARATOR = b',"\\u0000",'
+"""`BETWEEN` as an element of a list."""
 _MARK = "\0here"
 """Stands for the prompt while a frame is made. Should it stand elsewhere in the body too, there is no frame."""
 
 
-def asked(bodies: Sequence[bytes | None]) -> Asked:
-    """What each body asks; nothing where there is none. There must be bodies.
+def request_texts(bodies: Sequence[bytes | None]) -> RequestTexts:
+    """The texts of each body; None where there is none. There must be bodies.
 
     Those of a run mostly differ in the last message alone, and reading only that takes half of the time or less.
     """
-    return _asked_in_one_frame(bodies) or _asked_one_by_one(bodies)
+    return texts_in_one_frame(bodies) or texts_one_by_one(bodies)
 
 
 def text_of(value: Any) -> str | None:
@@ -32,12 +35,12 @@ def text_of(value: Any) -> str | None:
     return encode_json(value).decode()
 
 
-def _asked_one_by_one(bodies: Sequence[bytes | None]) -> Asked:
-    prompts, systems, messages = zip(*map(_asked_in, bodies), strict=True)
+def texts_one_by_one(bodies: Sequence[bytes | None]) -> RequestTexts:
+    prompts, systems, messages = zip(*map(_texts_in, bodies), strict=True)
     return prompts, systems, messages
 
 
-def _asked_in(body: bytes | None) -> tuple[str | None, str | None, bytes | None]:
+def _texts_in(body: bytes | None) -> tuple[str | None, str | None, bytes | None]:
     if body is None:
         return None, None, None
     record: dict[str, Any] = orjson.loads(body)
@@ -63,14 +66,14 @@ class _Frame(NamedTuple):
     head: bytes
     """All before that text."""
     tail: bytes
-    """All behind it."""
+    """All after it."""
     begin: int
     """Where the messages begin."""
     end: int
     """Where they end, counted from the body's end."""
 
 
-def _asked_in_one_frame(bodies: Sequence[bytes | None]) -> Asked | None:
+def texts_in_one_frame(bodies: Sequence[bytes | None]) -> RequestTexts | None:
     """The same for bodies that differ in the text of the last message alone; None where they do not."""
     frame = _frame_of(bodies[0])
     if frame is None:
@@ -83,7 +86,7 @@ def _asked_in_one_frame(bodies: Sequence[bytes | None]) -> Asked | None:
     prompts = load_strings([body[first:last] for body in alike])
     if prompts is None:
         return None
-    _, system, _ = _asked_in(bodies[0])
+    _, system, _ = _texts_in(bodies[0])
     return prompts, [system] * len(bodies), [body[begin:end] for body in alike]
 
 
@@ -102,3 +105,19 @@ def _frame_of(body: bytes | None) -> _Frame | None:
         return None
     begin = marked.index(inner)  # there is no second place: the mark is in it
     return _Frame(head, tail, begin, begin + len(inner) - len(marked))
+
+
+def load_strings(encoded: Sequence[bytes]) -> list[str] | None:
+    """The strings, if each of `encoded` is exactly what `orjson` writes for one; None if any is something else.
+
+    They are read as one list, with a string of our own between any two. So a quote that is left open ends at the
+    next separator, after which the list is no JSON; and anything but one value changes the number of values.
+    """
+    joined = b"[%b]" % SEPARATOR.join(encoded)
+    try:
+        values: list[Any] = orjson.loads(joined)
+    except orjson.JSONDecodeError:
+        return None
+    if len(values) != 2 * len(encoded) - 1 or set(map(type, values)) != {str}:
+        return None
+    return values[::2] if orjson.dumps(values) == joined else None

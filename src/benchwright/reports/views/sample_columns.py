@@ -1,15 +1,18 @@
-"""Recorded steps put back together into samples, many at a time.
+"""The columns of a sample, declared once, and how each is read from recorded steps, many samples at a time.
 
-Column by column: a run may have a million samples, and their file has columns too.
+A run may have a million samples, and their file has columns too: so steps are read column by column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from benchwright.core import WITHOUT_REPLY, encode_json, reply_columns, score_columns
-from benchwright.reports.views.request_bodies import asked, text_of
+import orjson
+
+from benchwright.core import WITHOUT_REPLY, JsonObject, encode_json, reply_columns, score_columns
+from benchwright.reports.views.request_bodies import request_texts, text_of
 from benchwright.store import SampleSteps
 
 BLOCK_ROWS = 100
@@ -17,6 +20,172 @@ BLOCK_ROWS = 100
 enough to have the collector look through them again and again."""
 BLOCK_BYTES = 200_000
 """Bytes of recorded text at a time, roughly."""
+
+
+class ColumnType(NamedTuple):
+    """What a column holds."""
+
+    name: str
+    """In words."""
+    arrow: Callable[[Any], Any]
+    """Its type in Arrow, from the module `pyarrow`, which is loaded only when a file is written."""
+
+
+TEXT = ColumnType("text", lambda pa: pa.string())
+JSON = ColumnType("JSON as text", lambda pa: pa.string())
+INTEGER = ColumnType("whole number", lambda pa: pa.int64())
+NUMBER = ColumnType("number", lambda pa: pa.float64())
+TEXTS = ColumnType("list of texts", lambda pa: pa.list_(pa.string()))
+NUMBERS = ColumnType("list of numbers", lambda pa: pa.list_(pa.float64()))
+TRUTHS = ColumnType("list of truth values", lambda pa: pa.list_(pa.bool_()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of `samples.parquet`, which is one field of `SampleView`."""
+
+    type: ColumnType
+    """What it holds."""
+    read: Callable[[_Steps], Sequence[Any]]
+    """Its values, out of recorded steps."""
+    long: bool = False
+    """Whether nobody looks it up by its smallest and largest value."""
+    repetitive: bool = False
+    """Whether many samples share a value, so that a dictionary pays. On texts that all differ it only costs time."""
+    ranked: bool = False
+    """Whether only runs that rank choices have it."""
+    exported: bool = False
+    """Whether predictions and exported tables have it under its own name. Others they have under names of their own."""
+    compared: bool = False
+    """Whether comparing the run of a folder needs it."""
+
+
+class SampleView(NamedTuple):
+    """One sample and repeat. A tuple, because a run may have a million of these."""
+
+    sample_id: int
+    """0-based row number."""
+    repeat: int
+    """0-based repeat."""
+    prompt: str | None
+    """The prompt, system message apart; without a call, the prompt that would have been sent."""
+    system: str | None
+    """System message, for chat."""
+    messages: bytes | None
+    """Chat messages as sent, or the whole conversation where there were several turns; JSON."""
+    response: str | None
+    """The text that was scored; null when there was none."""
+    reasoning: str | None
+    """The model's thinking."""
+    target: str | None
+    """Expected answer; JSON where it is no text."""
+    outcome: str
+    """How the sample ended."""
+    error: str | None
+    """Why there is no score."""
+    scores: dict[str, Any] | None
+    """What the scorer gave."""
+    prompt_tokens: int | None
+    """Prompt tokens, over all calls of the sample."""
+    completion_tokens: int | None
+    """Completion tokens, over all calls of the sample."""
+    latency_s: float | None
+    """Last call: seconds from sending to the last byte."""
+    ttft_s: float | None
+    """Last call: seconds to the first token, for streams."""
+    attempts: int | None
+    """Last call: requests sent for it."""
+    started_at: float | None
+    """Last call: wall clock of the first attempt, seconds since the epoch."""
+    finish_reason: str | None
+    """Last call: as the server reported it."""
+    metadata: bytes | None
+    """The row; JSON."""
+    choices: list[str] | None
+    """Ranked continuations, where the benchmark ranks."""
+    choices_logprobs: list[float | None] | None
+    """Their log-likelihoods."""
+    choices_is_greedy: list[bool] | None
+    """Whether each is what the model would have written."""
+
+    def to_json(self) -> JsonObject:
+        """The columns of `samples.parquet`, with `messages` and `metadata` as JSON values."""
+        record: dict[str, Any] = self._asdict()
+        for name in (name for name, column in COLUMNS.items() if column.type is JSON):
+            if isinstance(value := record[name], bytes):
+                record[name] = orjson.loads(value)
+        return record
+
+
+class _Steps:
+    """The recorded steps of some samples, decoded; there must be samples."""
+
+    def __init__(self, samples: Sequence[SampleSteps]) -> None:
+        self.numbers, self.repeats, self.rows, scores, bodies, outputs = zip(*samples, strict=True)
+        self.records = records = score_columns(scores)
+        self.replies = replies = reply_columns([b"{}" if output is None else output for output in outputs])
+        self.outputs = outputs
+        self.outcomes, self.choices = records.column("outcome"), records.column("choices")
+        prompts, self.systems, messages = request_texts(bodies)
+        if records.holds("choices"):
+            prompts = tuple(map(_without_choice, prompts, messages, self.choices))
+        self.prompts = records.or_else("prompt", prompts)
+        if records.holds("conversation"):
+            messages = tuple(map(_conversation, records.column("conversation"), messages))
+        self.messages = messages
+        responses = records.or_else("response", replies.column("text"))
+        if not all(responses):
+            responses = list(map(_response, responses, self.outcomes))
+        self.responses = responses
+        self.usages = [
+            sample or reply or (None, None)
+            for sample, reply in zip(records.column("usage"), replies.column("usage"), strict=True)
+        ]
+
+    def attempts(self) -> Sequence[int | None]:
+        """Requests of each sample's last call; None without a call."""
+        sent = self.replies.column("attempts", 1)
+        return [None if output is None else count for output, count in zip(self.outputs, sent, strict=True)]
+
+    def targets(self) -> Sequence[str | None]:
+        """Targets as texts."""
+        found = self.records.column("target")
+        return [target if target.__class__ is str else text_of(target) for target in found]
+
+
+def _recorded(name: str) -> Callable[[_Steps], Sequence[Any]]:
+    return lambda steps: steps.records.column(name)
+
+
+def _replied(name: str) -> Callable[[_Steps], Sequence[Any]]:
+    return lambda steps: steps.replies.column(name)
+
+
+COLUMNS: dict[str, Column] = {
+    "sample_id": Column(type=INTEGER, read=lambda steps: steps.numbers, compared=True),
+    "repeat": Column(type=INTEGER, read=lambda steps: steps.repeats, compared=True),
+    "prompt": Column(type=TEXT, read=lambda steps: steps.prompts, long=True),
+    "system": Column(type=TEXT, read=lambda steps: steps.systems, repetitive=True),
+    "messages": Column(type=JSON, read=lambda steps: steps.messages, long=True),
+    "response": Column(type=TEXT, read=lambda steps: steps.responses, long=True),
+    "reasoning": Column(type=TEXT, read=_replied("reasoning"), long=True, exported=True),
+    "target": Column(type=TEXT, read=_Steps.targets, compared=True),
+    "outcome": Column(type=TEXT, read=lambda steps: steps.outcomes, repetitive=True, compared=True),
+    "error": Column(type=TEXT, read=_recorded("error"), repetitive=True, compared=True),
+    "scores": Column(type=JSON, read=_recorded("scores"), long=True, compared=True),
+    "prompt_tokens": Column(type=INTEGER, read=lambda s: [usage[0] for usage in s.usages], exported=True),
+    "completion_tokens": Column(type=INTEGER, read=lambda s: [usage[1] for usage in s.usages], exported=True),
+    "latency_s": Column(type=NUMBER, read=_replied("latency_s"), exported=True),
+    "ttft_s": Column(type=NUMBER, read=_replied("ttft_s"), exported=True),
+    "attempts": Column(type=INTEGER, read=_Steps.attempts),
+    "started_at": Column(type=NUMBER, read=_replied("started_at")),
+    "finish_reason": Column(type=TEXT, read=_replied("finish_reason"), repetitive=True, exported=True),
+    "metadata": Column(type=JSON, read=lambda steps: steps.rows, long=True, compared=True),
+    "choices": Column(type=TEXTS, read=lambda steps: steps.choices, ranked=True),
+    "choices_logprobs": Column(type=NUMBERS, read=_recorded("choices_logprobs"), ranked=True),
+    "choices_is_greedy": Column(type=TRUTHS, read=_recorded("choices_is_greedy"), ranked=True),
+}
+"""Every field of `SampleView`, in order."""
 
 
 def in_blocks(
@@ -40,51 +209,8 @@ def in_blocks(
 
 def sample_columns(samples: Sequence[SampleSteps]) -> dict[str, Sequence[Any]]:
     """The fields of `SampleView` by name, each with a value per sample; there must be samples."""
-    numbers, repeats, rows, scores, bodies, outputs = zip(*samples, strict=True)
-    records = score_columns(scores)
-    replies = reply_columns([b"{}" if output is None else output for output in outputs])
-    recorded, replied = records.column, replies.column
-    prompts, systems, messages = asked(bodies)
-    choices, outcomes = recorded("choices"), recorded("outcome")
-    if records.holds("choices"):
-        prompts = tuple(map(_without_choice, prompts, messages, choices))
-    prompts = records.or_else("prompt", prompts)
-    if records.holds("conversation"):
-        messages = tuple(map(_conversation, recorded("conversation"), messages))
-    responses = records.or_else("response", replied("text"))
-    if not all(responses):
-        responses = list(map(_response, responses, outcomes))
-    usages = [
-        sample or reply or (None, None)
-        for sample, reply in zip(recorded("usage"), replied("usage"), strict=True)
-    ]
-    return {
-        "sample_id": numbers,
-        "repeat": repeats,
-        "prompt": prompts,
-        "system": systems,
-        "messages": messages,
-        "response": responses,
-        "reasoning": replied("reasoning"),
-        "target": [target if target.__class__ is str else text_of(target) for target in recorded("target")],
-        "outcome": outcomes,
-        "error": recorded("error"),
-        "scores": recorded("scores"),
-        "prompt_tokens": [usage[0] for usage in usages],
-        "completion_tokens": [usage[1] for usage in usages],
-        "latency_s": replied("latency_s"),
-        "ttft_s": replied("ttft_s"),
-        "attempts": [
-            None if output is None else sent
-            for output, sent in zip(outputs, replied("attempts", 1), strict=True)
-        ],
-        "started_at": replied("started_at"),
-        "finish_reason": replied("finish_reason"),
-        "metadata": rows,
-        "choices": choices,
-        "choices_logprobs": recorded("choices_logprobs"),
-        "choices_is_greedy": recorded("choices_is_greedy"),
-    }
+    steps = _Steps(samples)
+    return {name: column.read(steps) for name, column in COLUMNS.items()}
 
 
 def _without_choice(prompt: str | None, messages: bytes | None, choices: list[str] | None) -> str | None:

@@ -9,64 +9,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from benchwright.core import JsonObject, ModelReply, NotFoundError, reply_from_json
-from benchwright.reports.views.sample_columns import in_blocks, sample_columns
+from benchwright.reports.views.sample_columns import SampleView, in_blocks, sample_columns
 from benchwright.store import RunRecord, SampleFilter, SampleSteps, Store
-
-
-class SampleView(NamedTuple):
-    """One sample and repeat. A tuple, because a run may have a million of these."""
-
-    sample_id: int
-    """0-based row number."""
-    repeat: int
-    """0-based repeat."""
-    prompt: str | None
-    """What the model was asked, system message apart; without a call, what would have been asked."""
-    system: str | None
-    """System message, for chat."""
-    messages: bytes | None
-    """Chat messages as sent, or the whole conversation where there were several turns; JSON."""
-    response: str | None
-    """The text that was scored; null when there was none."""
-    reasoning: str | None
-    """The model's thinking."""
-    target: str | None
-    """Expected answer; JSON where it is no text."""
-    outcome: str
-    """How the sample ended."""
-    error: str | None
-    """Why there is no score."""
-    scores: dict[str, Any] | None
-    """What the scorer gave."""
-    prompt_tokens: int | None
-    """Prompt tokens, over all calls of the sample."""
-    completion_tokens: int | None
-    """Completion tokens, over all calls of the sample."""
-    latency_s: float | None
-    """Last call: seconds from sending to the last byte."""
-    ttft_s: float | None
-    """Last call: seconds to the first token, for streams."""
-    attempts: int | None
-    """Last call: requests sent for it."""
-    started_at: float | None
-    """Last call: wall clock of the first attempt, seconds since the epoch."""
-    finish_reason: str | None
-    """Last call: as the server gave it."""
-    metadata: bytes | None
-    """The row; JSON."""
-    choices: list[str] | None
-    """Ranked continuations, where the benchmark ranks."""
-    choices_logprobs: list[float | None] | None
-    """Their log-likelihoods."""
-    choices_is_greedy: list[bool] | None
-    """Whether each is what the model would have said."""
-
-    def to_json(self) -> JsonObject:
-        """The columns of `samples.parquet`, with `messages` and `metadata` as JSON values."""
-        record: dict[str, Any] = self._asdict()
-        for name in ("messages", "metadata"):
-            record[name] = None if record[name] is None else orjson.loads(record[name])
-        return record
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from benchwright.store import Store
 
 _NAMED = 3
 """Tasks that a note names; of more it says how many."""
+HEADINGS = ("dataset", "version", "metric", "mode")
+"""What tables have before the models: the first fields of a `Line`."""
 NO_METRIC = "–"
 """The metric of a run without figures."""
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import encode_json
-from benchwright.reports.views.request_bodies import _asked_in_one_frame, _asked_one_by_one, asked
+from benchwright.reports.views.request_bodies import request_texts, texts_in_one_frame, texts_one_by_one
 
 TEXTS = st.one_of(st.text(max_size=10), st.text('\0"\\/here é\n', max_size=10))
 AFTER = {"temperature": 0.0, "max_tokens": 4096}
@@ -32,11 +32,11 @@ def test_bodies_with_one_frame_are_read_in_it(
     before = [] if system is None else [("system", system)]
     before += [("user", text) for text in history]
     bodies = [chat(*before, ("user", prompt)) for prompt in prompts]
-    found = _asked_in_one_frame(bodies)
+    found = texts_in_one_frame(bodies)
     if found is None:  # only where our own mark stands in a body
         assert any("\0" in text for text in (system or "", *history))
     else:
-        assert lists(found) == lists(_asked_one_by_one(bodies))
+        assert lists(found) == lists(texts_one_by_one(bodies))
         assert list(found[0]) == prompts
 
 
@@ -68,7 +68,7 @@ BODIES = st.one_of(
 
 @given(st.lists(BODIES, min_size=1, max_size=6))
 def test_any_bodies_are_read_as_one_by_one(bodies: list[bytes | None]) -> None:
-    assert lists(asked(bodies)) == lists(_asked_one_by_one(bodies))
+    assert lists(request_texts(bodies)) == lists(texts_one_by_one(bodies))
 
 
 @pytest.mark.parametrize(
@@ -83,10 +83,10 @@ def test_any_bodies_are_read_as_one_by_one(bodies: list[bytes | None]) -> None:
 )
 def test_a_body_of_another_shape_among_others_is_read_the_long_way(other: bytes | None) -> None:
     bodies = [chat(("user", "first"), temperature=0.0), other, chat(("user", "last"), temperature=0.0)]
-    assert _asked_in_one_frame(bodies) is None
-    prompts, _, messages = asked(bodies)
+    assert texts_in_one_frame(bodies) is None
+    prompts, _, messages = request_texts(bodies)
     assert (prompts[0], prompts[2]) == ("first", "last")
-    assert lists(asked(bodies)) == lists(_asked_one_by_one(bodies))
+    assert lists(request_texts(bodies)) == lists(texts_one_by_one(bodies))
     assert (
         messages[1] is None
         if other is None
@@ -96,5 +96,5 @@ def test_a_body_of_another_shape_among_others_is_read_the_long_way(other: bytes 
 
 def test_a_system_message_alone_is_both() -> None:
     bodies = [chat(("system", "one")), chat(("system", "two"))]
-    prompts, systems, _ = asked(bodies)
+    prompts, systems, _ = request_texts(bodies)
     assert list(prompts) == list(systems) == ["one", "two"]

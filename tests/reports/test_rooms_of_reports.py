@@ -1,0 +1,51 @@
+"""Renderers take views and never the store; templates are part of the package and loaded only when a page is made."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import benchwright.reports
+
+REPORTS = Path(benchwright.reports.__file__).parent
+
+
+@pytest.mark.parametrize("folder", ["terminal", "html", "files"])
+def test_renderers_never_see_the_store(folder: str) -> None:
+    wrong = [
+        f"{path.relative_to(REPORTS)}:{node.lineno}"
+        for path in (REPORTS / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("benchwright.store")
+    ]
+    assert not wrong, f"take a view instead: {', '.join(wrong)}"
+
+
+def test_views_do_not_know_who_shows_them() -> None:
+    for path in (REPORTS / "views").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for folder in ("terminal", "html", "files"):
+            assert f"benchwright.reports.{folder}" not in text, path.name
+
+
+def test_templates_are_in_the_wheel(tmp_path: Path) -> None:
+    root = REPORTS.parents[2]
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    for path in (REPORTS / "html" / "templates").iterdir():
+        assert f"benchwright/reports/html/templates/{path.name}" in names
+
+
+def test_jinja2_is_loaded_only_for_a_page() -> None:
+    code = "import sys, benchwright.reports; sys.exit('jinja2' in sys.modules or 'rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
