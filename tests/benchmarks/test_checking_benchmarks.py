@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -305,8 +306,8 @@ def test_settings_of_judges_are_checked_before_anyone_is_asked() -> None:
     }
     spec = spec_of(rows_of(3), judge_score, config=config)
     assert [text.split(";")[0] for text in judge_problems(spec)] == [
-        "\"judge_1\": unknown setting 'temprature'. Did you mean 'temperature'? Known: url, model_id, api_key, "
-        "temperature, top_p, max_new_tokens, parallelism, max_retries, request_timeout",
+        "\"judge_1\": unknown setting 'temprature'. Did you mean 'temperature'? Known: "
+        + ", ".join(field.name for field in fields(JudgeConfig)),
         '"judge_2" lacks model_id',
         '"judge_3": "api_key" must be the name of an environment variable, such as JUDGE_API_KEY, not the key '
         "itself: export JUDGE_API_KEY=… and name the variable here",
