@@ -38,6 +38,7 @@ def test_a_notebook_shows_numbers_and_no_markup_of_others(
     shown = result._repr_html_()
     assert "<table>" in shown
     assert "1.0000" in shown
+    assert "0.2065 – 1.0000 (too few)" in shown
     evil = "<script>alert(1)</script>"
     from dataclasses import replace
 
