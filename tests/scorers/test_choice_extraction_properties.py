@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -19,6 +20,7 @@ from benchwright.scorers import (
     nearest_choice,
     options_of,
 )
+from benchwright.scorers._mcq.view import _GAP, _MARK
 
 PIECES = st.sampled_from(
     [
@@ -215,3 +217,17 @@ def test_ten_megabytes_in_reply_and_option_are_no_harm() -> None:
     assert nearest_choice(huge + "y", options).letter is None
     assert aisbench_choice(huge + "y", options).letter in options
     assert time.process_time() - started < 100, "quadratic"
+
+
+@given(
+    st.lists(
+        PIECES
+        | st.sampled_from(
+            [*"*`$\"“”‘’'~_#>\\< \n\t\r", "\u00a0", "\u200b", "\n# ", "\n> ", "~~", "\\(", "</s>", "\u2028"]
+        ),
+        max_size=25,
+    ).map("".join)
+)
+def test_the_quick_look_at_where_a_gap_begins_misses_none(text: str) -> None:
+    plain = rf"(?:{_MARK}|\s(?=\s|{_MARK})|[^\S \n])(?:\s|{_MARK})*+"
+    assert [gap.span() for gap in re.finditer(_GAP, text)] == [gap.span() for gap in re.finditer(plain, text)]

@@ -33,7 +33,9 @@ _MARK = (
     r"|</?(?:b|strong|i|em|u|p|br|span|div|code|pre|mark|font|center|sup|sub|h[1-6])(?:\s[^<>]{0,100})?/?>)"
 )
 # A single blank or line break between words stays as it is: most of a text needs no work.
-_GAP = rf"(?:{_MARK}|\s(?=\s|{_MARK})|[^\S \n])(?:\s|{_MARK})*+"
+# What a gap can begin with comes first: it rules out nearly every place of a text at once, four times as fast.
+_BEGINS = rf"*`$\"“”„«»「」『』‘’'~_\#>\\<{_INVISIBLE}"
+_GAP = rf"(?=[{_BEGINS}]|\s[\s{_BEGINS}]|[^\S \n])(?:{_MARK}|\s(?=\s|{_MARK})|[^\S \n])(?:\s|{_MARK})*+"
 _CUT = "_\n_"  # word characters, so that no word or number that was cut passes for a whole one
 
 # Wide letters, digits and signs as plain ones, circled letters as letters; one character for one.
