@@ -26,7 +26,7 @@ from benchwright.cli._commands import COMMANDS
 from benchwright.cli._main import normalise
 from benchwright.cli._parser import Parser
 from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, read_config
-from benchwright.config._upstream import FOREIGN_KEYS
+from benchwright.config._foreign_keys import FOREIGN_KEYS
 from benchwright.core import APIS, OUTCOMES, ConfigError, FailureKind, RunFile, WireFormat
 from benchwright.demo import DemoSettings, FaultMix
 from benchwright.plugins import EXTENSION_POINTS

@@ -14,7 +14,7 @@ from benchwright.endpoints import EndpointSettings
 from benchwright.plugins import EXTENSION_POINTS, Registry, find_plugins
 from benchwright.scorers import JudgeCall, ScorerInput, find_scorer, judge_score
 from benchwright.sdk import list_plugins
-from benchwright.sdk._plugins import registries
+from benchwright.sdk._lists import registries
 
 
 def install(folder: Path, package: str, entries: dict[str, dict[str, str]], *, version: str = "1.2") -> None:

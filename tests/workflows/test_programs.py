@@ -17,8 +17,8 @@ from benchwright.core import UsageError
 from benchwright.sdk import list_evaluations
 from benchwright.store import Workspace, open_store
 from benchwright.workflows import plan_program, program_executable
-from benchwright.workflows._captured import KEPT_BYTES, Captured
-from benchwright.workflows._program_plan import entry_file
+from benchwright.workflows._child import KEPT_BYTES, Captured
+from benchwright.workflows._programs import entry_file
 from benchwright.workflows._run_program import frozen_plan
 from benchwright.workflows._scripts import find_script
 

@@ -14,7 +14,6 @@ from benchwright.config._evaluations.style import (
     GraderType,
 )
 from benchwright.config._file import CONFIG_NAMES, ConfigFile, find_config, read_config
-from benchwright.config._headers import check_headers, header_variables, resolve_headers
 from benchwright.config._model import (
     ModelConfig,
     profile_model,
@@ -38,7 +37,13 @@ from benchwright.config._run_settings import (
     settings_deciding,
     settings_of,
 )
-from benchwright.config._servers import host_url, trusted_certificates
+from benchwright.config._servers import (
+    check_headers,
+    header_variables,
+    host_url,
+    resolve_headers,
+    trusted_certificates,
+)
 from benchwright.config._setting import HARMLESS, Decides, Setting
 from benchwright.config._suite_settings import (
     MODES,

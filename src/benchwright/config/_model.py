@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.config._headers import check_headers
+from benchwright.config._foreign_keys import FOREIGN_KEYS, translate
 from benchwright.config._profiles import DEFAULT_PROFILE_URL, Profile
 from benchwright.config._providers import PROVIDERS, RANDOM, RANDOM_NOTE, provider_values
 from benchwright.config._run_settings import BODY_SETTINGS, settings_of
-from benchwright.config._servers import apply_profile, set_address, trusted_certificates
+from benchwright.config._servers import apply_profile, check_headers, set_address, trusted_certificates
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_values
-from benchwright.config._upstream import FOREIGN_KEYS, translate
 from benchwright.core import MODEL_TYPES, Api, ConfigError, JsonObject, JsonValue
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchwright.config._headers import check_headers
+from benchwright.config._servers import check_headers
 from benchwright.config._setting import Setting
 from benchwright.core import LEFT_OUT, UsageError
 

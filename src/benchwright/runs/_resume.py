@@ -26,8 +26,8 @@ from benchwright.engine import (
     prepare,
 )
 from benchwright.runs._jobs import Job, owned
-from benchwright.runs._nocode import again
 from benchwright.runs._run import NO_FILE, find_targets
+from benchwright.runs._targets import again
 from benchwright.store import RunRecord, Store
 
 

@@ -5,12 +5,17 @@ from benchwright.runs import RunResult
 from benchwright.sdk._cancel_and_remove import Canceled, Removed, remove_run
 from benchwright.sdk._compare import compare
 from benchwright.sdk._doctor import Diagnosis, diagnose
-from benchwright.sdk._evaluations import Evaluation, list_evaluations
 from benchwright.sdk._front import check, rescore, resume, run
 from benchwright.sdk._judge import judge_score
 from benchwright.sdk._kinds import RUN_KINDS, KindRow, cancel_run, kind_of, view_of
-from benchwright.sdk._known_models import KnownModel, list_models
-from benchwright.sdk._plugins import ListedPlugin, list_plugins
+from benchwright.sdk._lists import (
+    Evaluation,
+    KnownModel,
+    ListedPlugin,
+    list_evaluations,
+    list_models,
+    list_plugins,
+)
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, resolve
 from benchwright.sdk._validate import validate
 from benchwright.suites import SuiteResult, run_suite

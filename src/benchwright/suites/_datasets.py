@@ -9,8 +9,7 @@ from typing import Any
 
 from benchwright.config import settings_of
 from benchwright.core import ConfigError, JsonObject, is_data_file, suggest
-from benchwright.suites._entries import known_settings, take_settings
-from benchwright.suites._places import locate
+from benchwright.suites._entries import known_settings, locate, take_settings
 
 QUESTION_KEYS = ("bot_prompt", "human_prompt", "judge", "template")
 """What a suite says about a file of questions beside the settings of a run: prompts as AISBench writes them

@@ -1,11 +1,13 @@
-"""Reading one entry of a suite strictly: every key known, every value of its type, the place in every message."""
+"""Entries of a suite: keys checked strictly, files located, models by name or described on the spot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
-from benchwright.config import Setting
-from benchwright.core import ConfigError, JsonObject, suggest
+from benchwright.config import ModelConfig, Setting, read_model_entry
+from benchwright.core import ConfigError, JsonObject, NotFoundError, suggest
 
 
 def known_settings(settings: Iterable[Setting]) -> dict[str, Setting]:
@@ -46,3 +48,70 @@ def list_of(where: str, value: object, example: str) -> list[object]:
         return list(value)
     found = "a table" if isinstance(value, Mapping) else repr(value)
     raise ConfigError(f"{where} is {found}; expected a list, as in {example}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file that a suite names."""
+
+    path: str
+    """Absolute; a URI as it was written."""
+    note: str | None = None
+    """Said when it was not found where one looks first."""
+
+
+def locate(written: str, suite: Path, cwd: Path, where: str) -> Place:
+    """Find a file. NotFoundError, with what was tried and near names, if it is nowhere."""
+    if "://" in written:
+        return Place(written)
+    path = Path(written).expanduser()
+    if path.is_absolute():
+        if path.exists():
+            return Place(str(path))
+        raise NotFoundError(f"{where}: there is no file {written}{_near(path)}")
+    beside, here = suite.parent / path, cwd / path
+    if beside.exists():
+        return Place(str(beside.resolve()))
+    if here.exists():
+        return Place(
+            str(here.resolve()),
+            f"{where}: {written} is not beside {suite.name}; the one in the current folder is taken",
+        )
+    tried = f"neither beside {suite.name} nor in the current folder"
+    if suite.parent.resolve() == cwd.resolve():
+        tried = f"not beside {suite.name}"
+    raise NotFoundError(f"{where}: {written} was not found, {tried}.{_near(beside)}")
+
+
+def _near(path: Path) -> str:
+    names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    return suggest(path.name, names)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteModel:
+    """One model of a suite."""
+
+    where: str
+    """File and entry, for messages."""
+    name: str
+    """What it is called in tables; without a description, the name that is looked up."""
+    config: ModelConfig | None = None
+    """Its description; None: a model of benchwright.toml, a built-in profile, or `demo`."""
+
+
+def read_suite_model(path: Path, number: int, value: object) -> SuiteModel:
+    """One entry, checked."""
+    where = f"{path}: models, entry {number}"
+    if isinstance(value, str) and value.strip():
+        return SuiteModel(where, value.strip())
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            f"{where} is {value!r}; expected the name of a model, or a table such as "
+            '{name = "local", base_url = "http://localhost:8000/v1", model = "my-model"}'
+        )
+    values = {str(key): entry for key, entry in value.items()}
+    if set(values) == {"name"}:  # a table that only names
+        return read_suite_model(path, number, values["name"])
+    model = read_model_entry(where, values, path.parent)
+    return SuiteModel(where, model.name, model)

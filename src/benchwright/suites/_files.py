@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchwright.benchmarks import import_file, missing_target
 from benchwright.config import CONFIG_NAMES
 from benchwright.core import ConfigError, load_json
-from benchwright.suites._suite import Suite, read_suite, suite_of
+from benchwright.suites._suite import SUITE_KEYS, Suite, read_suite, suite_of
+
+
+@contextmanager
+def read_base() -> Iterator[None]:
+    """Does nothing: what a Python suite imports is imported.
+
+    >>> with read_base():
+    ...     models = ["demo"]
+    """
+    yield
+
 
 _ALWAYS = (".toml", ".yaml", ".yml")
-_KEYS = ("models", "datasets", "run", "work_dir", "summarizer", "model_dataset_combinations")
 _GATHERED = "_datasets"
 _RUNNERS = ("infer", "eval", "judge_infer")
 _LARGE = 1_000_000
@@ -49,7 +60,7 @@ def python_suite(path: Path, *, cwd: Path) -> Suite | None:
     if not any(name in ("datasets", "*") or name.endswith(_GATHERED) for name in _bound_names(path)):
         return None
     names = vars(import_file(path))
-    document: dict[str, object] = {key: names[key] for key in _KEYS if key in names}
+    document: dict[str, object] = {key: names[key] for key in SUITE_KEYS if key in names}
     notes = [
         f"{path}: {key} tells AISBench how to start tasks, and is not needed here"
         for key in _RUNNERS

@@ -20,7 +20,7 @@ from benchwright.suites._pairs import Pair
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PairTask:
     """One model on one dataset: a run to be started, to go on with, or to be scored again."""
 
     model: str
@@ -38,17 +38,17 @@ class Wanted:
         return f"{self.dataset} on {self.model}"
 
 
-def wanted_pairs(pairs: Sequence[Pair]) -> list[Wanted]:
+def new_tasks(pairs: Sequence[Pair]) -> list[PairTask]:
     """Pairs that are all new."""
-    return [Wanted(pair.model, pair.dataset, pair.plan) for pair in pairs]
+    return [PairTask(pair.model, pair.dataset, pair.plan) for pair in pairs]
 
 
-def with_known(pairs: Sequence[Pair] | None, known: WorkRuns, models: Sequence[str]) -> list[Wanted]:
+def with_known(pairs: Sequence[Pair] | None, known: WorkRuns, models: Sequence[str]) -> list[PairTask]:
     """Pairs with the runs that a work folder has of them; without pairs, all that it has (of these models)."""
     runs = {(task.model, task.dataset): task.run_id for task in known.tasks}
     if pairs is not None:
         return [
-            Wanted(pair.model, pair.dataset, pair.plan, runs.get((pair.model, pair.dataset)))
+            PairTask(pair.model, pair.dataset, pair.plan, runs.get((pair.model, pair.dataset)))
             for pair in pairs
         ]
     there = list(dict.fromkeys(task.model for task in known.tasks))
@@ -58,7 +58,7 @@ def with_known(pairs: Sequence[Pair] | None, known: WorkRuns, models: Sequence[s
                 f"the work folder has no run of {name!r}.{suggest(name, there)} It has: {', '.join(there)}"
             )
     return [
-        Wanted(task.model, task.dataset, None, task.run_id)
+        PairTask(task.model, task.dataset, None, task.run_id)
         for task in known.tasks
         if not models or task.model in models
     ]
@@ -72,7 +72,7 @@ def asked_run(store: Store, run_id: int) -> RunRecord:
     return run
 
 
-def refuse_other(wanted: Wanted, run: RunRecord, *, scoring: bool) -> None:
+def refuse_other(wanted: PairTask, run: RunRecord, *, scoring: bool) -> None:
     """A run can only be gone on with as it was asked; and, unless it is scored again, as it was scored."""
     if wanted.plan is None:
         return

@@ -24,7 +24,7 @@ from benchwright.runs import (
     scripted_model,
 )
 from benchwright.suites._datasets import SuiteDataset
-from benchwright.suites._models import SuiteModel
+from benchwright.suites._entries import SuiteModel
 from benchwright.suites._suite import Suite
 
 

@@ -25,7 +25,7 @@ from benchwright.runs import recorded_result
 from benchwright.store import Store, find_workspace, open_store
 from benchwright.suites._files import load_suite
 from benchwright.suites._names import chosen_models
-from benchwright.suites._pair_tasks import Wanted, wanted_pairs, with_known
+from benchwright.suites._pair_tasks import PairTask, new_tasks, with_known
 from benchwright.suites._pairs import Pairs, plan_pairs
 from benchwright.suites._result import INTERRUPTED, PairResult, SuiteResult, compared
 from benchwright.suites._suite import Suite
@@ -95,7 +95,7 @@ def run_suite(
             results = work.do(with_known(pairs, known, how.models or ()))
         else:
             work = _Work(store, options, how, None, (), watcher, finished, endpoint)
-            results = work.do(wanted_pairs(pairs or ()))
+            results = work.do(new_tasks(pairs or ()))
         return SuiteResult(
             name=suite.name,
             pairs=results,
@@ -176,7 +176,7 @@ class _Work:
         self._endpoint = endpoint
         self.folder = folder
 
-    def do(self, wanted: Sequence[Wanted]) -> tuple[PairResult, ...]:
+    def do(self, wanted: Sequence[PairTask]) -> tuple[PairResult, ...]:
         """What the mode says."""
         if self._how.mode == "viz":
             results = [self._recorded(each) for each in wanted]
@@ -187,7 +187,7 @@ class _Work:
         self._write()
         return tuple(results)
 
-    def _ask(self, wanted: Sequence[Wanted]) -> list[PairResult]:
+    def _ask(self, wanted: Sequence[PairTask]) -> list[PairResult]:
         """Ask; then score what was asked by a run that did not score itself."""
         later = [each for each in wanted if self._how.mode != "infer" and scored_later(self._store, each)]
         results = self._perform(asking_tasks(self._store, wanted, self._options), not_yet=later)
@@ -197,7 +197,7 @@ class _Work:
         done = {(result.model, result.dataset): result for result in scored}
         return [done.get((result.model, result.dataset), result) for result in results]
 
-    def _perform(self, tasks: Sequence[Task], not_yet: Sequence[Wanted] = ()) -> list[PairResult]:
+    def _perform(self, tasks: Sequence[Task], not_yet: Sequence[PairTask] = ()) -> list[PairResult]:
         waiting = {each.label for each in not_yet}
 
         def finished(pair: PairResult) -> None:
@@ -210,7 +210,7 @@ class _Work:
             watcher=self._watcher, finished=finished, endpoint=self._endpoint,
         )  # fmt: skip
 
-    def _recorded(self, each: Wanted) -> PairResult:
+    def _recorded(self, each: PairTask) -> PairResult:
         if each.run_id is None:
             raise UsageError(
                 f"the work folder has no run of {each.label}; leave it out, or run it: --mode all --reuse"

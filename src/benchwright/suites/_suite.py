@@ -1,19 +1,60 @@
-"""A suite: models, datasets, and what is said about all runs of it."""
+"""A suite: models, datasets, which of them meet, and settings of all runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from benchwright.config import SUITE_SETTINGS, checked_mode, checked_summarizer, read_document, settings_of
 from benchwright.core import ConfigError, JsonObject, UsageError, suggest
-from benchwright.suites._combinations import read_combinations
 from benchwright.suites._datasets import SuiteDataset, read_suite_dataset
-from benchwright.suites._entries import known_settings, list_of, take_settings
-from benchwright.suites._models import SuiteModel, read_suite_model
+from benchwright.suites._entries import SuiteModel, known_settings, list_of, read_suite_model, take_settings
 
-_KEYS = ("models", "datasets", "run", "model_dataset_combinations", "work_dir", "summarizer")
+T = TypeVar("T")
+_EXAMPLE = '[{models = ["local"], datasets = ["test_mcq"]}]'
+
+
+def read_combinations(
+    path: Path,
+    value: object,
+    models: Sequence[tuple[object, SuiteModel]],
+    datasets: Sequence[tuple[object, SuiteDataset]],
+) -> tuple[tuple[int, int], ...]:
+    """Pairs of numbers into the lists, each once. Entries are named, or, in Python files, given again."""
+    where = f"{path}: model_dataset_combinations"
+    pairs: dict[tuple[int, int], None] = {}
+    for number, entry in enumerate(list_of(where, value, _EXAMPLE), 1):
+        place = f"{where}, entry {number}"
+        if not isinstance(entry, Mapping) or set(entry) != {"models", "datasets"}:
+            raise ConfigError(f"{place}: expected the keys models and datasets, as in {_EXAMPLE}")
+        chosen_models = [
+            _index(f"{place}: models", wanted, models, lambda entry, name: entry.name == name)
+            for wanted in list_of(f"{place}: models", entry["models"], '["local"]')
+        ]
+        chosen_datasets = [
+            _index(f"{place}: datasets", wanted, datasets, SuiteDataset.is_called)
+            for wanted in list_of(f"{place}: datasets", entry["datasets"], '["test_mcq"]')
+        ]
+        pairs.update(dict.fromkeys((m, d) for m in chosen_models for d in chosen_datasets))
+    return tuple(pairs)
+
+
+def _index(
+    where: str, wanted: object, entries: Sequence[tuple[object, T]], called: Callable[[T, str], bool]
+) -> int:
+    for number, (written, entry) in enumerate(entries):
+        if written is wanted or written == wanted or (isinstance(wanted, str) and called(entry, wanted)):
+            return number
+    names = [getattr(entry, "name", None) or str(getattr(entry, "target", "")) for _, entry in entries]
+    near = suggest(str(wanted), names)
+    raise ConfigError(f"{where}: {wanted!r} is not in the list above.{near} It has: {', '.join(names)}")
+
+
+SUITE_KEYS = ("models", "datasets", "run", "model_dataset_combinations", "work_dir", "summarizer")
+"""Keys of a suite's file."""
+
 _RUN = known_settings((*settings_of("suite"), *SUITE_SETTINGS))
 _SUITE_NAMES = frozenset(setting.name for setting in SUITE_SETTINGS)
 
@@ -53,8 +94,10 @@ def read_suite(path: Path, *, cwd: Path) -> Suite:
 def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tuple[str, ...] = ()) -> Suite:
     """A suite from the top level of its file, or from the names of a Python file."""
     for key in document:
-        if key not in _KEYS:
-            raise ConfigError(f"{path}: {key} is not known.{suggest(key, _KEYS)} Known: {', '.join(_KEYS)}")
+        if key not in SUITE_KEYS:
+            raise ConfigError(
+                f"{path}: {key} is not known.{suggest(key, SUITE_KEYS)} Known: {', '.join(SUITE_KEYS)}"
+            )
     if "datasets" not in document and "models" not in document:
         raise ConfigError(f"{path} is no suite: it has neither models nor datasets")
     written_models = list_of(f"{path}: models", document.get("models", []), '["demo"]')

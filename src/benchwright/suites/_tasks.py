@@ -22,7 +22,7 @@ from benchwright.runs import (
     rescore_plan,
 )
 from benchwright.store import RunRecord, Store
-from benchwright.suites._pair_tasks import Wanted, asked_run, named_by, refuse_other, rescored
+from benchwright.suites._pair_tasks import PairTask, asked_run, named_by, refuse_other, rescored
 from benchwright.suites._result import PairResult, failed_pair
 
 Finished = Callable[[PairResult], None]
@@ -33,13 +33,13 @@ Finished = Callable[[PairResult], None]
 class Task:
     """A pair with its job."""
 
-    wanted: Wanted
+    wanted: PairTask
     """The pair."""
     job: Job
     """Its run, ready to be performed."""
 
 
-def asking_tasks(store: Store, wanted: Sequence[Wanted], options: RunOptions) -> list[Task]:
+def asking_tasks(store: Store, wanted: Sequence[PairTask], options: RunOptions) -> list[Task]:
     """Jobs that ask: new runs, and runs of a work folder that go on. Finished rows are kept, failed ones asked
     again. Nothing was sent yet; if one pair is impossible, all stays as it was."""
     known = [each for each in wanted if each.run_id is not None]
@@ -60,7 +60,7 @@ def asking_tasks(store: Store, wanted: Sequence[Wanted], options: RunOptions) ->
     return [Task(each, jobs[id(each)]) for each in wanted]
 
 
-def scoring_tasks(store: Store, wanted: Sequence[Wanted], options: RunOptions) -> list[Task]:
+def scoring_tasks(store: Store, wanted: Sequence[PairTask], options: RunOptions) -> list[Task]:
     """Jobs that score what was asked, each as a new run. No model is asked."""
     missing = [each.label for each in wanted if each.run_id is None]
     if missing:
@@ -93,7 +93,7 @@ def _family(run: RunRecord) -> str:
     return str(run.settings.get("eval_type", "")).partition(".")[0]
 
 
-def scored_later(store: Store, each: Wanted) -> bool:
+def scored_later(store: Store, each: PairTask) -> bool:
     """Whether the pair's replies and scores are runs of their own, so that going on means scoring again, too."""
     if each.run_id is None:
         return False
@@ -132,7 +132,7 @@ def perform_tasks(
     return [results[task.job.run.id] for task in tasks]
 
 
-def _go_on(store: Store, each: Wanted, options: RunOptions) -> Job:
+def _go_on(store: Store, each: PairTask, options: RunOptions) -> Job:
     run = asked_run(store, each.run_id or 0)
     refuse_other(each, run, scoring=run.id == each.run_id and not _infers(store, run.id))
     overrides = {name: getattr(options, name) for name in RESUME_OVERRIDES}
@@ -144,7 +144,7 @@ def _infers(store: Store, run_id: int) -> bool:
     return RunSettings.from_json(store.run(run_id).settings).infer_only
 
 
-def _pair(wanted: Wanted, ended: Ended) -> PairResult:
+def _pair(wanted: PairTask, ended: Ended) -> PairResult:
     run_id = ended.job.run.id
     if ended.result is None:
         return failed_pair(wanted.model, wanted.dataset, run_id, ended.error)

@@ -11,7 +11,6 @@ from benchwright.workflows._datasets import (
     dataset,
     map_dataset,
 )
-from benchwright.workflows._descriptor import WorkflowDescriptor, workflow
 from benchwright.workflows._entrypoint import entrypoint
 from benchwright.workflows._environment import child_environment
 from benchwright.workflows._errors import (
@@ -21,6 +20,7 @@ from benchwright.workflows._errors import (
     WorkflowError,
     error_message,
 )
+from benchwright.workflows._execution import WorkflowDescriptor, workflow
 from benchwright.workflows._llm import (
     AssistantMessage,
     LLMError,
@@ -31,13 +31,18 @@ from benchwright.workflows._llm import (
     UserMessage,
     call_llm,
 )
-from benchwright.workflows._program_plan import ProgramPlan, plan_program, program_executable, refuse_settings
-from benchwright.workflows._program_result import ProgramResult
+from benchwright.workflows._programs import (
+    ProgramPlan,
+    ProgramResult,
+    plan_program,
+    program_executable,
+    refuse_settings,
+)
 from benchwright.workflows._recorder import Recorder
 from benchwright.workflows._run_program import Serve, ServerBeside, resume_program, run_program
 from benchwright.workflows._scripts import find_script, run_script
 from benchwright.workflows._sources import DatasetSource
-from benchwright.workflows._watcher import ProgramProgress, ProgramWatcher
+from benchwright.workflows._supervisor import ProgramProgress, ProgramWatcher
 
 __all__ = [
     "ApiError",

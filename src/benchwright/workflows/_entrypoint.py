@@ -24,9 +24,8 @@ from benchwright.core import (
 )
 from benchwright.store import StoreError, find_workspace, open_store
 from benchwright.workflows._context import WorkflowContext, traceback_text
-from benchwright.workflows._descriptor import WorkflowDescriptor
 from benchwright.workflows._environment import parse_input, read_environment
-from benchwright.workflows._execution import Execution
+from benchwright.workflows._execution import Execution, WorkflowDescriptor
 from benchwright.workflows._sessions import find_workflow_run
 
 

@@ -1,17 +1,18 @@
-"""What a workflow process is told by whoever started it, and how to tell it.
-
-With a run id the process is managed: the run exists, its input is given, and a token says that the run was handed over.
-With a workspace the record is the database there; with only a URL it is a server.
-"""
+"""What a workflow process is given by its environment, and what its run records of it."""
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import os
-from collections.abc import Mapping
+import platform
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from benchwright.core import JsonValue, UsageError, load_exact_json
+from benchwright.core import VERSION, JsonObject, JsonValue, UsageError, load_exact_json
 from benchwright.store import Lease
 from benchwright.workflows._canonical import stable_stringify
 
@@ -100,3 +101,54 @@ def parse_input(text: str | None, what: str) -> JsonValue:
     except ValueError as error:
         raise UsageError(f"""{what} is not JSON ({error}). Write it as '{{"limit": 10}}'""") from None
     return value
+
+
+_PACKAGES = ("pydantic", "orjson", "pyarrow", "numpy", "openai", "torch", "transformers")
+"""Whose versions are recorded, where they are loaded."""
+
+
+def frozen_settings(name: str) -> JsonObject:
+    """How the run was started; what `resume` needs."""
+    command: list[JsonValue] = [sys.executable, *sys.orig_argv[1:]]
+    return {"workflow": name, "command": command, "cwd": str(Path.cwd())}
+
+
+def frozen_manifest(handler: Callable[..., Any]) -> JsonObject:
+    """What the run was made of."""
+    from benchwright.benchmarks import imported_modules  # not every use of a workflow starts one
+
+    entry = entry_of(handler)
+    path = entry.get("path")
+    modules: JsonObject = dict(imported_modules(Path(str(path)))) if path else {}
+    return {"entry": entry, "modules": modules, "versions": _versions()}
+
+
+def entry_of(handler: Callable[..., Any]) -> JsonObject:
+    """The file that defines a handler, and the SHA-256 of its content; nulls where there is no file."""
+    try:
+        found = inspect.getsourcefile(inspect.unwrap(handler))
+    except TypeError:
+        found = None
+    path = Path(found).resolve() if found else None
+    if path is None or not path.is_file():  # typed at a prompt
+        return {"path": None, "sha256": None}
+    return {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+
+
+def code_change(manifest: JsonObject, handler: Callable[..., Any]) -> JsonObject | None:
+    """What differs between the code a run was started with and the code it goes on with; None: nothing."""
+    before, now = manifest.get("entry"), entry_of(handler)
+    if not isinstance(before, dict) or before.get("sha256") == now.get("sha256"):
+        return None
+    return {
+        "code_changed": {"path": now.get("path"), "before": before.get("sha256"), "now": now.get("sha256")}
+    }
+
+
+def _versions() -> JsonObject:
+    versions: JsonObject = {"benchwright": VERSION, "python": platform.python_version()}
+    for name in _PACKAGES:
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if isinstance(version, str):
+            versions[name] = version
+    return versions

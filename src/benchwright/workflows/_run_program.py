@@ -22,10 +22,14 @@ from benchwright.core import (
 from benchwright.store import Lease, RunRecord, Store, Workspace
 from benchwright.workflows._child import Child, PassOn
 from benchwright.workflows._environment import child_environment
-from benchwright.workflows._program_plan import ProgramPlan, entry_file, plan_program, program_executable
-from benchwright.workflows._program_result import ProgramResult
-from benchwright.workflows._supervisor import Ending, Supervisor
-from benchwright.workflows._watcher import Looker, ProgramWatcher
+from benchwright.workflows._programs import (
+    ProgramPlan,
+    ProgramResult,
+    entry_file,
+    plan_program,
+    program_executable,
+)
+from benchwright.workflows._supervisor import Ending, Looker, ProgramWatcher, Supervisor
 
 _TOLD = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "BASE_URL", "TOKEN")
 """Variables that programs written against an older interface read under its prefix."""

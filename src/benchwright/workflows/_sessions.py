@@ -16,12 +16,17 @@ from benchwright.store import Lease, RunRecord, Store, find_workspace, open_stor
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._client import BenchwrightClient, WorkflowClient
 from benchwright.workflows._client import RunRecord as ServerRun
-from benchwright.workflows._environment import DEFAULT_BASE_URL, Surroundings, read_environment
+from benchwright.workflows._environment import (
+    DEFAULT_BASE_URL,
+    Surroundings,
+    code_change,
+    frozen_manifest,
+    frozen_settings,
+    read_environment,
+)
 from benchwright.workflows._errors import ApiError
-from benchwright.workflows._frozen import code_change, frozen_manifest, frozen_settings
 from benchwright.workflows._http import HttpRecorder
-from benchwright.workflows._local import LocalRecorder
-from benchwright.workflows._local_client import LocalClient
+from benchwright.workflows._local import LocalClient, LocalRecorder
 from benchwright.workflows._recorder import Recorder
 
 

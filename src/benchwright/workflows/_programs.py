@@ -1,4 +1,4 @@
-"""What is to be started: which command with which input in which folder, frozen with the run so that it can go on."""
+"""A program as a run: what is started with which input, frozen with the run so that it can resume, and its result."""
 
 from __future__ import annotations
 
@@ -7,12 +7,67 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchwright.config import ConfigFile
-from benchwright.core import VERSION, JsonObject, JsonValue, UsageError
+from benchwright.core import RUN_STATUSES, VERSION, JsonObject, JsonValue, RunStatus, UsageError
 from benchwright.workflows._scripts import find_script
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """One start of a program as a workflow."""
+
+    run_id: int
+    """Number of the run."""
+    workflow_name: str
+    """Its name."""
+    input: JsonValue
+    """What the program was given."""
+    warning: str | None
+    """What the user may not have meant."""
+    command: tuple[str, ...]
+    """What was started."""
+    base_url: str | None
+    """The server beside it; None: none."""
+    server_started_by_us: bool
+    """Whether that server was started for this run."""
+    status: RunStatus
+    """How the run ended."""
+    success: bool
+    """Whether it completed."""
+    exit_code: int | None
+    """Exit status of the program; None: a signal ended it, or it was not started."""
+    signal: str | None
+    """That signal."""
+    duration_seconds: float
+    """How long this start took."""
+    stdout: str
+    """What it printed, or the last mebibyte of it."""
+    stderr: str
+    """The same of its errors."""
+    error: str | None
+    """Why it failed."""
+    metrics: dict[str, float]
+    """Each metric's mean."""
+    steps: dict[str, int]
+    """Steps per status."""
+    output: JsonValue
+    """What the workflow returned."""
+    folder: Path
+    """Folder of the run's files."""
+
+    @property
+    def exit_status(self) -> int:
+        """What a command that did this should exit with."""
+        return RUN_STATUSES[self.status].exit_code
+
+    def to_json(self) -> JsonObject:
+        """As `--json` prints it."""
+        told: JsonObject = {**asdict(self), "command": [*self.command], "folder": str(self.folder)}
+        return told
+
 
 _PYTHON = ("python", "python3")
 

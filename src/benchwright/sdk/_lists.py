@@ -1,10 +1,10 @@
-"""`ls`: what can be run from here."""
+"""What `benchwright ls` lists: evaluations, models, and plugins."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from benchwright.benchmarks import (
     BENCHMARK_PLUGINS,
@@ -12,9 +12,18 @@ from benchwright.benchmarks import (
     is_question_file,
     load_benchmarks,
 )
-from benchwright.config import BenchmarkConfig, ConfigFile, find_config
+from benchwright.config import (
+    DEFAULT_PROFILE_URL,
+    PROFILES,
+    BenchmarkConfig,
+    ConfigFile,
+    ModelConfig,
+    Profile,
+    find_config,
+)
 from benchwright.core import BenchwrightError, refuse_foreign
 from benchwright.datasets import open_dataset
+from benchwright.plugins import Registry
 from benchwright.workflows import find_script
 
 _MARKS = ("from benchwright", "import benchwright")
@@ -132,3 +141,116 @@ def _mentions_benchmarks(path: Path) -> bool:
 
 def _dataset(dataset: object) -> str:
     return dataset if isinstance(dataset, str) else getattr(dataset, "__name__", type(dataset).__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A name that `--model` takes."""
+
+    name: str
+    """What to type."""
+    kind: Literal["config", "profile", "demo"]
+    """A model of benchwright.toml, a profile that still wants an address, or the embedded stand-in."""
+    api: str | None
+    """Wire format; None for demo models."""
+    type: str | None
+    """chat, completions or completions_logprob; None: as the benchmark declares."""
+    stream: bool
+    """Whether replies are streamed, unless told otherwise."""
+    url: str | None
+    """Where it is; for a profile, where it is looked for without an address."""
+    model: str | None
+    """The model's name at the server; None: the first that the server lists."""
+    description: str
+    """One line for people."""
+
+
+def list_models(cwd: Path | None = None) -> list[KnownModel]:
+    """Models of the configuration, the demo model, and the profiles. No server is asked."""
+    config = find_config(cwd or Path.cwd())
+    configured = {} if config is None else config.models
+    found = [_configured_model(model) for model in configured.values()]
+    if "demo" not in configured:
+        found.append(
+            KnownModel("demo", "demo", None, None, False, None, "demo", "embedded stand-in, no server")
+        )
+    found += [_of_profile(profile) for profile in PROFILES.values() if profile.name not in configured]
+    return found
+
+
+def _of_profile(profile: Profile) -> KnownModel:
+    return KnownModel(
+        profile.name, "profile", profile.api, profile.type, profile.stream, DEFAULT_PROFILE_URL, None,
+        profile.description,
+    )  # fmt: skip
+
+
+def _configured_model(model: ModelConfig) -> KnownModel:
+    if model.type == "demo":
+        character = ", ".join(f"{name} {value}" for name, value in model.demo.items())
+        return KnownModel(
+            model.name, "config", None, None, False, None, "demo", f"demo model {character}".strip()
+        )
+    asked = model.model or "first model listed"
+    if model.provider is not None:
+        return KnownModel(
+            model.name, "config", model.api, model.type, bool(model.generation.get("stream")), model.base_url, model.model,
+            f"{asked} of {model.provider}",
+        )  # fmt: skip
+    return KnownModel(
+        model.name, "config", model.api, model.type, bool(model.generation.get("stream")), model.base_url, model.model,
+        f"{asked} at {model.base_url}",
+    )  # fmt: skip
+
+
+def registries() -> tuple[Registry[Any], ...]:
+    """One registry for each extension point, in the order of the points."""
+    from benchwright.benchmarks import BENCHMARK_PLUGINS
+    from benchwright.datasets import FORMAT_PLUGINS, SOURCE_PLUGINS
+    from benchwright.endpoints import WIRE_PLUGINS
+    from benchwright.reports import REPORT_PLUGINS
+    from benchwright.scorers import SCORER_PLUGINS, TEMPLATE_PLUGINS  # not for `run`: all scorers
+
+    return (
+        BENCHMARK_PLUGINS,
+        SCORER_PLUGINS,
+        TEMPLATE_PLUGINS,
+        SOURCE_PLUGINS,
+        FORMAT_PLUGINS,
+        WIRE_PLUGINS,
+        REPORT_PLUGINS,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPlugin:
+    """One entry of an installed package."""
+
+    kind: str
+    """Its kind."""
+    name: str
+    """The name users type."""
+    package: str
+    """The package that offers it."""
+    version: str
+    """That package's version."""
+    target: str
+    """Where the package has it: `module:attribute`."""
+    problem: str | None = None
+    """Why it cannot be used, if it cannot."""
+
+
+def list_plugins() -> list[ListedPlugin]:
+    """Every plugin of the installed packages, by kind and name. Imports all of them."""
+    return [
+        ListedPlugin(
+            plugin.kind,
+            plugin.entry.name,
+            plugin.entry.package,
+            plugin.entry.version,
+            plugin.entry.target,
+            plugin.problem,
+        )
+        for registry in registries()
+        for plugin in registry.installed()
+    ]
