@@ -108,7 +108,17 @@ def flags(keywords: RunKeywords) -> list[str]:
 def essence(value: Any) -> Any:
     """What a result says, without numbers of runs, times and places."""
     if isinstance(value, dict):
-        left_out = ("run_id", "folder", "seconds", "samples_per_s", "work_folder", "duration_seconds", "runs")
+        left_out = (
+            "id",
+            "run_id",
+            "folder",
+            "seconds",
+            "samples_per_s",
+            "work_folder",
+            "duration_seconds",
+            "runs",
+        )
+        left_out += ("created_at", "started_at", "finished_at", "duration_s")
         beside = ("base_url", "server_started_by_us", "run")  # the command starts a server for programs
         return {key: essence(each) for key, each in value.items() if key not in (*left_out, *beside)}
     return [essence(each) for each in value] if isinstance(value, list) else value

@@ -43,7 +43,7 @@ _SETTINGS = {
 FOREIGN_KEYS = (
     *_WITHOUT_EFFECT, *_LOAD_TEST, "abbr", "attr", "retry", "generation_kwargs", "max_out_len", "batch_size"
 )  # fmt: skip
-"""Keys that are understood beside our own."""
+"""Keys that are understood besides our own."""
 
 
 class Translated(NamedTuple):
@@ -54,7 +54,7 @@ class Translated(NamedTuple):
     abbr: object
     """What the entry calls the model, if anything."""
     notes: tuple[str, ...]
-    """What was said without effect."""
+    """What was written without effect."""
 
 
 def translate(where: str, written: Mapping[str, object]) -> Translated:

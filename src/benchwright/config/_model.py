@@ -79,7 +79,7 @@ class ModelConfig:
     api: Api = "openai"
     """Wire format of the server."""
     repeats: int | None = None
-    """Times each row is asked."""
+    """Repeats of each row."""
     api_key_name: str | None = None
     """Environment variable that holds the key."""
     generation: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class ModelConfig:
     demo: JsonObject = field(default_factory=dict)
     """What is set of a demo model's character: skill, ttft_ms, itl_ms, error_rate, max_retries, seed."""
     notes: tuple[str, ...] = ()
-    """What was written and has no effect, to be told to whoever wrote it."""
+    """What was written and has no effect, for whoever wrote it."""
 
 
 def read_model(file: Path, name: str, values: Mapping[str, object]) -> ModelConfig:

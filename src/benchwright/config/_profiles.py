@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from benchwright.core import Api, ConfigError, Route
 
 DEFAULT_PROFILE_URL = "http://localhost:8080"
-"""Where a profile's server is unless told otherwise."""
+"""Where a profile's server is by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How one kind of server is asked."""
+    """How to call one kind of server."""
 
     name: str
     """The name users type."""
@@ -21,7 +21,7 @@ class Profile:
     type: Route
     """Messages, or one text."""
     stream: bool
-    """Whether replies are streamed, unless told otherwise."""
+    """Whether replies are streamed by default."""
     description: str
     """One line for listings."""
 

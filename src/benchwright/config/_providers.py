@@ -17,7 +17,7 @@ RANDOM = ("random", "random_label")
 """Models that answer by chance."""
 
 RANDOM_NOTE = "answers at random, the same for the same seed, prompt and repeat"
-"""What must be said where a random model is asked for."""
+"""The note of a run on a random model."""
 
 
 @dataclass(frozen=True, slots=True)

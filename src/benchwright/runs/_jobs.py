@@ -38,7 +38,7 @@ class Job:
     resuming: bool = False
     """Whether an earlier start may have left records."""
     otherwise: RunStatus = "failed"
-    """Where it stands when it cannot go on: a resume leaves the run as it was."""
+    """Its status when it cannot finish: a resume leaves the run as it was."""
     label: str | None = None
     """What watchers call it; None: the benchmark's name."""
 
@@ -67,7 +67,7 @@ def perform_jobs(
 ) -> list[Ended]:
     """Perform all jobs, in the order given; `finished` is called after each.
 
-    The jobs of a lane are under way together, and so are up to `at_once` lanes. A job that cannot go on ends
+    The jobs of a lane are under way together, and so are up to `at_once` lanes. A job that cannot finish ends
     the others of its kind: none begins any more and the error is raised, unless `go_on` says otherwise. After
     Ctrl-C no job begins.
     """

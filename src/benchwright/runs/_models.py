@@ -60,7 +60,7 @@ class ChosenModel:
     repeats: int | None = None
     """How often it wants to be asked each row; None: as the run says."""
     notes: tuple[str, ...] = ()
-    """What must be said about it: what was written without effect, what stands in for what."""
+    """Notes about it: what was written without effect, what stands in for what."""
     system: str | None = None
     """Its system message, for benchmarks that have none of their own."""
 
@@ -80,7 +80,7 @@ def scripted_model(options: RunOptions) -> ChosenModel:
 
 
 def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: bool = True) -> ChosenModel:
-    """Resolve the model flags. A server whose model nobody named is asked for its first one, unless nothing may
+    """Resolve the model flags. If nobody named the model, the server lists it, unless nothing may
     be sent; the model's name is then a question mark."""
     address = _address(options)
     name = options.model

@@ -69,7 +69,7 @@ def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:
 def fitting(options: RunOptions, family: str) -> RunOptions:
     """The options without those that a run of this family does not take: `mcq`, `qa`, or anything else.
 
-    For several runs at once: what is said for all goes to those that understand it.
+    For several runs at once: an option of all goes to those that understand it.
     """
     idle = {"mcq": _ONLY_QA, "qa": ONLY_MCQ}.get(family, QUESTION_SETTINGS)
     return replace(options, **dict.fromkeys(idle))

@@ -41,7 +41,7 @@ def claimed(
     overrides: Mapping[str, Any] | None = None,
     label: str | None = None,
 ) -> Job:
-    """The run, owned by this process and ready to go on. Raises UsageError if it is not the same experiment."""
+    """The run, owned by this process and ready to resume. Raises UsageError if it is not the same experiment."""
     refuse_adopted(found, "resumed")
     run = store.claim_run(found.id)
     with owned(store, run, found.status):
@@ -66,7 +66,7 @@ def refuse_adopted(run: RunRecord, what: str) -> None:
 
 
 def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRecord:
-    """The run as it goes on: where the benchmark has changed, its record says so from now on."""
+    """The run as it resumes: where the benchmark has changed, its record says so from now on."""
     if not run.manifest or (
         _part(run.manifest, "benchmark", "hash") == _part(prepared.manifest, "benchmark", "hash")
         and not _changed_modules(run.manifest, prepared.manifest)
@@ -80,7 +80,7 @@ def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRec
 
 
 def forget_failures(store: Store, run_id: int) -> None:
-    """Failed samples are asked again. Where only the scorer or its judge failed, the model's reply is kept: it
+    """Failed samples are sent again. Where only the scorer or its judge failed, the model's reply is kept: it
     was paid for."""
     requests: list[tuple[int, int]] = []
     scores: list[tuple[int, int]] = []

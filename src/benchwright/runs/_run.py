@@ -93,7 +93,7 @@ def _refuse_taken(plan: Plan) -> None:
 
 
 def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
-    """Every plan prepared; or one error that tells all that is wrong, each thing once."""
+    """Every plan prepared; or one error that lists all that is wrong, each thing once."""
     ready: list[Prepared] = []
     last: dict[int, Prepared] = {}
     wrong: dict[str, tuple[BenchwrightError, list[str]]] = {}
@@ -179,7 +179,7 @@ def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One run as it was asked for, before anything was read."""
+    """One run as requested, before anything was read."""
 
     spec: BenchmarkSpec
     """The benchmark."""
@@ -240,7 +240,7 @@ def absolute_dataset(dataset: str | None) -> str | None:
 
 
 def pass_k_of(k: int | None, repeats: int) -> int | None:
-    """The k of `pass@k`, checked: replies are drawn from those that were asked for."""
+    """The k of `pass@k`, checked: replies are drawn from all repeats."""
     if k is not None and not 0 < k <= repeats:
         raise UsageError(
             f"--pass-k is {k}, and each row is asked {repeats} times; expected 1 to {repeats}. See --repeats"

@@ -156,7 +156,7 @@ class KnownModel:
     type: str | None
     """chat, completions or completions_logprob; None: as the benchmark declares."""
     stream: bool
-    """Whether replies are streamed, unless told otherwise."""
+    """Whether replies are streamed by default."""
     url: str | None
     """Where it is; for a profile, where it is looked for without an address."""
     model: str | None
@@ -166,7 +166,7 @@ class KnownModel:
 
 
 def list_models(cwd: Path | None = None) -> list[KnownModel]:
-    """Models of the configuration, the demo model, and the profiles. No server is asked."""
+    """Models of the configuration, the demo model, and the profiles. No server is called."""
     config = find_config(cwd or Path.cwd())
     configured = {} if config is None else config.models
     found = [_configured_model(model) for model in configured.values()]

@@ -25,7 +25,7 @@ class PairCheck:
     report: CheckReport
     """About the dataset, and what keeps this model from being asked; the same object where that is the same."""
     ready: bool
-    """Whether a run could start: nothing is wrong, or only rows that it was told to go on without."""
+    """Whether a run could start: nothing is wrong, or only rows that it may leave out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from benchwright.core import ConfigError, JsonObject, is_data_file, suggest
 from benchwright.suites._entries import known_settings, locate, take_settings
 
 QUESTION_KEYS = ("bot_prompt", "human_prompt", "judge", "template")
-"""What a suite says about a file of questions beside the settings of a run: prompts as AISBench writes them
+"""What a suite says about a file of questions besides the settings of a run: prompts as AISBench writes them
 (`template` as a dict of rounds) and a judge as a table. Checked where the file is read."""
 
 _FILES = ("meta_path", "fewshot_dataset", "dataset")
@@ -52,7 +52,7 @@ class SuiteDataset:
 
 
 def read_suite_dataset(path: Path, number: int, value: object, cwd: Path) -> SuiteDataset:
-    """One entry, checked. Files are looked for beside the suite, then in `cwd`."""
+    """One entry, checked. Files are looked for next to the suite, then in `cwd`."""
     where = f"{path}: datasets, entry {number}"
     if callable(value):
         return SuiteDataset(where, _decorated(where, value), path.parent.resolve())

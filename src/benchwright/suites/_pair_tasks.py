@@ -1,4 +1,4 @@
-"""The pairs that are wanted, and what a work folder knows of them already."""
+"""The pairs of a call, and the runs that a work folder has of them already."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from benchwright.suites._pairs import Pair
 
 @dataclass(frozen=True, slots=True)
 class PairTask:
-    """One model on one dataset: a run to be started, to go on with, or to be scored again."""
+    """One model on one dataset: a run to start, to resume, or to score again."""
 
     model: str
     """The model's name in tables and folders."""
     dataset: str
     """The dataset's name in tables and folders."""
     plan: Plan | None = None
-    """What is asked for now; None: whatever the work folder's run asked."""
+    """Its plan; None: that of the work folder's run."""
     run_id: int | None = None
     """The run that a work folder has of it."""
 
@@ -72,15 +72,15 @@ def asked_run(store: Store, run_id: int) -> RunRecord:
     return run
 
 
-def refuse_other(wanted: PairTask, run: RunRecord, *, scoring: bool) -> None:
-    """A run can only be gone on with as it was asked; and, unless it is scored again, as it was scored."""
-    if wanted.plan is None:
+def refuse_other(pair: PairTask, run: RunRecord, *, scoring: bool) -> None:
+    """UsageError unless the run made the same requests and, unless it is scored again, scored by the same rules."""
+    if pair.plan is None:
         return
-    changes = _changes(RunSettings.from_json(run.settings), wanted.plan.settings, scoring=scoring)
+    changes = _changes(RunSettings.from_json(run.settings), pair.plan.settings, scoring=scoring)
     if changes:
         again = "" if not scoring else ", or score its replies by other rules with --mode eval --reuse"
         raise UsageError(
-            f"--reuse: run {run.id} ({wanted.label}) is another experiment: {'; '.join(changes)}. "
+            f"--reuse: run {run.id} ({pair.label}) is another experiment: {'; '.join(changes)}. "
             f"Leave --reuse off for a new run{again}"
         )
 

@@ -72,7 +72,7 @@ def plan_pairs(
     """Plan every pair. Raises for whatever makes one of them impossible; nothing was sent.
 
     `options` come before what the suite says, for all pairs. A model that they name replaces the suite's; so does
-    an address, unless the suite's models were chosen beside it. `ask_server` as for `choose_model`.
+    an address, unless the suite's models were chosen together with it. `ask_server` as for `choose_model`.
     """
     if not suite.datasets:
         raise ConfigError(f'{suite.path} has no datasets. Add one: datasets = [{{path = "questions.csv"}}]')
@@ -194,7 +194,7 @@ def _loaded(
 def _questions(
     entry: SuiteDataset, effective: RunOptions, options: RunOptions, config: ConfigFile | None
 ) -> QuestionOptions:
-    """How the file is asked: the settings of the run, and what only a suite can say."""
+    """Prompts and scores of the file: the settings of the run, and what only a suite can say."""
     further = dict(entry.questions or {})
     if (
         options.template is not None
@@ -217,7 +217,7 @@ def _named(found: _Dataset, labels: dict[str, bytes], where: str, notes: list[st
 def _unique(
     label: str, identity: bytes, labels: dict[str, bytes], where: str, notes: list[str], what: str
 ) -> str:
-    """The label, with a number behind it where something else has it already."""
+    """The label, with a number after it where something else has it already."""
     chosen, number = label, 1
     while labels.setdefault(chosen, identity) != identity:
         number += 1

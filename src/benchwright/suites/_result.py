@@ -25,7 +25,7 @@ class PairResult:
     run_id: int
     """Number of the run in the workspace."""
     result: RunResult | None = None
-    """Its result; None when it could not go on, or never began."""
+    """Its result; None when it could not finish, or never began."""
     error: str = ""
     """Why it has no result."""
     exit_code: int = 0
@@ -101,7 +101,7 @@ class SuiteResult:
 
 
 def failed_pair(model: str, dataset: str, run_id: int, error: Exception | None) -> PairResult:
-    """A pair without a result: it could not go on, or was not begun any more."""
+    """A pair without a result: it could not finish, or never began."""
     if error is None:
         return PairResult(model, dataset, run_id, error="interrupted before it began", exit_code=INTERRUPTED)
     if isinstance(error, BenchwrightError):

@@ -108,7 +108,7 @@ def run_suite(
 
 
 def opened_suite(suite: Suite | str | os.PathLike[str], *, cwd: Path) -> Suite:
-    """The suite behind a file's name."""
+    """The suite that a file holds."""
     if isinstance(suite, Suite):
         return suite
     found = load_suite(os.fspath(suite), cwd=cwd)
@@ -176,21 +176,21 @@ class _Work:
         self._endpoint = endpoint
         self.folder = folder
 
-    def do(self, wanted: Sequence[PairTask]) -> tuple[PairResult, ...]:
+    def do(self, pairs: Sequence[PairTask]) -> tuple[PairResult, ...]:
         """What the mode says."""
         if self._how.mode == "viz":
-            results = [self._recorded(each) for each in wanted]
+            results = [self._recorded(each) for each in pairs]
         elif self._how.mode == "eval":
-            results = self._perform(scoring_tasks(self._store, wanted, self._options))
+            results = self._perform(scoring_tasks(self._store, pairs, self._options))
         else:
-            results = self._ask(wanted)
+            results = self._ask(pairs)
         self._write()
         return tuple(results)
 
-    def _ask(self, wanted: Sequence[PairTask]) -> list[PairResult]:
-        """Ask; then score what was asked by a run that did not score itself."""
-        later = [each for each in wanted if self._how.mode != "infer" and scored_later(self._store, each)]
-        results = self._perform(asking_tasks(self._store, wanted, self._options), not_yet=later)
+    def _ask(self, pairs: Sequence[PairTask]) -> list[PairResult]:
+        """Send requests; then score the replies of runs that did not score themselves."""
+        later = [each for each in pairs if self._how.mode != "infer" and scored_later(self._store, each)]
+        results = self._perform(asking_tasks(self._store, pairs, self._options), not_yet=later)
         if not later or any(result.exit_code == INTERRUPTED for result in results):
             return results
         scored = self._perform(scoring_tasks(self._store, later, self._options))
@@ -222,9 +222,9 @@ class _Work:
         return PairResult(each.model, each.dataset, each.run_id, result, exit_code=result.exit_code)
 
     def _remember(self, tasks: Sequence[Task]) -> None:
-        """Which runs the folder is about, on disk before the first request: what is killed can be gone on with."""
+        """Which runs the folder is about, on disk before the first request: a killed suite can resume."""
         for task in tasks:
-            model, dataset = task.wanted.model, task.wanted.dataset
+            model, dataset = task.pair.model, task.pair.dataset
             self._tasks[model, dataset] = WorkTask(model, dataset, task.job.run.id)
         if self._how.work_dir is not None and self.folder is None:
             self.folder = make_work_folder(self._how.work_dir)

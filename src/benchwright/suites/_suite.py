@@ -78,7 +78,7 @@ class Suite:
     notes: tuple[str, ...] = ()
     """What is worth saying before it runs."""
     chosen: bool = False
-    """Whether its models were named by whoever runs it: an address given beside the names is then theirs."""
+    """Whether its models were named by whoever runs it: an address given with the names is then theirs."""
 
     @property
     def name(self) -> str:

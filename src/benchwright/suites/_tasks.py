@@ -1,4 +1,4 @@
-"""From wanted pairs to jobs that are ready, and from jobs to results."""
+"""From pairs to jobs that are ready, and from jobs to results."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from benchwright.suites._pair_tasks import PairTask, asked_run, named_by, refuse
 from benchwright.suites._result import PairResult, failed_pair
 
 Finished = Callable[[PairResult], None]
-"""Told of every pair when it ends."""
+"""Called with every pair when it ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """A pair with its job."""
 
-    wanted: PairTask
+    pair: PairTask
     """The pair."""
     job: Job
     """Its run, ready to be performed."""
 
 
-def asking_tasks(store: Store, wanted: Sequence[PairTask], options: RunOptions) -> list[Task]:
-    """Jobs that ask: new runs, and runs of a work folder that go on. Finished rows are kept, failed ones asked
+def asking_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) -> list[Task]:
+    """Jobs that send requests: new runs, and runs of a work folder that resume. Finished rows are kept, failed ones sent
     again. Nothing was sent yet; if one pair is impossible, all stays as it was."""
-    known = [each for each in wanted if each.run_id is not None]
+    known = [each for each in pairs if each.run_id is not None]
     jobs: dict[int, Job] = {}
     try:
         for each in known:
-            jobs[id(each)] = _go_on(store, each, options)
-        new = [each for each in wanted if each.run_id is None]
+            jobs[id(each)] = _resumed(store, each, options)
+        new = [each for each in pairs if each.run_id is None]
         plans = [each.plan for each in new if each.plan is not None]
         for each, job in zip(new, queue_plans(store, plans), strict=True):
             jobs[id(each)] = job
@@ -57,21 +57,21 @@ def asking_tasks(store: Store, wanted: Sequence[PairTask], options: RunOptions) 
         raise
     for each in known:
         forget_failures(store, jobs[id(each)].run.id)
-    return [Task(each, jobs[id(each)]) for each in wanted]
+    return [Task(each, jobs[id(each)]) for each in pairs]
 
 
-def scoring_tasks(store: Store, wanted: Sequence[PairTask], options: RunOptions) -> list[Task]:
-    """Jobs that score what was asked, each as a new run. No model is asked."""
-    missing = [each.label for each in wanted if each.run_id is None]
+def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) -> list[Task]:
+    """Jobs that score recorded replies, each as a new run. No model is called."""
+    missing = [each.label for each in pairs if each.run_id is None]
     if missing:
         raise NotFoundError(
             f"the work folder has no replies of {', '.join(missing)}; ask first: --mode infer, or --mode all"
         )
     plans = []
-    recorded = [store.run(each.run_id or 0) for each in wanted if each.plan is None]
+    recorded = [store.run(each.run_id or 0) for each in pairs if each.plan is None]
     if len(recorded) > 1:
         refuse_unheard(options, map(_family, recorded))
-    for each in wanted:
+    for each in pairs:
         source = asked_run(store, each.run_id or 0)
         if each.plan is None:
             # By the rules of the run that the folder has; the replies are those of the run that asked.
@@ -83,7 +83,7 @@ def scoring_tasks(store: Store, wanted: Sequence[PairTask], options: RunOptions)
             plan = named_by(source, each.plan)
             refuse_other(replace(each, plan=plan), source, scoring=False)
             plans.append(rescored(plan, source, each.label))
-    return [Task(each, job) for each, job in zip(wanted, queue_plans(store, plans), strict=True)]
+    return [Task(each, job) for each, job in zip(pairs, queue_plans(store, plans), strict=True)]
 
 
 def _family(run: RunRecord) -> str:
@@ -94,7 +94,7 @@ def _family(run: RunRecord) -> str:
 
 
 def scored_later(store: Store, each: PairTask) -> bool:
-    """Whether the pair's replies and scores are runs of their own, so that going on means scoring again, too."""
+    """Whether the pair's replies and scores are runs of their own, so that resuming means scoring again, too."""
     if each.run_id is None:
         return False
     return asked_run(store, each.run_id).id != each.run_id or _infers(store, each.run_id)
@@ -110,14 +110,14 @@ def perform_tasks(
     endpoint: OpenEndpoint | None,
 ) -> list[PairResult]:
     """Perform all, a failing one without stopping the others."""
-    wanted = {task.job.run.id: task.wanted for task in tasks}
+    pairs = {task.job.run.id: task.pair for task in tasks}
     lanes: dict[object, list[Job]] = {}
     for task in tasks:
-        lanes.setdefault(task.wanted.model if how.merge_ds else task.job.run.id, []).append(task.job)
+        lanes.setdefault(task.pair.model if how.merge_ds else task.job.run.id, []).append(task.job)
 
     def report(ended: Ended) -> None:
         if finished is not None:
-            finished(_pair(wanted[ended.job.run.id], ended))
+            finished(_pair(pairs[ended.job.run.id], ended))
 
     ended = perform_jobs(
         store,
@@ -128,11 +128,11 @@ def perform_tasks(
         finished=report,
         endpoint=endpoint,
     )
-    results = {each.job.run.id: _pair(wanted[each.job.run.id], each) for each in ended}
+    results = {each.job.run.id: _pair(pairs[each.job.run.id], each) for each in ended}
     return [results[task.job.run.id] for task in tasks]
 
 
-def _go_on(store: Store, each: PairTask, options: RunOptions) -> Job:
+def _resumed(store: Store, each: PairTask, options: RunOptions) -> Job:
     run = asked_run(store, each.run_id or 0)
     refuse_other(each, run, scoring=run.id == each.run_id and not _infers(store, run.id))
     overrides = {name: getattr(options, name) for name in RESUME_OVERRIDES}
@@ -144,8 +144,8 @@ def _infers(store: Store, run_id: int) -> bool:
     return RunSettings.from_json(store.run(run_id).settings).infer_only
 
 
-def _pair(wanted: PairTask, ended: Ended) -> PairResult:
+def _pair(pair: PairTask, ended: Ended) -> PairResult:
     run_id = ended.job.run.id
     if ended.result is None:
-        return failed_pair(wanted.model, wanted.dataset, run_id, ended.error)
-    return PairResult(wanted.model, wanted.dataset, run_id, ended.result, exit_code=ended.result.exit_code)
+        return failed_pair(pair.model, pair.dataset, run_id, ended.error)
+    return PairResult(pair.model, pair.dataset, run_id, ended.result, exit_code=ended.result.exit_code)

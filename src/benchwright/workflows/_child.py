@@ -30,7 +30,7 @@ class Captured:
         self._line = bytearray()
         self._size = 0
         self._file: int | None = None
-        with suppress(OSError):  # a full disk is told by the run's records; the output is seen all the same
+        with suppress(OSError):  # the run's records report a full disk; the output is shown all the same
             path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
 
@@ -183,7 +183,7 @@ class Child:
 
 
 def _settle_fork_hooks() -> None:
-    """Modules that look after their locks when a process forks are loaded before it does: the server beside us, in
+    """Modules that look after their locks when a process forks are loaded before it does: the server next to us, in
     its thread, would otherwise load one between the two halves of a fork, and its lock be released unlocked."""
     import concurrent.futures.thread
     import logging
@@ -193,7 +193,7 @@ def _settle_fork_hooks() -> None:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """Should this process be killed, its program must not go on unseen: nobody would close its run."""
+    """Should this process be killed, its program must not run on unseen: nobody would close its run."""
     import ctypes
 
     try:

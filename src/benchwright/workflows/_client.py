@@ -14,12 +14,12 @@ from benchwright.workflows._errors import ApiError, WorkflowError
 from benchwright.workflows._http_session import HttpAnswer, HttpSession, ReqwestSession
 
 MEDIA_TYPE = "application/vnd.benchwright+json"
-"""Who accepts this reads errors as objects with a code; others are told the message as a plain text."""
+"""Who accepts this reads errors as objects with a code; others get the message as a plain text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A workflow run, as the REST interface tells it."""
+    """A workflow run, as the REST interface returns it."""
 
     id: int
     """Number in the workspace."""
@@ -32,7 +32,7 @@ class RunRecord:
     started_at: str
     """RFC 3339, UTC."""
     finished_at: str | None
-    """RFC 3339, UTC; None while it goes on."""
+    """RFC 3339, UTC; None while it runs."""
     error: str | None
     """Why it failed or stopped."""
     output: JsonValue = None

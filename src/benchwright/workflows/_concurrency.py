@@ -1,4 +1,4 @@
-"""Work on many items at once, within bounds, and leave nothing running behind.
+"""Work on many items at once, within bounds, and leave nothing running.
 
 At most `max_concurrency` workers run; items that were pulled and not yet yielded are never more than that plus a
 buffer; nothing new is pulled while the consumer is not asking. On an error, `aclose`, or cancellation every worker
@@ -119,7 +119,7 @@ class _Bell:
 
 
 class _Concurrent(AsyncIterator[Any]):
-    """The iterator. Everything happens inside `__anext__`: between two calls only workers that run go on."""
+    """The iterator. Everything happens inside `__anext__`: between two calls only running workers continue."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class _Concurrent(AsyncIterator[Any]):
         await _close(self._items)
 
     def __del__(self) -> None:
-        # A `break` out of the loop drops the iterator: nothing may go on on its behalf.
+        # A `break` out of the loop drops the iterator: nothing may run on its behalf.
         for task in [*self._running, *([] if self._pull is None else [self._pull])]:
             with suppress(RuntimeError):  # the loop is closed
                 task.cancel()

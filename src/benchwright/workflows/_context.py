@@ -34,7 +34,7 @@ Execute = Callable[[], Awaitable[Any] | Any]
 
 _OUR_FRAMES = (os.path.dirname(__file__), os.path.dirname(asyncio.__file__), "uvloop/")
 _STOP_WITHIN_S = 30.0
-"""How long a step that was told to stop may take."""
+"""How long a cancelled step may take."""
 _NOT_THE_STEPS_FAULT = (RunOwnedError, StoreError, RecordRefusedError, ApiError)
 """Doing the step again cannot help against these."""
 
@@ -135,8 +135,8 @@ class WorkflowContext:
         step_key: names the step; unique in the run.
         execute: called without arguments; may be asynchronous. It returns what JSON can hold, a dataclass or a
             pydantic model; the step returns that as JSON types, on the first pass as on a replay.
-        input_value: what the output depends on. When it is not the recorded one, the step fails and tells the
-            difference, or, with `on_input_change="rerun"`, is executed anew and the old record kept beside it.
+        input_value: what the output depends on. When it is not the recorded one, the step fails and reports the
+            difference, or, with `on_input_change="rerun"`, is executed anew and the old record is kept as well.
         retries, backoff: how often a failing step is tried again, after `backoff` seconds, doubled each time. A run
             that was killed in between resumes with the retries that were left.
         timeout: seconds an attempt may take; asynchronous code only.

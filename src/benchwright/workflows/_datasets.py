@@ -168,7 +168,7 @@ class Dataset(Generic[RowT]):
         return self.iter_rows()
 
     async def _batches(self, stats: DatasetStats) -> AsyncIterator[list[Row]]:
-        """Batches until the end, or until enough good rows were seen; none is asked for that nobody wants."""
+        """Batches until the end, or until enough good rows were seen; none is read that nobody needs."""
         while self._max_rows is None or stats.yielded < self._max_rows:
             count = self._batch_size
             if self._max_rows is not None:
@@ -256,7 +256,7 @@ def map_dataset(
 ) -> AsyncIterator[U]:
     """Call `fn` for every row, several at once, and yield what it returns.
 
-    Eight at once unless told otherwise; `max_concurrency=None` sets no limit. The other arguments are those of
+    Eight at once by default; `max_concurrency=None` sets no limit. The other arguments are those of
     `iter_async_with_concurrency`.
     """
 

@@ -33,7 +33,7 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
     """Run the workflow that is meant; the last line of a script.
 
     Under `benchwright run NAME` the name and the input are given. Started by hand, the script runs its only
-    workflow, or the one named by `--name`; `--input JSON` gives the input, `--resume RUN` goes on with a run,
+    workflow, or the one named by `--name`; `--input JSON` gives the input, `--resume RUN` resumes a run,
     `--workspace DIR` says where it is recorded. Exits with 1 when the workflow fails, after printing the traceback;
     with 130 or 143 when it was interrupted; with 2, 4 or 5 when it cannot be started.
     """
@@ -129,7 +129,7 @@ class _Job:
             self._task.cancel()
             self._loop.call_soon_threadsafe(lambda: None)  # wake it
             return
-        if self._last_resort is None:  # a step may catch everything, and go on
+        if self._last_resort is None:  # a step may catch everything, and continue
             self._last_resort = threading.Timer(_GRACE_S, _end, (128 + number, self.how_to_go_on()))
             self._last_resort.daemon = True
             self._last_resort.start()

@@ -17,7 +17,7 @@ from benchwright.store import Lease
 from benchwright.workflows._canonical import stable_stringify
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8765"
-"""Where a server is expected when nothing is said."""
+"""Where a server is expected by default."""
 _PREFIXES = ("BENCHWRIGHT_", "QUANTILES_")
 """The second is for programs written against an older interface of the same shape."""
 
@@ -136,7 +136,7 @@ def entry_of(handler: Callable[..., Any]) -> JsonObject:
 
 
 def code_change(manifest: JsonObject, handler: Callable[..., Any]) -> JsonObject | None:
-    """What differs between the code a run was started with and the code it goes on with; None: nothing."""
+    """What differs between the code a run was started with and the code it resumes with; None: nothing."""
     before, now = manifest.get("entry"), entry_of(handler)
     if not isinstance(before, dict) or before.get("sha256") == now.get("sha256"):
         return None

@@ -1,4 +1,4 @@
-"""Errors of workflows, beside those that the store raises."""
+"""Errors of workflows, besides those that the store raises."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class WorkflowError(BenchwrightError):
 
 
 class ApiError(WorkflowError):
-    """The server refused a request. The text is what it said."""
+    """The server refused a request. The text is its message."""
 
     def __init__(
         self, message: str, *, status: int | None = None, code: str | None = None, retryable: bool = False

@@ -34,7 +34,7 @@ class RunWorkflow(Protocol):
         workspace: Path | str | None = None,
         force: bool = False,
     ) -> JsonValue:
-        """`resume`: go on with that run. `workspace`: where it is recorded. `force`: take it from a live process."""
+        """`resume`: the run to resume. `workspace`: where it is recorded. `force`: take it from a live process."""
         ...
 
 
@@ -179,7 +179,7 @@ async def _note_end(recorder: Recorder, status: RunStatus, error: BaseException)
 
 
 async def _beat(recorder: Recorder) -> None:
-    """Signs of life for as long as the run goes on. One that fails is no reason to stop: the steps will tell."""
+    """Signs of life for as long as the run lasts. One that fails is no reason to stop: the steps will tell."""
     while True:
         await asyncio.sleep(HEARTBEAT_S)
         with suppress(BenchwrightError):

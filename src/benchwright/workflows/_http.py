@@ -125,7 +125,7 @@ class HttpRecorder:
             raise ApiError("the server did not answer", code="no_answer", retryable=True) from None
 
     async def heartbeat(self) -> None:
-        """A sign of life; a server that takes none is asked once."""
+        """A sign of life; a server that takes none gets one."""
         if not self._beats:
             return
         try:

@@ -32,21 +32,21 @@ ModelProvider: TypeAlias = Literal["openai", "demo"] | str
 
 
 class SystemMessage(TypedDict):
-    """What the model is told beforehand."""
+    """Instructions to the model."""
 
     role: Literal["system"]
     content: str
 
 
 class UserMessage(TypedDict):
-    """What the model is asked."""
+    """The prompt."""
 
     role: Literal["user"]
     content: str
 
 
 class AssistantMessage(TypedDict):
-    """What the model said before."""
+    """An earlier reply of the model."""
 
     role: Literal["assistant"]
     content: str
@@ -60,7 +60,7 @@ class LLMReply(TypedDict):
     """What came back."""
 
     content: str
-    """The answer, reasoning split off; empty when the model said nothing."""
+    """The answer, reasoning split off; empty when there is none."""
     tokens: int
     """Tokens of prompt and answer; 0 when the server did not count."""
     prompt_tokens: int
@@ -68,9 +68,9 @@ class LLMReply(TypedDict):
     completion_tokens: int
     """Tokens of the answer, reasoning included."""
     finish_reason: str | None
-    """stop, length, content_filter, …, as the server said."""
+    """stop, length, content_filter, …, as the server reports it."""
     reasoning: str
-    """The model's thinking, where the server tells it."""
+    """The model's thinking, where the server reports it."""
     latency_s: float
     """Seconds from sending to the last byte, of the attempt that counted."""
     raw: JsonValue
@@ -102,7 +102,7 @@ async def call_llm(
 
     provider: `openai`: the server at `base_url`, else OPENAI_BASE_URL, else OpenAI's own, with the key in
         OPENAI_API_KEY (`MissingKeyError` without one, unless another server is named); `demo`: the embedded
-        demo model; else a model of benchwright.toml, whose settings hold where nothing else is said.
+        demo model; else a model of benchwright.toml, whose settings are the defaults.
     model_id: the model's name at the server; may be None for a configured one.
     temperature: None leaves it to the server or the configuration.
 

@@ -81,7 +81,7 @@ class LocalRecorder:
 
 
 class LocalClient:
-    """Implements `WorkflowClient`. Runs that it creates or touches beside the workflow's own are claimed here."""
+    """Implements `WorkflowClient`. It claims runs that it creates or touches besides the workflow's own."""
 
     def __init__(self, store: Store, own: LocalRecorder) -> None:
         self._store = store
@@ -141,7 +141,7 @@ class LocalClient:
         return await ctx.step(step_key=step_key, execute=execute, input_value=input_value)
 
     async def close(self) -> None:
-        """Release the runs beside the workflow's own."""
+        """Release the runs besides the workflow's own."""
         for recorder in self._recorders.values():
             if recorder is not self._own:
                 await recorder.close()

@@ -30,7 +30,7 @@ class ProgramResult:
     command: tuple[str, ...]
     """What was started."""
     base_url: str | None
-    """The server beside it; None: none."""
+    """The server next to it; None: none."""
     server_started_by_us: bool
     """Whether that server was started for this run."""
     status: RunStatus

@@ -56,7 +56,7 @@ class Recorder(Protocol):
         ...
 
     async def set_output(self, output: bytes) -> None:
-        """Keep what the handler returned (JSON); the run goes on."""
+        """Keep what the handler returned (JSON); the run continues."""
         ...
 
     async def finish(
@@ -66,7 +66,7 @@ class Recorder(Protocol):
         ...
 
     async def heartbeat(self) -> None:
-        """A sign of life; called every few seconds while the run goes on."""
+        """A sign of life; called every few seconds while the run continues."""
         ...
 
     async def close(self) -> None:

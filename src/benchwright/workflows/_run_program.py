@@ -1,4 +1,4 @@
-"""Runs a program as a workflow, or goes on with a run: record, server beside it, process, end."""
+"""Runs a program as a workflow, or resumes a run: record, server, process, end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OURS = (*_TOLD, "WORKSPACE", "LEASE")
 
 @dataclass(frozen=True, slots=True)
 class ServerBeside:
-    """A server that runs beside a program."""
+    """A server that runs next to a program."""
 
     url: str
     """Its address."""
@@ -88,7 +88,7 @@ def resume_program(
     timeout: float | None = None,
     watcher: ProgramWatcher | None = None,
 ) -> ProgramResult:
-    """Go on with a workflow run: the same command, input and folder as at its start.
+    """Resume a workflow run: the same command, input and folder as at its start.
 
     `use_current_config` takes command and input from the configuration as it is now, else from `config`, and records
     that. A run that is complete gives its result again. `RunOwnedError` while a live process executes it, unless forced.
@@ -228,7 +228,7 @@ def _supervise(
 def _environment(
     plan: ProgramPlan, lease: Lease, workspace: Workspace, server: ServerBeside | None
 ) -> dict[str, str]:
-    """Ours, without what whoever started us was told about another run."""
+    """Our environment, without variables about another run."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -258,7 +258,7 @@ def _conclude(store: Store, lease: Lease, ending: Ending, timeout: float | None)
     recorded: RunStatus | None = run.status if run.finished_at is not None else None
     stopped = ending.signal is not None or ending.stopped_by is not None or ending.timed_out
     if recorded == "completed" and (ending.status == 0 or stopped):
-        return  # a signal behind the end of the work is no word about the work
+        return  # a signal after the end of the work says nothing about the work
     if ending.stopped_by is not None:
         store.conclude_workflow(lease, "interrupted", error=f"interrupted ({ending.stopped_by.name})")
     elif ending.timed_out:

@@ -41,7 +41,7 @@ class Asked:
     input: Any
     """What the caller gave; a managed or resumed run has its own."""
     resume: int | str | None
-    """Run to go on with."""
+    """Run to resume."""
     workspace: Path | None
     """Where to record; None: as the environment says, else the workspace found upwards from here."""
     force: bool

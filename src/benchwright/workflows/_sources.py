@@ -97,7 +97,7 @@ class HubRows:
         self._uri = str(metadata["uri"])
 
     async def load(self, offset: int, count: int) -> list[Row]:
-        """Rows by number; larger pieces are read ahead, since reading goes on in order."""
+        """Rows by number; larger pieces are read ahead, since reading continues in order."""
         start = offset - self._window_start
         if start < 0 or start + count > len(self._window):
             self._window = await asyncio.to_thread(self._read, offset, max(count, WINDOW_ROWS))
@@ -247,7 +247,7 @@ class ServerRows:
         return [row for row in rows if isinstance(row, dict)]
 
     def notes(self) -> Sequence[str]:
-        """What the server has said about the data so far."""
+        """What the server has reported about the data so far."""
         return tuple(self._notes)
 
     def _hear(self, answer: JsonObject) -> None:

@@ -145,7 +145,7 @@ class Supervisor:
                 stopping = "its time is up" if timed_out else "stopping" if self._stopped_by else ""
                 self._looker.look(stopping)
         except BenchwrightError:
-            pass  # what cannot be read or written now is told by the run's end
+            pass  # the end of the run reports what cannot be read or written now
 
     @contextmanager
     def _signals(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Where the rows of a described evaluation are: a dataset of the hub, or a file beside the configuration."""
+"""Where the rows of a described evaluation are: a dataset of the hub, or a file next to the configuration."""
 
 from __future__ import annotations
 
