@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -440,3 +441,38 @@ def test_part_of_the_tokens_is_no_total(here: Path, capsys: pytest.CaptureFixtur
     assert "partly_counted" in text
     complete = run(every_row, endpoint=answering(12))
     assert complete.summary.partly_counted is None
+
+
+def test_settings_of_one_kind_of_endpoint_are_named_and_not_listed_as_unset(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "q.csv").write_text("question,answer\n1+1,2\n1+2,3\n")
+    run("q.csv", model="demo")
+    run("q.csv", endpoint=ScriptedEndpoint(lambda request: "2"))
+    capsys.readouterr()
+    assert main(["compare", "1", "2"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "model.skill 0.7" not in shown
+    assert re.search(r"set only in run 1: [\w., ]*model\.skill, ", shown)
+
+
+def test_another_model_behind_the_same_name_is_noted(here: Path) -> None:
+    from dataclasses import replace
+
+    from benchwright.reports import ComparisonOptions, compare_benchmarks
+    from benchwright.store import Workspace, open_store
+
+    for _ in range(2):
+        run(every_row, endpoint=answering(4))
+    with open_store(Workspace(here)) as store:
+        runs = [
+            replace(
+                store.run(number),
+                manifest={**store.run(number).manifest, "servers": {"u m": {"served": [name]}}},
+            )
+            for number, name in ((1, "old"), (2, "new"))
+        ]
+        found = compare_benchmarks(store, *runs, ComparisonOptions())
+        assert "the servers listed other models: old and new" in found.warnings
+        assert found.inputs["same"], "where the servers are is no setting"
+        assert not compare_benchmarks(store, runs[0], replace(runs[0], id=2), ComparisonOptions()).warnings

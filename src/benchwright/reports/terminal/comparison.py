@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchwright.core import OUTCOMES, JsonValue, exact_json, printable
+from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, printable
 from benchwright.reports.terminal.metric_table import MetricTable
 from benchwright.reports.terminal.workflow_comparison import workflow_parts
 from benchwright.reports.views.comparison import Comparison, MetricComparison, Side
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _LONGEST = 60
+_LISTED = 3
+"""Settings of one run alone that are shown with their values; if there are more, only with their names."""
 
 
 def comparison_table(comparison: Comparison) -> Group:
@@ -28,8 +30,8 @@ def comparison_table(comparison: Comparison) -> Group:
     )
     parts: list[RenderableType] = [Text(), title]
     parts += [Text(f"warning: {printable(text)}", "yellow") for text in comparison.warnings]
-    if comparison.noun == "sample" and (others := _asked(comparison)):
-        parts.append(Text(f"asked differently: {printable(others)}", "yellow"))
+    if comparison.noun == "sample":
+        parts += [Text(printable(line), "yellow") for line in _other_settings(comparison)]
     parts.append(_sides(comparison))
     if comparison.metrics:
         parts.append(MetricTable(comparison))
@@ -55,14 +57,24 @@ def _verdict(comparison: Comparison) -> tuple[str, str]:
     return "the same results, of runs that were asked differently", "yellow"
 
 
-def _asked(comparison: Comparison) -> str:
-    """Settings that differ, with both values."""
+def _other_settings(comparison: Comparison) -> list[str]:
+    """Settings that differ, with both values. Those that only one run has are named, if they are many: endpoints of two
+    kinds do not know each other's settings."""
     differences = comparison.inputs.get("differences")
-    return ", ".join(
-        f"{str(found['path']).removeprefix('$.')} {_short(found['run_a'])} → {_short(found['run_b'])}"
-        for found in (differences if isinstance(differences, list) else [])
-        if isinstance(found, dict)
-    )
+    found = [each for each in differences if isinstance(each, dict)] if isinstance(differences, list) else []
+    lines = []
+    for side, other in (("run_a", "run_b"), ("run_b", "run_a")):
+        alone = [each for each in found if each[other] is None]
+        if len(alone) > _LISTED:
+            title = (comparison.run_a if side == "run_a" else comparison.run_b).title
+            lines.append(f"set only in {title}: {', '.join(map(_path, alone))}")
+            found = [each for each in found if each not in alone]
+    both = [f"{_path(each)} {_short(each['run_a'])} → {_short(each['run_b'])}" for each in found]
+    return [f"asked differently: {', '.join(both)}", *lines] if both else lines
+
+
+def _path(difference: JsonObject) -> str:
+    return str(difference["path"]).removeprefix("$.")
 
 
 def _short(value: JsonValue) -> str:

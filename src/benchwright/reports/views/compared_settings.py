@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from benchwright.core import JsonObject, JsonValue, json_differences
-from benchwright.reports.views.settings import sent_settings
+from benchwright.reports.views.settings import sent_settings, table_of
 from benchwright.store import RunRecord
 
 _KNOWN_OTHERWISE = frozenset(
@@ -21,8 +21,8 @@ _KNOWN_OTHERWISE = frozenset(
     }
 )
 """Settings that name what is compared by its content, or shown as the model of each side."""
-_CONTENT = frozenset({"run", "dataset", "benchmark", "fewshot", "hub", "changes"})
-"""Parts of a manifest that are compared by their hashes, or only say which run it is."""
+_CONTENT = frozenset({"run", "dataset", "benchmark", "fewshot", "hub", "changes", "servers"})
+"""Parts of a manifest that are compared by their content, or only say which run it is."""
 _NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
 
 
@@ -60,3 +60,9 @@ def _without(table: JsonObject, known: Collection[str], prefix: str = "") -> Jso
         if value not in _NOTHING and value is not False:
             found[name] = value
     return found
+
+
+def served_models(run: RunRecord) -> list[str]:
+    """The names under which servers listed their models during the run; empty where no server did."""
+    servers = table_of(run.manifest.get("servers"))
+    return sorted({str(name) for found in servers.values() for name in table_of(found).get("served") or ()})

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from benchwright.core import JsonValue, MetricSummary, RunSummary, UsageError, is_time, lower_is_better
 from benchwright.reports.views.benchmarks import benchmark_view
-from benchwright.reports.views.compared_settings import setting_differences
+from benchwright.reports.views.compared_settings import served_models, setting_differences
 from benchwright.reports.views.comparison import (
     Comparison,
     ComparisonOptions,
@@ -171,6 +171,9 @@ def _doubts(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -
             f"{title_of(a)} covers {_size(first)}, {title_of(b)} {_size(second)}: the values of the runs are of other "
             "samples; the difference is of those in both"
         )
+    served = served_models(a), served_models(b)
+    if all(served) and served[0] != served[1]:
+        yield f"the servers listed other models: {', '.join(served[0])} and {', '.join(served[1])}"
     for run, summary in ((a, first), (b, second)):
         if summary.partial:
             yield f"{title_of(run)} is partial: {summary.evaluated} samples"
