@@ -58,7 +58,7 @@ def test_help_shows_the_frequent_flags_and_help_all_every_flag(
     short = capsys.readouterr().out
     assert main([name, "--help-all"]) == 0
     full = capsys.readouterr().out
-    options, _, other_names = full.partition("\nother names:\n")
+    options, _, appendix = full.partition("\naliases:\n")
     options = options.partition("\nexample:\n")[0]
     for setting in RUN_SETTINGS:
         first, *aliases = setting.flags
@@ -67,7 +67,7 @@ def test_help_shows_the_frequent_flags_and_help_all_every_flag(
         assert listed.search(full), first
         for alias in aliases:
             assert not re.search(rf"(?m)^  .*{alias}(?![\w-])", options), alias
-            assert re.search(rf"(?m)^  {first} .*{alias}(?![\w-])", other_names), alias
+            assert re.search(rf"(?m)^  {first} .*{alias}(?![\w-])", appendix), alias
     assert f"more options: benchwright {name} --help-all" in short
     assert 10 <= sum(setting.frequent for setting in RUN_SETTINGS) <= 14
 
@@ -170,7 +170,7 @@ def test_dashes_and_underscores_are_alike_in_names_but_not_in_values() -> None:
         ("--max-new-tokens", "max_tokens"),
     ],
 )
-def test_other_names_of_a_flag_mean_the_same(flag: str, name: str) -> None:
+def test_aliases_of_a_flag_mean_the_same(flag: str, name: str) -> None:
     assert getattr(run_options(parsed("x.py", flag, "7")), name) == 7
 
 

@@ -164,8 +164,8 @@ def test_infer_works_for_a_plain_target_too(folder: Path) -> None:
     ("words", "code", "parts"),
     [
         ([], 2, ["nothing to evaluate", "--custom-dataset-path FILE"]),
-        (["--models", "demo"], 2, ["--models says which models, but not on what"]),
-        (["--models", "demo", "xxx/test_mcq.csv"], 2, ["taken for a model; write it first"]),
+        (["--models", "demo"], 2, ["--models names models, but no data"]),
+        (["--models", "demo", "xxx/test_mcq.csv"], 2, ["read as a model; write it first"]),
         (["xxx/test_mcq.csv", "--custom-dataset-path", "xxx/test_qa.jsonl"], 2, ["both say what to evaluate"]),
         (["xxx/test_mcq.csv", "--datasets", "xxx/test_qa.jsonl"], 2, ["--datasets", "both say"]),
         (["--custom-dataset-path", "xxx/nothing.csv"], 4, ["--custom-dataset-path", "xxx/nothing.csv"]),

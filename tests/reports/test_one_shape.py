@@ -17,7 +17,7 @@ from benchwright.core import RunKind, UsageError
 from benchwright.reports import benchmark_details
 from benchwright.sdk import RUN_KINDS, kind_of, view_of
 from benchwright.server import ServerAddress, serving
-from benchwright.server._models import RunTold
+from benchwright.server._responses import RunBody
 from benchwright.store import StepRequest, Store, Workspace, open_store
 from benchwright.suites import run_suite
 from waiting import PATIENCE_S
@@ -186,7 +186,7 @@ def test_a_suite_prints_what_it_returns(
 def test_the_server_describes_the_shape_of_a_run(here: Path) -> None:
     with open_store(Workspace(here)) as store:
         shape = benchmark_details(store.run(1)).run.to_json()
-    assert set(RunTold.model_fields) == {*shape, "summary"}
+    assert set(RunBody.model_fields) == {*shape, "summary"}
 
 
 def test_every_kind_has_a_row_and_a_newer_kind_gets_a_clear_message(

@@ -19,7 +19,7 @@ from benchwright import ScriptedEndpoint, compare
 from benchwright.cli import main
 from benchwright.core import OUTCOMES, ModelReply, ModelRequest, RequestFailure, RunSummary, UsageError
 from benchwright.sdk import run_suite
-from benchwright.server._tell import run_told
+from benchwright.server._responses import run_body
 from benchwright.store import Workspace, open_store
 
 BENCH = """
@@ -131,7 +131,7 @@ def test_json_of_show_list_and_rest(
         assert (listed["outcomes"], listed["metrics"]) == (truth.outcomes, values(truth))
         assert listed["model_name"] == "first"
     store = open_store(Workspace(here))
-    assert RunSummary.from_json(run_told(store.run(1)).summary or {}) == truth
+    assert RunSummary.from_json(run_body(store.run(1)).summary or {}) == truth
     store.close()
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from benchwright.core import RunOwnedError
 from benchwright.server import ServerAddress, serving
-from benchwright.server._clients import Clients
+from benchwright.server._state import Clients
 from benchwright.store import DEAD_AFTER_S, Owner, Workspace, open_store, this_process
 from waiting import PATIENCE_S
 

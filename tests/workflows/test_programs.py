@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchwright.cli._cache import size_of, size_text
-from benchwright.cli._code_flags import server_beside
+from benchwright.cli._code_flags import server_next_to
 from benchwright.cli._list import since
 from benchwright.core import UsageError
 from benchwright.sdk import list_evaluations
@@ -107,9 +107,9 @@ def test_runs_that_no_command_started_cannot_be_resumed_by_one(tmp_path: Path) -
 def test_without_the_packages_there_is_no_server_and_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     notes: list[str] = []
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert server_beside(Namespace(no_server=False), notes.append) is None
+    assert server_next_to(Namespace(no_server=False), notes.append) is None
     assert "pip install 'benchwright[server]'" in notes[0]
-    assert server_beside(Namespace(no_server=True), notes.append) is None
+    assert server_next_to(Namespace(no_server=True), notes.append) is None
     assert len(notes) == 1
 
 

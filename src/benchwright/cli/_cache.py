@@ -1,4 +1,4 @@
-"""`benchwright cache info|verify|prune|clear`: the rows of hub datasets that are kept on this machine."""
+"""`benchwright cache info|verify|prune|clear`: the cached rows of hub datasets."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ def configure(parser: Parser) -> None:
     """Arguments of `cache`."""
     parser.add_argument(
         "action", metavar="ACTION", choices=("info", "verify", "prune", "clear"),
-        help="info: what is there; verify: check every file; prune: make room; clear: delete all",
+        help="info: list; verify: check every file; prune: delete some; clear: delete all",
     )  # fmt: skip
-    parser.add_argument("--older-than", metavar="TIME", help="prune: not used since, as in 30d or 12h")
-    parser.add_argument("--max-size", metavar="SIZE", help="prune: down to this size, as in 20GB or 500MB")
+    parser.add_argument(
+        "--older-than", metavar="TIME", help="prune: files not used for this time, such as 30d or 12h"
+    )
+    parser.add_argument("--max-size", metavar="SIZE", help="prune: down to this size, such as 20GB or 500MB")
     parser.example("benchwright cache info", "benchwright cache prune --older-than 30d --max-size 20GB")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Look after the cache."""
+    """Inspect or clean the cache."""
     from benchwright.core import UsageError
 
     if arguments.action != "prune" and (arguments.older_than or arguments.max_size):
-        raise UsageError(f"--older-than, --max-size: only prune takes them, and this is {arguments.action}")
+        raise UsageError(f"--older-than, --max-size: only for prune, not for {arguments.action}")
     return {"info": _info, "verify": _verify, "prune": _prune, "clear": _clear}[arguments.action](
         arguments, output
     )
@@ -49,7 +51,7 @@ def _info(arguments: Namespace, output: Output) -> int:
             {
                 "folder": str(state.folder),
                 "bytes": total + state.other_bytes + state.quarantine_bytes,
-                "entries": _told(state.entries),
+                "entries": _described(state.entries),
                 "other_bytes": state.other_bytes,
                 "quarantine_bytes": state.quarantine_bytes,
             }
@@ -75,14 +77,14 @@ def _verify(arguments: Namespace, output: Output) -> int:
     damaged = verify_cache()
     code = 1 if damaged else 0
     if output.as_json:
-        told = [{"dataset": e.dataset, "path": str(e.path), "reason": why} for e, why in damaged]
-        output.json({"checked": checked, "damaged": told, "exit_code": code})
+        described = [{"dataset": e.dataset, "path": str(e.path), "reason": why} for e, why in damaged]
+        output.json({"checked": checked, "damaged": described, "exit_code": code})
         return code
     for entry, why in damaged:
         output.line(
-            f"damaged: {entry.dataset}, {entry.path}: {why}. Set aside; it is fetched again when needed"
+            f"damaged: {entry.dataset}, {entry.path}: {why}. Set aside; it is downloaded again when needed"
         )
-    output.line(f"{checked - len(damaged):,} of {checked:,} files are whole")
+    output.line(f"{checked - len(damaged):,} of {checked:,} files are intact")
     return code
 
 
@@ -93,7 +95,7 @@ def _prune(arguments: Namespace, output: Output) -> int:
     from benchwright.datasets import prune_cache
 
     if not (arguments.older_than or arguments.max_size):
-        raise UsageError("prune: say what may go: --older-than 30d, --max-size 20GB, or both")
+        raise UsageError("prune: name what to delete: --older-than 30d, --max-size 20GB, or both")
     before = None if arguments.older_than is None else since(arguments.older_than, "--older-than")
     most = None if arguments.max_size is None else size_of(arguments.max_size)
     return _gone(prune_cache(before=before, max_bytes=most), output)
@@ -109,13 +111,13 @@ def _clear(arguments: Namespace, output: Output) -> int:
 def _gone(entries: list[CacheEntry], output: Output) -> int:
     freed = sum(entry.bytes for entry in entries)
     if output.as_json:
-        output.json({"deleted": _told(entries), "bytes": freed})
+        output.json({"deleted": _described(entries), "bytes": freed})
     else:
         output.line(f"{len(entries):,} files deleted, {size_text(freed)}")
     return 0
 
 
-def _told(entries: list[CacheEntry] | tuple[CacheEntry, ...]) -> list[dict[str, object]]:
+def _described(entries: list[CacheEntry] | tuple[CacheEntry, ...]) -> list[dict[str, object]]:
     from datetime import UTC, datetime
 
     return [

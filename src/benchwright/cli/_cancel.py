@@ -27,10 +27,15 @@ def execute(arguments: Namespace, output: Output) -> int:
             raise NotFoundError(f"no run {arguments.run!r}: there are no runs here yet")
         done = cancel_run(store, store.find_run(arguments.run))
     if output.as_json:
-        told = {"run_id": done.run_id, "status": "canceled", "signalled": done.signalled, "note": done.note}
-        output.json(told)
+        summary = {
+            "run_id": done.run_id,
+            "status": "canceled",
+            "signalled": done.signalled,
+            "note": done.note,
+        }
+        output.json(summary)
         return 0
-    stopped = "" if done.signalled is None else f", process {done.signalled} told to stop"
+    stopped = "" if done.signalled is None else f", process {done.signalled} was sent a signal to stop"
     output.line(f"run {done.run_id} canceled{stopped}")
     if done.note:
         output.note(f"note: {done.note}")

@@ -31,12 +31,12 @@ def configure(parser: Parser) -> None:
     add_code_flags(parser, tags=True)
     add_gold_flag(parser)
     parser.add_help_all()
-    parser.common.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
+    parser.common.add_argument("-q", "--quiet", action="store_true", help="print problems only")
     parser.example("benchwright check my_bench.py --num-fewshot 3")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """One report per benchmark; JSON: `{"checks": […], "exit_code": n}`. Exit code 2 when a run could not start, 1 when
+    """Print one report per benchmark; JSON: `{"checks": […], "exit_code": n}`. Exit code 2 if a run could not start, 1 if
     every gold answer fails."""
     check_target(arguments)
     if arguments.search:
@@ -56,7 +56,7 @@ def check_resolved(
 
     if isinstance(found, Program | Workflow):
         return _code.check_program(found.plan, output)
-    refuse_code_flags(arguments, arguments.target or "what is named")
+    refuse_code_flags(arguments, arguments.target or "the target")
     if isinstance(found, Benchmarks | Questions):
         return check_targets(found, arguments, options, output)
     return check_pairs(found, options, arguments, output, tasks=tasks)
@@ -67,7 +67,7 @@ def add_gold_flag(parser: Parser) -> None:
     parser.add_argument(
         "--allow-failing-gold",
         action="store_true",
-        help="a check passes although no gold answer scores as right (default: exit code 1)",
+        help="let a check pass although no gold answer scores as right (default: exit code 1)",
     )
 
 
@@ -117,7 +117,7 @@ def check_code(report: CheckReport, ready: bool, allow_failing_gold: bool) -> in
 
 
 def is_ready(report: CheckReport, options: RunOptions) -> bool:
-    """Whether a run could start: nothing is wrong, or only rows that it was told to go on without."""
+    """Whether a run could start: there are no problems, or only bad rows that it skips."""
     return report.ok or (bool(options.skip_bad_rows) and report.rows > 0 and not report.errors)
 
 
@@ -126,11 +126,11 @@ VERDICTS = {
     _GOLD_FAILS: ("no gold answer scores as right", "bold red"),
     _NOT_READY: ("cannot be run", "bold red"),
 }
-"""What the exit code of one report means, and how it is shown."""
+"""The meaning of a report's exit code, and its style."""
 
 
 def check_view(report: CheckReport, code: int) -> Group:
-    """What a check found, and its exit code in words; a rich renderable."""
+    """The findings of a check and its verdict; a rich renderable."""
     from rich.console import Group
     from rich.rule import Rule
     from rich.table import Table
@@ -164,11 +164,11 @@ def check_view(report: CheckReport, code: int) -> Group:
 
 
 _SHOWN_CHARS = 6000
-"""How much of one text is shown; the request holds all of it."""
+"""Characters shown of a text; the request holds all of it."""
 
 
 def _short(text: str) -> str:
-    """A long text without its middle, and how much that is.
+    """A long text without its middle, and the length of that.
 
     >>> len(_short("x" * 5_000_000)) < 7000
     True
@@ -181,7 +181,7 @@ def _short(text: str) -> str:
 
 
 def question_type(report: CheckReport) -> str:
-    """What a file of questions holds."""
+    """The type of a file of questions, and its options."""
     options = f", {option_range(report.options)}" if report.options else ""
     return f"{report.data_type}{options}"
 
@@ -211,7 +211,7 @@ def _findings(report: CheckReport) -> list[tuple[str, str, str]]:
     if gold is not None and gold.checked:
         found.append(("gold answers", f"{gold.right} of {gold.checked} score as right ({gold.key})", ""))
     if report.gold_fails:
-        cure = "correct the targets or the scorer, or accept it with --allow-failing-gold"
+        cure = "correct the targets or the scorer, or accept this with --allow-failing-gold"
         found.append(("", f"a model that is always right would get 0: {cure}", "red"))
     if gold is not None and gold.skipped:
         found.append(("gold answers", f"not tried: {gold.skipped}", ""))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.cli._code_display import CodeDisplay
-from benchwright.cli._code_flags import refuse_benchmark_flags, run_tags, server_beside
+from benchwright.cli._code_flags import refuse_benchmark_flags, run_tags, server_next_to
 from benchwright.cli._output import Output
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def check_program(plan: ProgramPlan, output: Output) -> int:
 
     program_executable(plan.command, plan.cwd)
     if output.as_json:
-        told = {"command": [*plan.command], "cwd": str(plan.cwd), "input": plan.input}
-        output.json({**told, "warning": plan.warning, "exit_code": 0})
+        described = {"command": [*plan.command], "cwd": str(plan.cwd), "input": plan.input}
+        output.json({**described, "warning": plan.warning, "exit_code": 0})
         return 0
     from benchwright.core import canonical_json
 
@@ -39,7 +39,7 @@ def run_and_print(plan: ProgramPlan, arguments: Namespace, output: Output) -> in
     from benchwright.workflows import run_program
 
     tags = run_tags(arguments)
-    serve = server_beside(arguments, None if arguments.quiet else output.note)
+    serve = server_next_to(arguments, None if arguments.quiet else output.note)
     explicit = None if arguments.workspace is None else Path(arguments.workspace)
     if plan.warning and not output.as_json:
         output.note(f"warning: {plan.warning}")
@@ -50,16 +50,16 @@ def run_and_print(plan: ProgramPlan, arguments: Namespace, output: Output) -> in
     finally:
         display.close()
         store.close()
-    return told(result, output)
+    return print_ending(result, output)
 
 
 def resume_and_print(store: Store, run: RunRecord, arguments: Namespace, output: Output) -> int:
-    """Go on with it."""
+    """Resume it and print the result."""
     from benchwright.config import find_config
     from benchwright.workflows import resume_program
 
     refuse_benchmark_flags(arguments, run.name)
-    serve = server_beside(arguments, None if arguments.quiet else output.note)
+    serve = server_next_to(arguments, None if arguments.quiet else output.note)
     display = CodeDisplay(quiet=arguments.quiet, as_json=output.as_json)
     try:
         result = resume_program(
@@ -76,10 +76,10 @@ def resume_and_print(store: Store, run: RunRecord, arguments: Namespace, output:
         display.close()
     if result.warning and not output.as_json:
         output.note(f"note: {result.warning}")
-    return told(result, output)
+    return print_ending(result, output)
 
 
-def told(result: ProgramResult, output: Output) -> int:
+def print_ending(result: ProgramResult, output: Output) -> int:
     """Print how it ended; the exit code."""
     if output.as_json:
         output.json(result.to_json())

@@ -1,4 +1,4 @@
-"""What a terminal shows of a program while it runs: what it prints, and below that one line about its steps."""
+"""The display of a running program: its output, and below it one line about its steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _METRICS_SHOWN = 3
 
 
 class CodeDisplay:
-    """Passes a program's output on and keeps a line about its progress below it, where there is a terminal."""
+    """Passes the output of a program on and, on a terminal, keeps a line about its progress below."""
 
     def __init__(self, *, quiet: bool, as_json: bool) -> None:
         self._quiet = quiet
@@ -31,9 +31,9 @@ class CodeDisplay:
         self._next = time.monotonic() + EVERY_S
 
     def begun(self, run_id: int) -> None:
-        """Whoever looks at the run from elsewhere needs its number."""
+        """Print the number of the run, for use in another terminal."""
         if not self._quiet:
-            self._say(f"run {run_id} begins; look at it with: benchwright show {run_id}\n")
+            self._say(f"run {run_id} has started; see it with: benchwright show {run_id}\n")
 
     def output(self, stream: str, data: bytes) -> None:
         """Pass on what was printed."""
@@ -60,14 +60,14 @@ class CodeDisplay:
                 self._say(text + "\n")
             return
         with self._lock:
-            if not self._line_open:  # a program's half line is not written over
+            if not self._line_open:  # an unfinished line of the program is not overwritten
                 width = shutil.get_terminal_size().columns - 1
                 sys.stderr.write(f"\r\x1b[2K{text[:width]}")
                 sys.stderr.flush()
                 self._drawn = True
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         with self._lock:
             self._wipe()
 
@@ -82,7 +82,7 @@ class CodeDisplay:
             try:
                 sys.stderr.write(text)
                 sys.stderr.flush()
-            except OSError:  # nobody reads any more; the run goes on
+            except OSError:  # the reader has gone; the run continues
                 self._quiet = True
 
 

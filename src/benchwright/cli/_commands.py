@@ -1,4 +1,4 @@
-"""The commands by name. Each is a module of its own, imported only when it is the one that was typed."""
+"""The table of commands. Each is a module that is imported only when its command runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class CommandModule(Protocol):
-    """What a command's module offers."""
+    """The interface of a command's module."""
 
     def configure(self, parser: Parser) -> None:
         """Add the command's arguments."""
 
     def execute(self, arguments: Namespace, output: Output) -> int:
-        """Do it and return the exit code."""
+        """Execute the command and return the exit code."""
 
 
 class Command(NamedTuple):
@@ -29,26 +29,34 @@ class Command(NamedTuple):
     summary: str
     """What it does."""
     module: str
-    """Where it is."""
+    """The module that implements it."""
 
 
 COMMANDS: dict[str, Command] = {
     "init": Command("init [DIR]", "write a starter: benchwright.toml, one benchmark, its data", "_init"),
-    "ls": Command("ls", "evaluations that can be run from here", "_ls"),
-    "check": Command("check TARGET", "find out all that can be known without spending a request", "_check"),
-    "validate": Command("validate FILE", "look at every row of a file of questions", "_validate"),
-    "run": Command("run TARGET", "evaluate; prints a table and writes the run's files", "_run"),
-    "resume": Command("resume RUN", "go on with a run where it stopped", "_resume"),
-    "rescore": Command("rescore RUN", "score a run's recorded replies again; no model is asked", "_rescore"),
-    "list": Command("list", "runs of this workspace, newest first", "_list"),
-    "show": Command("show RUN [SAMPLE]", "one run at a glance, or one sample in full", "_show"),
-    "cancel": Command("cancel RUN", "end a run for good; its process is told to stop", "_cancel"),
-    "rm": Command("rm RUN…", "delete runs: records and files", "_rm"),
-    "export": Command("export RUN", "a run's samples as JSON lines, CSV or Parquet", "_export"),
-    "compare": Command("compare A B", "two runs side by side, sample by sample", "_compare"),
-    "cache": Command("cache ACTION", "rows of hub datasets kept here: info, verify, prune, clear", "_cache"),
-    "doctor": Command("doctor", "check the records, recover damaged ones, list lost runs again", "_doctor"),
-    "serve": Command("serve", "REST interface of this workspace on loopback", "_serve"),
+    "ls": Command("ls", "list the evaluations that can be run from here", "_ls"),
+    "check": Command("check TARGET", "check everything that needs no request", "_check"),
+    "validate": Command("validate FILE", "check every row of a file of questions", "_validate"),
+    "run": Command("run TARGET", "evaluate: print a table and write the files of the run", "_run"),
+    "resume": Command("resume RUN", "resume a run where it stopped", "_resume"),
+    "rescore": Command(
+        "rescore RUN", "score the recorded replies of a run again, without requests to the model", "_rescore"
+    ),
+    "list": Command("list", "list the runs of this workspace, newest first", "_list"),
+    "show": Command("show RUN [SAMPLE]", "show a run at a glance, or one sample in full", "_show"),
+    "cancel": Command("cancel RUN", "end a run for good and stop its process", "_cancel"),
+    "rm": Command("rm RUN…", "delete runs with their records and files", "_rm"),
+    "export": Command(
+        "export RUN", "write the samples of a run as JSON lines, CSV, Parquet or Excel", "_export"
+    ),
+    "compare": Command("compare A B", "compare two runs, sample by sample", "_compare"),
+    "cache": Command(
+        "cache ACTION", "manage the cached rows of hub datasets: info, verify, prune, clear", "_cache"
+    ),
+    "doctor": Command(
+        "doctor", "check the records, recover damaged ones, and list lost runs again", "_doctor"
+    ),
+    "serve": Command("serve", "serve this workspace over REST, on loopback", "_serve"),
     "simulate": Command("simulate", "serve the embedded demo model over HTTP", "_simulate"),
 }
 """In the order of the help text."""
@@ -56,7 +64,7 @@ COMMANDS: dict[str, Command] = {
 _HELP = """\
 usage: benchwright COMMAND [OPTIONS]
 
-Evaluate language-model endpoints on data and benchmarks you bring yourself.
+Evaluate language-model endpoints on your own data and benchmarks.
 
 commands:
 {commands}
@@ -71,8 +79,8 @@ options:
   -h, --help     this text; after a command, its options and an example
   --version      the version
 
-Every command takes --json. Long options are written with - or _ alike.
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 finished but not
+Every command takes --json. Long options may be written with - or _.
+Exit codes: 0 success, 1 failed, 2 wrong usage or configuration, 3 finished but not
 comparable, 4 not found, 5 another process owns the run, 130 interrupted.
 
 example:

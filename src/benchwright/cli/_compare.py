@@ -10,7 +10,7 @@ from benchwright.cli._run_flags import add_workspace
 from benchwright.config import Setting
 
 _TOLERANCE = Setting(
-    "tolerance", "number", "scores no further apart than this count as equal (default: 0)", least=0
+    "tolerance", "number", "count scores as equal if they differ by at most X (default: 0)", least=0
 )
 _LIMIT = Setting("limit", "int", "list at most N changed samples (default: 20)", least=1)
 
@@ -23,21 +23,19 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--tolerance", type=value_of(_TOLERANCE), default=0.0, metavar="X", help=_TOLERANCE.meaning
     )
-    parser.add_argument(
-        "--times", action="store_true", help="let differences in latency count as differences"
-    )
-    parser.add_argument("--fail-on-diff", action="store_true", help="exit 1 when the runs differ")
+    parser.add_argument("--times", action="store_true", help="count differences in latency")
+    parser.add_argument("--fail-on-diff", action="store_true", help="exit with 1 if the runs differ")
     parser.add_argument(
         "--fail-on",
         choices=("diff", "regression"),
-        help="exit 1 when they differ, or only when B is worse beyond chance",
+        help="exit with 1 if they differ, or only if B is worse beyond chance",
     )
     parser.add_argument(
-        "--force", action="store_true", help="compare even where data, prompts or scorers differ"
+        "--force", action="store_true", help="compare even if data, prompts or scorers differ"
     )
     parser.add_argument(
         "--lower-is-better", action="append", default=[], metavar="NAME",
-        help="a metric of which less is better; may be given again (known: names like wer, error_rate, latency_s)",
+        help="a metric for which lower is better; may be repeated (known: names like wer, error_rate, latency_s)",
     )  # fmt: skip
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     parser.add_argument("--all", action="store_true", help="list every changed sample")
@@ -46,7 +44,7 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Both runs side by side; exit 1 where a difference was to fail, 3 where a run is not comparable."""
+    """Print both runs side by side; exit with 1 for a difference that --fail-on names, 3 if a run is not comparable."""
     from benchwright.sdk import compare
 
     comparison = compare(

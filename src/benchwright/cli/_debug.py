@@ -1,4 +1,4 @@
-"""`--debug`: every stage and every failure as a line, and the traceback of an error that is ours."""
+"""`--debug`: a line for every stage and every failure, and tracebacks of internal errors."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class DebugWatcher:
-    """Lines instead of a bar: what a log needs that is read afterwards."""
+    """Prints lines instead of a bar, for logs."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._phases: dict[int, str] = {}
 
     def show(self, progress: Progress) -> None:
-        """Write the stages that began and the samples that failed since the last picture."""
+        """Write the stages that began and the samples that failed since the last call."""
         if self._phases.get(id(progress)) != progress.phase:
             self._phases[id(progress)] = progress.phase
             self._line(f"{progress.name}: {progress.phase}{_size(progress)}")
@@ -32,7 +32,7 @@ class DebugWatcher:
         try:
             self._stream.write(shown(text) + "\n")
             self._stream.flush()
-        except OSError:  # nobody reads any more; the run goes on
+        except OSError:  # the reader has gone; the run continues
             pass
 
 
@@ -46,14 +46,14 @@ def _size(progress: Progress) -> str:
 
 
 @contextmanager
-def tracebacks(wanted: bool) -> Iterator[None]:
-    """Show where an error that should not happen did happen."""
+def tracebacks(enabled: bool) -> Iterator[None]:
+    """Print the traceback of an internal error."""
     try:
         yield
     except Exception as error:
         from benchwright.core import BenchwrightError
 
-        if wanted and not isinstance(error, BenchwrightError):
+        if enabled and not isinstance(error, BenchwrightError):
             import traceback
 
             from benchwright.core import shown

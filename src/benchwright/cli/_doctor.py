@@ -12,7 +12,7 @@ from benchwright.cli._workspace import named_workspace
 
 def configure(parser: Parser) -> None:
     """Arguments of `doctor`."""
-    parser.add_argument("--dry-run", action="store_true", help="only look; change nothing")
+    parser.add_argument("--dry-run", action="store_true", help="report only; change nothing")
     add_workspace(parser)
     parser.example("benchwright doctor", "benchwright doctor --dry-run")
 
@@ -48,7 +48,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     if found.sound:
         output.line(f"{found.workspace}: the database is sound, and every run folder is on record")
     elif arguments.dry_run:
-        output.line("nothing was changed; repair with: benchwright doctor")
+        output.line("nothing was changed. Repair with: benchwright doctor")
     return code
 
 

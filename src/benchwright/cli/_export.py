@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FORMAT = Setting(
     "format",
     "text",
-    "jsonl, csv, parquet or xlsx (default: by FILE's ending, else jsonl)",
+    "jsonl, csv, parquet or xlsx (default: by the extension of FILE, else jsonl)",
     choices=("jsonl", "csv", "parquet", "xlsx"),
 )
 
@@ -31,19 +31,19 @@ def configure(parser: Parser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="where to, - for standard output (default: NAME-RUN.FORMAT here)",
+        help="the file to write, or - for standard output (default: NAME-RUN.FORMAT)",
     )
     parser.add_argument(
         "--raw",
         action="store_true",
-        help="CSV cells as they are, also those that a spreadsheet takes for formulas",
+        help="leave CSV cells unchanged, even if a spreadsheet would read them as formulas",
     )
     add_workspace(parser)
     parser.example("benchwright export last", "benchwright export 12 --format csv -o - | head")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Samples out of the records; JSON: `{"file", "format", "samples"}`."""
+    """Write the samples of a run; JSON: `{"file", "format", "samples"}`."""
     from benchwright.core import NotFoundError, UsageError, kind_title
     from benchwright.reports import TEXT_FORMATS, exported_lines
     from benchwright.sdk import kind_of
@@ -63,7 +63,9 @@ def execute(arguments: Namespace, output: Output) -> int:
         kind = arguments.format or _kind_of(arguments.output)
         if arguments.output == "-":
             if kind not in TEXT_FORMATS:
-                raise UsageError(f"{kind} is not for standard output; name a file: -o samples.{kind}")
+                raise UsageError(
+                    f"{kind} cannot be written to standard output; name a file: -o samples.{kind}"
+                )
             output.stream(exported_lines(details, samples, kind, raw=arguments.raw))
             return 0
         path = Path(arguments.output or f"{run.name}-{run.id}.{kind}").expanduser()
@@ -76,7 +78,7 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 
 def _kind_of(written: str | None) -> str:
-    """By the file's ending, where nobody says otherwise."""
+    """The format by the file name's extension."""
     from benchwright.core import UsageError, data_format, suggest
 
     ending = Path(written or "").suffix.lower().removeprefix(".")

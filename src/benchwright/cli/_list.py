@@ -11,7 +11,7 @@ from benchwright.cli._workspace import existing_store, named_workspace
 from benchwright.config import Setting
 from benchwright.core import RUN_STATUSES, RunKind
 
-_LIMIT = Setting("limit", "int", "show the newest N (default: 30)", least=1)
+_LIMIT = Setting("limit", "int", "show the newest N runs (default: 30)", least=1)
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
@@ -25,12 +25,14 @@ def configure(parser: Parser) -> None:
         "--status",
         metavar="STATUS",
         choices=tuple(RUN_STATUSES),
-        help=f"only those that are {', '.join(RUN_STATUSES)}",
+        help=f"only runs with this status: {', '.join(RUN_STATUSES)}",
     )
     kinds = [kind.value for kind in RunKind]
     parser.add_argument("--kind", choices=kinds, help=f"only runs of this kind: {' or '.join(kinds)}")
     parser.add_argument(
-        "--since", metavar="TIME", help="only runs started since: 30m, 12h, 7d, or a date such as 2026-03-01"
+        "--since",
+        metavar="TIME",
+        help="only runs started since TIME: 30m, 12h, 7d, or a date such as 2026-03-01",
     )
     add_workspace(parser)
     parser.example(
@@ -39,7 +41,7 @@ def configure(parser: Parser) -> None:
 
 
 def since(text: str, flag: str = "--since") -> float:
-    """The moment that a flag means, in seconds since the epoch. UsageError for what is no time."""
+    """The time that a flag names, in seconds since the epoch. Raises UsageError for other text."""
     import time
     from datetime import datetime
 
@@ -66,9 +68,9 @@ def execute(arguments: Namespace, output: Output) -> int:
     workspace = named_workspace(arguments)
     lost = workspace.run_folders({run.id for run in runs})
     for field in ("name", "status", "kind"):
-        wanted = getattr(arguments, field)
-        if wanted is not None:
-            runs = [run for run in runs if getattr(run, field) == wanted]
+        requested = getattr(arguments, field)
+        if requested is not None:
+            runs = [run for run in runs if getattr(run, field) == requested]
     if earliest is not None:
         runs = [run for run in runs if run.created_at >= earliest]
     shown = runs[: arguments.limit]
@@ -78,8 +80,8 @@ def execute(arguments: Namespace, output: Output) -> int:
     elif lost and not runs:
         output.line(workspace.without_runs())
     elif not shown:
-        asked = any((arguments.name, arguments.status, arguments.kind, arguments.since))
-        output.line("no such runs" if asked else "no runs yet; start one with: benchwright run TARGET")
+        filtered = any((arguments.name, arguments.status, arguments.kind, arguments.since))
+        output.line("no such runs" if filtered else "no runs yet; start one with: benchwright run TARGET")
     else:
         from benchwright.reports import RunTable
 

@@ -1,7 +1,7 @@
-"""Loading what a command needs, and keeping the garbage collector away from it.
+"""Imports what a command needs, without garbage collection.
 
-What is loaded stays to the end. Looked through while it is loaded, and again when the process ends, it costs a
-short run a tenth of its time.
+Modules stay until the end of the process. Collecting garbage among them while they load, and again at the end, takes a
+tenth of the time of a short run.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import os
 from importlib import import_module
 
 _state = {"ours": False}
-"""Whether the whole process is one command; in a caller's process only the caller knows what stays."""
+"""Whether the process runs one command only; another caller's process is left alone."""
 
 
 def begin(*, ours: bool) -> None:
-    """Before anything is loaded. `ours`: the process does nothing but this command."""
+    """Prepare, before anything is imported. `ours`: the process runs this command only."""
     _state["ours"] = ours
     if not ours:
         return
@@ -41,7 +41,7 @@ def load(room: str) -> None:
 
 
 def end() -> None:
-    """Before the process ends. What is frozen then is never let go: a file that a user's module left open would not be
-    flushed."""
+    """Clean up before the process ends. Frozen objects are never released: a file that a user's module left open would
+    not be flushed."""
     if _state["ours"]:
         gc.unfreeze()

@@ -10,15 +10,17 @@ from benchwright.cli._parser import Parser
 
 def configure(parser: Parser) -> None:
     """Arguments of `ls`."""
-    parser.add_argument("--models", action="store_true", help="what --model takes, instead of evaluations")
     parser.add_argument(
-        "--plugins", action="store_true", help="what installed packages add, instead of evaluations"
+        "--models", action="store_true", help="list what --model accepts, instead of evaluations"
+    )
+    parser.add_argument(
+        "--plugins", action="store_true", help="list plugins of installed packages, instead of evaluations"
     )
     parser.example("benchwright ls", "benchwright ls --models", "benchwright ls --plugins")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """What can be run from here; JSON: `{"evaluations": [{name, kind, source, description, problem}]}`."""
+    """List what can be run from here; JSON: `{"evaluations": [{name, kind, source, description, problem}]}`."""
     if arguments.models:
         return _models(output)
     if arguments.plugins:
@@ -32,7 +34,7 @@ def execute(arguments: Namespace, output: Output) -> int:
         output.json({"evaluations": [asdict(evaluation) for evaluation in found]})
         return 0
     if all(evaluation.kind == "builtin" for evaluation in found):
-        output.line("nothing of your own to run here yet; write a starter with: benchwright init")
+        output.line("no evaluations of your own here yet. Write a starter with: benchwright init")
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -51,7 +53,7 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 
 def _models(output: Output) -> int:
-    """What `--model` takes; JSON: `{"models": [{name, kind, api, type, stream, url, model, description}]}`."""
+    """List what `--model` accepts; JSON: `{"models": [{name, kind, api, type, stream, url, model, description}]}`."""
     from dataclasses import asdict
 
     from benchwright.sdk import list_models
@@ -70,12 +72,12 @@ def _models(output: Output) -> int:
     for model in found:
         table.add_row(Text(model.name), Text(model.kind), Text(model.api or ""), Text(model.description))
     output.show(table)
-    output.line("profiles want an address: --model-url URL, or --host-ip HOST --host-port PORT")
+    output.line("profiles need an address: --model-url URL, or --host-ip HOST --host-port PORT")
     return 0
 
 
 def _plugins(output: Output) -> int:
-    """What packages add; JSON: `{"plugins": [{kind, name, package, version, target, problem}]}`."""
+    """List plugins; JSON: `{"plugins": [{kind, name, package, version, target, problem}]}`."""
     from dataclasses import asdict
 
     from benchwright.sdk import list_plugins

@@ -1,4 +1,4 @@
-"""The entry point: finds the command, turns whatever happens into a message and an exit code."""
+"""The entry point: finds the command, and turns every error into a message and an exit code."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _leave_if_stopped_twice() -> None:
-    """End the process without Python's own farewell, which waits for whatever a scorer has left behind: threads,
-    processes, functions to be called at exit, a lock on standard input."""
+    """End the process without Python's own clean-up, which waits for what a scorer has left: threads, processes, exit
+    handlers, a lock on standard input."""
     engine = sys.modules.get("benchwright.engine")
     if engine is None or not engine.stopped_twice():
         return
@@ -70,7 +70,7 @@ def _guarded(words: list[str], output: Output) -> int:
 
 
 def normalise(words: Sequence[str]) -> list[str]:
-    """Long options with `-` for `_`; values, and everything behind a bare `--`, stay as they are.
+    """Replace `_` by `-` in long options; values, and everything after a bare `--`, stay the same.
 
     >>> normalise(["run", "my_bench.py", "--max_tokens=5", "--model_id", "my_model"])
     ['run', 'my_bench.py', '--max-tokens=5', '--model-id', 'my_model']
@@ -110,8 +110,8 @@ def _execute(words: list[str], output: Output) -> int:
     return module.execute(arguments, output)
 
 
-def _plain_words(error: Exception) -> BenchwrightError | None:
-    """What a disk or a database does belongs to no single place, so it is put into words here."""
+def _with_cure(error: Exception) -> BenchwrightError | None:
+    """An error of the disk or the database as one with a cure; any command may raise it."""
     from errno import EDQUOT, ENOSPC
 
     from benchwright.store import plain_store_error
@@ -122,7 +122,11 @@ def _plain_words(error: Exception) -> BenchwrightError | None:
         from benchwright.core import BenchwrightError
 
         full = error.errno in (ENOSPC, EDQUOT)
-        cure = "Make room and try again" if full else "Check that it is there, and its rights; or remove it"
+        cure = (
+            "Free disk space and try again"
+            if full
+            else "Check that it exists and its permissions, or remove it"
+        )
         what = "the disk is full" if full else error.strerror
         return BenchwrightError(f"{error.filename} cannot be read or written: {what}. {cure}.")
     return None
@@ -134,7 +138,7 @@ def _report(error: Exception, output: Output) -> int:
     if isinstance(error, BenchwrightError):
         output.error(str(error), type(error).__name__, error.exit_code)
         return error.exit_code
-    plain = _plain_words(error)
+    plain = _with_cure(error)
     if plain is not None:
         output.error(str(plain), type(plain).__name__, plain.exit_code)
         return plain.exit_code
@@ -142,6 +146,6 @@ def _report(error: Exception, output: Output) -> int:
         import traceback
 
         output.note(traceback.format_exc().rstrip())
-    hint = "This should not happen; set BENCHWRIGHT_DEBUG=1 to see where it does."
+    hint = "This is a defect of benchwright. Set BENCHWRIGHT_DEBUG=1 to see the traceback."
     output.error(f"{type(error).__name__}: {error}\n{hint}", type(error).__name__, 1)
     return 1

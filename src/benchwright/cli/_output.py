@@ -1,5 +1,5 @@
-"""Where words go: results to standard output, progress and errors to standard error, with --json nothing but
-JSON on standard output, whatever the user's code prints. A closed pipe ends the printing, not the command: its exit code still counts."""
+"""Results go to standard output, progress and errors to standard error. With --json, standard output holds JSON only,
+whatever the user's code prints. A closed pipe ends the printing, not the command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchwright.reports import View
 
 _PIPE_WIDTH = 120
-"""Columns when nobody looks and COLUMNS is not set: tables in a log should not be folded."""
+"""Columns in a pipe or file, unless COLUMNS is set: tables in a log should not wrap."""
 
 
 def option_range(options: Mapping[int, int]) -> str:
@@ -34,22 +34,22 @@ class Output:
         self._kept: TextIO | None = None
         for stream in (sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
-            if reconfigure is not None:  # a terminal that cannot show a character must not end a run
+            if reconfigure is not None:  # a character that the terminal cannot show must not end a run
                 reconfigure(errors="replace")
 
     @property
     def _result(self) -> TextIO:
-        """Where results go."""
+        """The stream for results."""
         return self._kept or sys.stdout
 
     @contextmanager
     def alone(self, *, ours: bool) -> Iterator[None]:
-        """With --json, everything that is not written through this object goes to standard error.
+        """With --json, send everything that is not written through this object to standard error.
 
-        `ours`: the process does nothing but this command. Then its children and C code are meant, too, and
-        nothing is put back, as what is printed while the process ends is no JSON either.
+        `ours`: the process runs this command only. Then the output of child processes and C code is redirected too,
+        and the redirection stays until the process ends.
         """
-        if not self.as_json or sys.stdout is None:  # None: closed by the caller
+        if not self.as_json or sys.stdout is None:  # None: the caller closed it
             yield
             return
         self._kept = before = sys.stdout
@@ -99,7 +99,7 @@ class Output:
         self._send(self._result, printable_json(text.decode()) + "\n")
 
     def stream(self, texts: Iterable[str]) -> None:
-        """A long result, as it comes; the rest is not made when nobody reads any more."""
+        """Write a long result piece by piece, and stop when the reader has gone."""
         from benchwright.core import shown
 
         watched = self._result.isatty()
@@ -111,18 +111,18 @@ class Output:
             _leave(self._result)
 
     def note(self, text: str) -> None:
-        """A remark beside the result."""
+        """Write a remark to standard error."""
         self._write(sys.stderr, text + "\n")
 
     def error(self, message: str, kind: str, exit_code: int) -> None:
-        """Why the command could not do what was asked."""
+        """Report why the command failed."""
         if self.as_json:
             self.json({"error": {"type": kind, "message": message}, "exit_code": exit_code})
         else:
             self._write(sys.stderr, f"error: {message}\n")
 
     def _write(self, stream: TextIO, text: str) -> None:
-        """The one way for words: whoever wrote them, they cannot take over the terminal."""
+        """Write text without control characters, wherever it comes from."""
         from benchwright.core import shown
 
         self._send(stream, shown(text))
@@ -136,7 +136,7 @@ class Output:
 
 
 class _Shown:
-    """A view whose texts cannot take over the terminal, wherever in it they stand."""
+    """A view without control characters in its texts."""
 
     def __init__(self, view: RenderableType) -> None:
         self._view = view
@@ -152,8 +152,8 @@ class _Shown:
 
 
 def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
-    """Standard output under a number of its own, its usual one leading elsewhere from now on; None: it is no
-    file of the system's."""
+    """A duplicate of standard output, whose usual descriptor now leads elsewhere; None if it is no file of the
+    operating system."""
     try:
         if stdout.fileno() != 1:
             return None
@@ -166,5 +166,5 @@ def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
 
 
 def _leave(stream: TextIO) -> None:
-    """Let what is still written go nowhere: Python flushes once more at its end and would complain then."""
+    """Discard what is still written: Python flushes once more when it ends, and would report an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

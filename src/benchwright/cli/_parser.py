@@ -1,4 +1,4 @@
-"""The argument parser: plain argparse with errors that carry the cure."""
+"""The argument parser: argparse with errors that name the cure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HELP_WIDTH = 110
 
 
 class Parser(argparse.ArgumentParser):
-    """Parses the words of one command."""
+    """Parses the arguments of one command."""
 
     def __init__(self, command: str, usage: str, summary: str) -> None:
         super().__init__(
@@ -29,25 +29,23 @@ class Parser(argparse.ArgumentParser):
         self.frequent: set[str] = set()
         """Destinations of the flags that `--help` lists, in a command that also has `--help-all`."""
         self.common = self.add_argument_group("output")
-        self.common.add_argument("-h", "--help", action="store_true", help="this text")
+        self.common.add_argument("-h", "--help", action="store_true", help="show this help")
         self.common.add_argument("--json", action="store_true", help="print JSON only, errors included")
 
     def add_help_all(self, *frequent: str) -> None:
         """Let `--help` list only frequent flags, these and those of frequent settings, and add `--help-all`."""
         self.frequent.update(frequent)
-        self.common.add_argument(
-            "--help-all", action="store_true", help="every option, and other names of options"
-        )
+        self.common.add_argument("--help-all", action="store_true", help="show every option and all aliases")
 
     def example(self, *lines: str) -> None:
-        """What stands at the end of the help text."""
+        """Set the examples at the end of the help text."""
         self.epilog = "example:\n" + "\n".join(f"  {line}" for line in lines) + "\n"
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace | str:
         """The arguments, or the help text if the words request it. Raises UsageError."""
         if "-h" in words or "--help" in words or ("--help-all" in words and self._has_more):
             return self._help(all="--help-all" in words or not self._has_more)
-        # Intermixed: a positional argument may also stand behind the options.
+        # Intermixed: a positional argument may also follow the options.
         arguments, unknown = self.parse_known_intermixed_args(list(words))
         if unknown:
             raise self._unknown(unknown)
@@ -59,7 +57,9 @@ class Parser(argparse.ArgumentParser):
         return "--help-all" in self._option_string_actions
 
     def _help(self, *, all: bool) -> str:
-        self._action_groups.sort(key=lambda group: group is self.common)  # what all commands share, last
+        self._action_groups.sort(
+            key=lambda group: group is self.common
+        )  # the options of all commands come last
         options = [action for action in self._actions if action.option_strings]
         if not all:
             shared = self.common._group_actions
@@ -71,11 +71,11 @@ class Parser(argparse.ArgumentParser):
             more = f"{len(hidden)} more options: {self.prog} --help-all"
             return f"{self.format_help().rstrip()}\n\n{more}"
         other_names = [line for action in options if (line := _other_names(action))]
-        appendix = "\n\nother names:\n" + "\n".join(other_names) if other_names else ""
+        appendix = "\n\naliases:\n" + "\n".join(other_names) if other_names else ""
         return self.format_help().rstrip() + appendix
 
     def error(self, message: str) -> NoReturn:
-        """Instead of argparse's exit."""
+        """Raise UsageError, where argparse would exit."""
         example = (self.epilog or "").partition("\n")[2].partition("\n")[0].strip()
         raise UsageError(f"{message}\nFor example: {example}\nSee: {self.prog} --help")
 
@@ -89,14 +89,14 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Options on the left, wide enough that most stand on one line with their meaning."""
+    """Leaves enough room for most options and their help to fit on one line."""
 
     def __init__(self, prog: str) -> None:
         width = min(get_terminal_size((_HELP_WIDTH, 24)).columns, _HELP_WIDTH)
         super().__init__(prog, max_help_position=34, width=width)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Without other names of the same option, which have a list of their own."""
+        """Leave out aliases, which have a list of their own."""
         every = action.option_strings
         action.option_strings = [name for name in every if name not in _aliases(action)]
         try:
@@ -116,7 +116,7 @@ def _aliases(action: argparse.Action) -> list[str]:
 
 
 def _other_names(action: argparse.Action) -> str:
-    """The line of the appendix; empty for an option with one name."""
+    """The line in the list of aliases; empty for an option without any."""
     aliases = _aliases(action)
     first = next((name for name in action.option_strings if name.startswith("--")), "")
     return f"  {first:<31} {', '.join(aliases)}" if aliases else ""

@@ -1,4 +1,4 @@
-"""Progress on standard error: bars for people at a terminal, now and then a line for logs."""
+"""Progress on standard error: bars on a terminal, lines at intervals in logs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from benchwright.engine import Progress, Watcher
 
 EVERY_S = 5.0
-"""Between two lines in a log. A run that takes less says nothing until it is done."""
+"""Seconds between two lines in a log. A shorter run prints none until it is done."""
 
 
 @contextmanager
 def watching(*, quiet: bool, debug: bool = False, stream: TextIO | None = None) -> Iterator[Watcher | None]:
-    """A watcher that suits the stream; whatever happens, a bar does not stay behind."""
+    """A watcher that suits the stream. Its bars are removed at the end, whatever happens."""
     stream = stream or sys.stderr
     if debug:
         from benchwright.cli._debug import DebugWatcher
@@ -38,7 +38,7 @@ def watching(*, quiet: bool, debug: bool = False, stream: TextIO | None = None) 
 
 @contextmanager
 def aside(watcher: Watcher | None) -> Iterator[None]:
-    """Room to print while runs go on: bars are taken away, and come back with the next picture."""
+    """Remove the bars to print while runs continue; the next update draws them again."""
     if isinstance(watcher, BarWatcher):
         watcher.close()
     yield
@@ -70,7 +70,7 @@ def progress_line(progress: Progress) -> str:
 
 
 def time_left_s(progress: Progress) -> float | None:
-    """Seconds to the end at the rate so far; None while nothing can be said."""
+    """Estimated seconds to the end; None while there is no estimate."""
     rate = progress.rate_per_s()
     if progress.phase != "asking" or progress.done == progress.recorded or rate <= 0:
         return None
@@ -78,7 +78,7 @@ def time_left_s(progress: Progress) -> float | None:
 
 
 class LineWatcher:
-    """A line every few seconds for each run that is under way, and one at once when a run begins to stop."""
+    """Prints a line every few seconds for each active run, and one at once when a run starts to stop."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -99,12 +99,12 @@ class LineWatcher:
         try:
             self._stream.write(progress_line(progress) + "\n")
             self._stream.flush()
-        except OSError:  # nobody reads any more; the run goes on
+        except OSError:  # the reader has gone; the run continues
             self._next[id(progress)] = self._first = float("inf")
 
 
 class BarWatcher:
-    """A bar per run, gone when the run is done: the result takes its place."""
+    """Draws a bar per run, and removes it when the run is done."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -122,7 +122,7 @@ class BarWatcher:
         if id(progress) not in self._tasks:
             fields = dict.fromkeys(("rate", "flight", "failed", "left", "stopping"), "")
             self._tasks[id(progress)] = self._bar.add_task(shown(progress.name), total=None, **fields)
-        # Why it stops needs the room of what is of no use any more: all has to fit into eighty characters.
+        # The reason for stopping replaces rate and time left: all has to fit into eighty characters.
         going = progress.phase == "asking" and not progress.stopping
         self._bar.update(
             self._tasks[id(progress)],
@@ -142,7 +142,7 @@ class BarWatcher:
         self._bar.refresh()
 
     def close(self) -> None:
-        """Take all bars away; the next picture brings those that are needed back."""
+        """Remove all bars; the next update draws those that are needed."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

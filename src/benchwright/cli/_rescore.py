@@ -15,10 +15,10 @@ def configure(parser: Parser) -> None:
     """Arguments of `rescore`."""
     parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
     parser.add_argument(
-        "--target", metavar="TARGET", help="score with this benchmark, or this file of questions, instead"
+        "--target", metavar="TARGET", help="score with this benchmark or file of questions instead"
     )
     add_run_flags(parser, only=RESCORE_OPTIONS)
-    parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.example(
         "benchwright rescore last",
         "benchwright rescore 12 --mcq-fallback levenshtein",

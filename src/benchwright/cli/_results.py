@@ -1,4 +1,4 @@
-"""What `run` and `resume` print of their results, and the exit code of several."""
+"""Prints the results of `run`, `resume` and `rescore`, and derives the exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_result(result: RunResult, output: Output) -> None:
-    """The table of one result; nothing in JSON mode, where all are printed together."""
+    """Print the table of one result; nothing in JSON mode, where all are printed together."""
     if output.as_json:
         return
     note_problems(result, result.name, output)
@@ -23,7 +23,7 @@ def print_result(result: RunResult, output: Output) -> None:
 
 
 def note_problems(result: RunResult, name: str, output: Output) -> None:
-    """What went wrong, whole, each on a line of its own, where errors go."""
+    """Print each problem on a line of its own, to standard error."""
     for problem in result.report_problems:
         output.note(f"error: {name} ended, but {problem}")
     if result.exit_code == 1 and result.first_failure and not result.report_problems:

@@ -16,24 +16,26 @@ from benchwright.config import RESUME_OVERRIDES, RunKeywords
 def configure(parser: Parser) -> None:
     """Arguments of `resume`."""
     parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
-    parser.add_argument("--retry-failed", action="store_true", help="ask samples without a score again")
+    parser.add_argument("--retry-failed", action="store_true", help="request samples without a score again")
     parser.add_argument(
-        "--allow-changed", action="store_true", help="go on although the benchmark file has changed"
+        "--allow-changed", action="store_true", help="resume although the benchmark file has changed"
     )
     parser.add_argument(
-        "--use-current-config", action="store_true", help="a program: with today's command and input"
+        "--use-current-config",
+        action="store_true",
+        help="programs: use the command and input of the current configuration",
     )
     parser.add_argument(
-        "--force", action="store_true", help="a program: take the run from the process that executes it"
+        "--force", action="store_true", help="programs: take the run over from the process that executes it"
     )
     add_run_flags(parser, only=(*RESUME_OVERRIDES, "workspace"))
     add_code_flags(parser, tags=False)
-    parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.example("benchwright resume last", "benchwright resume 12 --retry-failed --parallelism 4")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Go on where it stopped."""
+    """Resume a run where it stopped."""
     load("sdk")
     from benchwright.cli import _code
     from benchwright.cli._workspace import existing_store
@@ -46,7 +48,7 @@ def execute(arguments: Namespace, output: Output) -> int:
                 from benchwright.core import UsageError
 
                 raise UsageError(
-                    "--retry-failed, --allow-changed: only benchmarks take this; a program does its failed steps again anyhow"
+                    "--retry-failed, --allow-changed: only for benchmarks; a program executes its failed steps again in any case"
                 )
             return _code.resume_and_print(store, found, arguments, output)
     refuse_code_flags(arguments, arguments.run)

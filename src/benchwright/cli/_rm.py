@@ -14,7 +14,7 @@ from benchwright.cli._workspace import existing_store
 def configure(parser: Parser) -> None:
     """Arguments of `rm`."""
     parser.add_argument("run", metavar="RUN", nargs="+", help='number, "last", name, or folder (see: list)')
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask for confirmation")
     add_workspace(parser)
     parser.example("benchwright rm 12", "benchwright rm 3 4 --yes")
 
@@ -41,16 +41,16 @@ def execute(arguments: Namespace, output: Output) -> int:
                 kept = "" if done.kept is None else f"; its files stay in {done.kept}"
                 output.line(f"run {run.id} {run.name} deleted{kept}")
     if output.as_json:
-        told = [
+        summary = [
             {"run_id": r.run_id, "folder": r.folder and str(r.folder), "kept": r.kept and str(r.kept)}
             for r in removed
         ]
-        output.json({"removed": told})
+        output.json({"removed": summary})
     return 0
 
 
 def _agreed(names: list[str]) -> bool:
-    """Only people at a terminal are asked."""
+    """Ask for confirmation, at a terminal only."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     from benchwright.core import shown

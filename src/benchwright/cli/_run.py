@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Arguments of `run`."""
     add_suite_flags(parser)
-    parser.add_argument("--dry-run", action="store_true", help="check only, as `benchwright check` does")
+    parser.add_argument("--dry-run", action="store_true", help="only check, as `benchwright check` does")
     add_gold_flag(parser)
     add_run_flags(parser)
     add_code_flags(parser, tags=True)
     parser.add_help_all("dry_run")
-    parser.common.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.common.add_argument(
-        "--debug", action="store_true", help="stages and failures as lines, tracebacks of our own errors"
+        "--debug", action="store_true", help="print stages, failures and tracebacks of internal errors"
     )
     parser.example(
         "benchwright run my_bench.py --limit 20",
@@ -53,7 +53,7 @@ def _execute(arguments: Namespace, output: Output) -> int:
     check_target(arguments)
     if arguments.allow_failing_gold and not arguments.dry_run:
         raise UsageError(
-            "--allow-failing-gold belongs to a check; add --dry-run, or leave it out: a run does not try gold answers"
+            "--allow-failing-gold is for checks: add --dry-run or leave it out. A run does not score gold answers"
         )
     if arguments.search:
         return search_names(arguments, output)
@@ -77,7 +77,7 @@ def _run(arguments: Namespace, output: Output) -> int:
             from benchwright.cli import _code
 
             return _code.run_and_print(found.plan, arguments, output)
-        refuse_code_flags(arguments, arguments.target or "what is named")
+        refuse_code_flags(arguments, arguments.target or "the target")
         if isinstance(found, Benchmarks | Questions):
             return _run_benchmarks(found, options, arguments, output)
         return run_pairs(found, options, arguments, output)

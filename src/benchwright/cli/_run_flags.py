@@ -1,4 +1,4 @@
-"""The flags of `run` and `check`, made from the list that benchwright.toml is checked against."""
+"""The flags of `run` and `check`, derived from the list of settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchwright.config import RUN_SETTINGS, RunOptions, Setting
 
 
 def add_run_flags(parser: Parser, only: Collection[str] | None = None) -> None:
-    """Add the flags, under their headings; `only` names the settings wanted."""
+    """Add the flags, under their headings; `only` names the settings to include."""
     groups: dict[str, Any] = {}
     for setting in RUN_SETTINGS:
         if only is not None and setting.name not in only:

@@ -14,7 +14,7 @@ from benchwright.config import Setting
 if TYPE_CHECKING:
     from benchwright.server import ServerAddress
 
-_PORT = Setting("port", "int", "port to listen on; 0 for any free one (default: 8765)", least=0, most=65535)
+_PORT = Setting("port", "int", "port to listen on; 0 for a free one (default: 8765)", least=0, most=65535)
 _BODY = Setting("max_body_mb", "number", "largest request body in MB (default: 64)", above=0)
 
 
@@ -24,14 +24,16 @@ def configure(parser: Parser) -> None:
         "--host", default="127.0.0.1", help="loopback address to listen on (default: 127.0.0.1)"
     )
     parser.add_argument("--port", type=value_of(_PORT), default=8765, metavar="N", help=_PORT.meaning)
-    parser.add_argument("--addr", metavar="IP:PORT", help="both in one")
+    parser.add_argument("--addr", metavar="IP:PORT", help="host and port in one")
     parser.add_argument(
-        "--token-name", metavar="VARIABLE", help="environment variable with the token of callers"
+        "--token-name", metavar="VARIABLE", help="environment variable that holds the token of clients"
     )
     parser.add_argument(
         "--open-reads", action="store_true", help="let every user of this machine read runs without the token"
     )
-    parser.add_argument("--private", action="store_true", help="the default: no route without the token")
+    parser.add_argument(
+        "--private", action="store_true", help="require the token on every route (the default)"
+    )
     parser.add_argument("--max-body-mb", type=value_of(_BODY), default=64.0, metavar="X", help=_BODY.meaning)
     add_workspace(parser)
     parser.example("benchwright serve --port 8765")
@@ -41,7 +43,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Serve until Ctrl-C; JSON: `{"url", "token", "workspace"}` once it listens."""
     try:
         from benchwright.server import ServerSettings, serve
-    except ModuleNotFoundError as error:  # left out of a plain installation
+    except ModuleNotFoundError as error:  # not part of a plain installation
         from benchwright.core import UsageError
 
         raise UsageError(
@@ -55,7 +57,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     if arguments.open_reads and arguments.private:
         from benchwright.core import UsageError
 
-        raise UsageError("--open-reads and --private contradict each other; give one of them")
+        raise UsageError("--open-reads and --private contradict each other; give one")
     host, port = _address(arguments)
     settings = ServerSettings(
         host=host,
@@ -71,7 +73,7 @@ def execute(arguments: Namespace, output: Output) -> int:
             return
         output.line(f"serving {workspace.root} at {address.url} (Ctrl-C stops it)")
         output.line(f"token: {address.token}")
-        output.line(f"description: {address.url}/openapi.json")
+        output.line(f"OpenAPI: {address.url}/openapi.json")
 
     serve(workspace, settings, on_ready=ready)
     return 0

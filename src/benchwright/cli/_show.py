@@ -15,7 +15,7 @@ from benchwright.core import OUTCOMES
 if TYPE_CHECKING:
     from benchwright.reports import PartsRequest
 
-_LIMIT = Setting("limit", "int", "in a list of samples or steps: at most N (default: 20)", least=1)
+_LIMIT = Setting("limit", "int", "list at most N samples or steps (default: 20)", least=1)
 
 
 def configure(parser: Parser) -> None:
@@ -23,24 +23,26 @@ def configure(parser: Parser) -> None:
     parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
     parser.add_argument(
         "sample", metavar="SAMPLE", nargs="?",
-        help="row number from 0; 12/1 is its second repeat; of a workflow a step's key",
+        help="row number from 0 (12/1 is its second repeat), or the key of a workflow's step",
     )  # fmt: skip
     parser.add_argument("--failed", action="store_true", help="list samples without a score")
     parser.add_argument("--wrong", action="store_true", help="list samples that were judged wrong")
     parser.add_argument(
-        "--unparsed", action="store_true", help="list samples out of whose reply no answer was read"
+        "--unparsed", action="store_true", help="list samples whose reply has no readable answer"
     )
     parser.add_argument(
         "--outcome", choices=[outcome.value for outcome in OUTCOMES], metavar="NAME",
-        help="list samples that ended so: " + ", ".join(OUTCOMES),
+        help="list samples with this outcome: " + ", ".join(OUTCOMES),
     )  # fmt: skip
     parser.add_argument(
-        "--steps", "--samples", dest="steps", action="store_true", help="list samples, or a workflow's steps"
+        "--steps",
+        "--samples",
+        dest="steps",
+        action="store_true",
+        help="list samples, or the steps of a workflow",
     )
-    parser.add_argument(
-        "--failed-only", action="store_true", help="only those that failed, or were interrupted"
-    )
-    parser.add_argument("--events", action="store_true", help="everything that happened, oldest first")
+    parser.add_argument("--failed-only", action="store_true", help="list only what failed or was interrupted")
+    parser.add_argument("--events", action="store_true", help="list all events, oldest first")
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     add_workspace(parser)
     parser.example("benchwright show last", "benchwright show last --wrong", "benchwright show last 12")

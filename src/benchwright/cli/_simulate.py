@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 _CHARACTER = (
     Setting(
-        "skill", "number", "share of solvable questions answered rightly (default: 0.7)", least=0, most=1
+        "skill", "number", "share of solvable questions answered correctly (default: 0.7)", least=0, most=1
     ),
     Setting("ttft_ms", "number", "milliseconds to the first token (default: 0)", least=0),
     Setting("itl_ms", "number", "milliseconds between tokens (default: 0)", least=0),
     Setting("error_rate", "number", "share of requests that fail (default: 0)", least=0, most=1),
-    Setting("seed", "int", "which questions it gets wrong (default: 0)"),
+    Setting("seed", "int", "decides which questions it gets wrong (default: 0)"),
 )
-_PORT = Setting("port", "int", "port, 0 for any free one (default: 8787)", least=0, most=65535)
+_PORT = Setting("port", "int", "port to listen on; 0 for a free one (default: 8787)", least=0, most=65535)
 
 
 def configure(parser: Parser) -> None:
@@ -39,9 +39,11 @@ def configure(parser: Parser) -> None:
         metavar = "N" if setting.kind == "int" else "X"
         group.add_argument(flag, type=value_of(setting), metavar=metavar, help=setting.meaning)
     group.add_argument(
-        "--faults", metavar="KINDS", help="what failures are, as in: rate_limited=4,html=1,timeout"
+        "--faults",
+        metavar="KINDS",
+        help="kinds of failures with their weights, such as rate_limited=4,html=1,timeout",
     )
-    group.add_argument("--model-id", metavar="ID", help="name in its replies (default: demo)")
+    group.add_argument("--model-id", metavar="ID", help="model name in its replies (default: demo)")
     parser.example(
         "benchwright simulate --port 8787 --ttft-ms 200 --error-rate 0.05",
         "benchwright run my_bench.py --model-url http://127.0.0.1:8787/v1 --model-id demo",

@@ -1,4 +1,4 @@
-"""The flags of suites and of the long form: which models, which data, what is done with them, where files go."""
+"""The flags of suites and of the long form: models, data, mode and folders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ def add_suite_flags(parser: Parser) -> None:
     )  # fmt: skip
     group = parser.add_argument_group("several models or datasets")
     group.add_argument(
-        "--models", nargs="+", action="extend", metavar="NAME", help="models by name, each on all of the data"
+        "--models",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="names of models; each is evaluated on all of the data",
     )
     group.add_argument(
         "--datasets", nargs="+", action="extend", metavar="NAME",
@@ -49,21 +53,21 @@ def add_suite_flags(parser: Parser) -> None:
             )
     group.add_argument(
         "-r", "--reuse", nargs="?", const="", metavar="TIME",
-        help="go on with the newest work folder, or with the one of that time",
+        help="resume the newest work folder, or the one of that time",
     )  # fmt: skip
     group.add_argument(
-        "-s", "--search", action="store_true", help="only say where the named models and datasets come from"
+        "-s", "--search", action="store_true", help="only print where the named models and datasets come from"
     )
 
 
 def check_target(arguments: Namespace) -> None:
-    """Exactly one of TARGET and the long form must say what is evaluated. UsageError with the cure."""
+    """Raise UsageError unless exactly one of TARGET and the long form says what to evaluate."""
     from pathlib import Path
 
     from benchwright.core import UsageError
 
     if arguments.target is None and arguments.reuse and not _TIME.fullmatch(arguments.reuse):
-        # `run --reuse suite.toml`: the word behind --reuse is the target, and the newest folder is meant.
+        # `run --reuse suite.toml`: the word after --reuse is the target, and the newest folder is resumed.
         arguments.target, arguments.reuse = arguments.reuse, ""
     named = [flag for flag in ("datasets", "custom_dataset_path") if getattr(arguments, flag)]
     if arguments.target is not None and named:
@@ -72,11 +76,11 @@ def check_target(arguments: Namespace) -> None:
             f"{arguments.target} and {flags} both say what to evaluate; give one of them, or put all into a suite"
         )
     if arguments.target is None and not named and arguments.reuse is None and not arguments.search:
-        what = "--models says which models, but not on what" if arguments.models else "nothing to evaluate"
+        what = "--models names models, but no data" if arguments.models else "nothing to evaluate"
         taken = [name for name in arguments.models or () if Path(name).is_file()]
         if taken:
             raise UsageError(
-                f"{taken[0]} stands behind --models and is taken for a model; write it first: benchwright run "
+                f"{taken[0]} follows --models and is read as a model; write it first: benchwright run "
                 f"{taken[0]} --models …"
             )
         raise UsageError(
@@ -85,7 +89,7 @@ def check_target(arguments: Namespace) -> None:
     if arguments.custom_dataset_path and len(arguments.custom_dataset_path) > 1 and arguments.meta_path:
         raise UsageError(
             "--custom-dataset-meta-path belongs to one file, and several were given; name each file's meta file in "
-            "a suite, or lay it beside the file as FILE.meta.json"
+            "a suite, or put it next to the file as FILE.meta.json"
         )
 
 
@@ -101,7 +105,7 @@ def suite_options(arguments: Namespace) -> SuiteOptions:
 
 
 def resolved(arguments: Namespace, options: RunOptions) -> Resolved:
-    """What is meant: TARGET, or the suite that the flags describe."""
+    """What to evaluate: TARGET, or the suite that the flags describe."""
     from pathlib import Path
 
     from benchwright.sdk import resolve

@@ -1,4 +1,4 @@
-"""Suites on the command line: what is printed while they run, and at their end."""
+"""Runs and checks suites on the command line, and prints what they find."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check_pairs(
         reports.setdefault(pair.dataset, set()).add(id(pair.report))
     for pair, each in zip(found.pairs, codes, strict=True):
         if id(pair.report) not in seen and not (each == 0 and (arguments.quiet or tasks)):
-            if len(reports[pair.dataset]) > 1:  # the models are asked differently, or not all can be asked
+            if len(reports[pair.dataset]) > 1:  # the models get different requests, or some cannot be used
                 alike = [other.model for other in found.pairs if other.report is pair.report]
                 output.line(f"{pair.dataset} on {', '.join(alike)}:")
             output.show(check_view(pair.report, each))
@@ -92,7 +92,7 @@ def check_pairs(
 
 
 def search_names(arguments: Namespace, output: Output) -> int:
-    """Say where names come from; JSON: `{"found": [{kind, name, source}]}`."""
+    """Print where names come from; JSON: `{"found": [{kind, name, source}]}`."""
     from dataclasses import asdict
     from pathlib import Path
 
@@ -108,7 +108,7 @@ def search_names(arguments: Namespace, output: Output) -> int:
         datasets.append(arguments.target)
     if not models and not datasets:
         raise UsageError(
-            "--search looks for names: give some with --models or --datasets. All there are: benchwright ls"
+            "--search needs names: give some with --models or --datasets. List all with: benchwright ls"
         )
     found = [
         origin
@@ -125,7 +125,7 @@ def search_names(arguments: Namespace, output: Output) -> int:
 
 
 def _print_pair(pair: PairResult, output: Output, *, in_full: bool) -> None:
-    """One line when a pair ends; where it is the only one, all there is to say."""
+    """Print one line when a pair ends, or the whole result if it is the only pair."""
     from benchwright.cli._results import note_problems, print_result
 
     if output.as_json:
@@ -173,9 +173,7 @@ def _print_end(result: SuiteResult, output: Output) -> None:
             where = (
                 "" if result.work_folder.parent == DEFAULT_WORK_DIR else f" -w {result.work_folder.parent}"
             )
-            output.line(
-                f"go on with what is missing: benchwright run{where} --reuse {result.work_folder.name}"
-            )
+            output.line(f"resume what is missing: benchwright run{where} --reuse {result.work_folder.name}")
 
 
 def _task_table(found: SuiteCheck, codes: Sequence[int]) -> Table:

@@ -20,12 +20,12 @@ def configure(parser: Parser) -> None:
     """Arguments of `validate`: the flags of `run` that decide what a row must hold."""
     parser.add_argument("file", metavar="FILE", help="test.csv, test.jsonl, or another file of questions")
     add_run_flags(parser, only=("limit", "encoding", "sheet", *settings_deciding("columns")))
-    parser.common.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
+    parser.common.add_argument("-q", "--quiet", action="store_true", help="print problems only")
     parser.example("benchwright validate test_mcq.csv")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Every bad row with its line; JSON: the report and its exit code. Exit code 2 when there is one."""
+    """Print every bad row with its line; JSON: the report and its exit code. Exit code 2 if there is any."""
     from dataclasses import asdict
 
     from benchwright.sdk import validate

@@ -1,4 +1,4 @@
-"""Opens the workspace for commands that only look. Looking creates nothing."""
+"""Opens the workspace for commands that only read. Reading creates nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def named_workspace(arguments: Namespace) -> Workspace:
-    """The workspace that `--workspace` names, or the nearest one. NotFoundError for a named folder that is not there."""
+    """The workspace that `--workspace` names, or the nearest one. Raises NotFoundError for a missing folder."""
     from benchwright.store import existing_workspace
 
     return existing_workspace(Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace))
@@ -22,7 +22,7 @@ def named_workspace(arguments: Namespace) -> Workspace:
 
 @contextmanager
 def existing_store(arguments: Namespace) -> Iterator[Store | None]:
-    """The workspace's store; None where there is none yet. NotFoundError for a named folder that is not there."""
+    """The store of the workspace; None if there is none yet. Raises NotFoundError for a missing folder."""
     from benchwright.store import open_existing
 
     store = open_existing(named_workspace(arguments))
@@ -31,7 +31,7 @@ def existing_store(arguments: Namespace) -> Iterator[Store | None]:
 
 
 def name_configuration(output: Output) -> None:
-    """Say which configuration is in force where it is not the current folder's: it may be overlooked there."""
+    """Print which configuration is used, unless it is in the current folder."""
     from benchwright.config import find_config
 
     here = Path.cwd()

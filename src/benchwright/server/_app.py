@@ -1,4 +1,4 @@
-"""The application: requests matched to the table of routes, checked, carried out and answered as JSON."""
+"""The application: matches requests to the table of routes, checks them, calls the handler and answers in JSON."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from starlette.routing import Route as Mounted
 from benchwright.core import JsonObject, exact_json, load_json, shown
 from benchwright.server._guard import MAX_BODY_BYTES, Guard
 from benchwright.server._handlers import Call
-from benchwright.server._openapi import openapi_document
 from benchwright.server._refusals import Refusal, refusal_of
-from benchwright.server._routes import LARGEST_NUMBER, MOST_PER_PAGE, ROUTES, Query, Route
+from benchwright.server._routes import LARGEST_NUMBER, MOST_PER_PAGE, ROUTES, Query, Route, openapi_document
 from benchwright.server._state import ServerState
 from benchwright.workflows import stable_stringify
 
@@ -36,9 +35,9 @@ def build_app(
     """The ASGI application of one workspace.
 
     Args:
-        state: What it serves.
-        token: What callers must show.
-        open_reads: Whether runs may be read without it.
+        state: The workspace to serve.
+        token: The token that requests must carry.
+        open_reads: Whether requests that only read need no token.
         max_body: Largest body in bytes.
     """
     document = orjson.dumps(openapi_document())
@@ -51,13 +50,13 @@ def build_app(
         routes=[*_by_path(mounted), Mounted("/openapi.json", describe, methods=["GET"])],
         exception_handlers={HTTPException: _not_routed, Exception: _failed},
     )
-    # Where a path ends in "/", a redirect would lose the token of careless clients.
+    # A redirect away from a path that ends in "/" would lose the token of some clients.
     app.router.redirect_slashes = False
     return Guard(app, token=token, needs_token=_needs_token if open_reads else _always, max_body=max_body)
 
 
 def _by_path(mounted: list[Mounted]) -> list[Mounted]:
-    """One entry per path, so that a wrong method is told from a wrong path."""
+    """One entry per path, so that a wrong method gives 405 and not 404."""
     paths: dict[str, dict[str, Any]] = {}
     for entry in mounted:
         for method in entry.methods or ():
@@ -78,13 +77,13 @@ def _endpoint(route: Route, state: ServerState) -> Callable[[Request], Awaitable
     async def answer(request: Request) -> Response:
         try:
             call = Call(_path(request), _query(route, request), _body(route, await request.body()))
-            told = _encoded(await route.handler(state, call))
+            encoded = _encoded(await route.handler(state, call))
         except Exception as error:
             refusal = refusal_of(error)
             if refusal.status == 500:
                 _LOG.exception("%s %s", request.method, request.url.path)
             return _refused(refusal)
-        return _json(told)
+        return _json(encoded)
 
     return answer
 
@@ -139,7 +138,7 @@ def _body(route: Route, raw: bytes) -> BaseModel | None:
 
 
 def _refuse_odd_numbers(raw: bytes) -> None:
-    """A body that is JSON but for NaN or infinite numbers: many clients write them. UsageError says where one is."""
+    """Raise UsageError with the place of a NaN or an infinite number, which many clients write into JSON."""
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):
@@ -147,13 +146,13 @@ def _refuse_odd_numbers(raw: bytes) -> None:
     stable_stringify(value)
 
 
-def _encoded(told: BaseModel | JsonObject) -> bytes:
-    if not isinstance(told, BaseModel):
-        return exact_json(told)
+def _encoded(answer: BaseModel | JsonObject) -> bytes:
+    if not isinstance(answer, BaseModel):
+        return exact_json(answer)
     try:
-        return told.model_dump_json().encode()
-    except PydanticSerializationError:  # half a character
-        return exact_json(told.model_dump(mode="python"))
+        return answer.model_dump_json().encode()
+    except PydanticSerializationError:  # half of a surrogate pair
+        return exact_json(answer.model_dump(mode="python"))
 
 
 def _problems(error: ValidationError) -> str:
@@ -162,12 +161,11 @@ def _problems(error: ValidationError) -> str:
 
 
 def _always(method: str, path: str) -> bool:
-    """Every request needs the token."""
     return True
 
 
 def _needs_token(method: str, path: str) -> bool:
-    """Whether a request needs the token where runs may be read without: all that do more than to read records."""
+    """With open reads, requests that do more than read records need the token."""
     return method not in ("GET", "HEAD")
 
 
@@ -187,7 +185,7 @@ async def _not_routed(request: Request, error: Exception) -> Response:
     status, path = getattr(error, "status_code", 404), request.url.path[:200]
     if status == 405:
         allowed = ", ".join(sorted({route.method for route in ROUTES if _matches(route, path)} or {"GET"}))
-        refusal = Refusal(405, "method", f"{request.method[:20]} is not possible here; allowed: {allowed}")
+        refusal = Refusal(405, "method", f"{request.method[:20]} is not allowed here; use {allowed}")
         return _refused(refusal, {"Allow": allowed})
     if status == 404:
         return _refused(Refusal(404, "not_found", f"there is nothing at {path}", "see /openapi.json"))

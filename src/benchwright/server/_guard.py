@@ -1,6 +1,6 @@
-"""Who may ask: only this machine, no web page of another origin, and callers only with the token.
+"""Refuses requests from other machines, from web pages of other origins, and without the token.
 
-Plain ASGI around the application, so that nothing is parsed of a request that is turned away.
+Plain ASGI around the application, so that no part of a refused request is parsed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import orjson
 from benchwright.server._refusals import Refusal
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
-"""Largest body, unpacked."""
+"""Largest body after decompression."""
 
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -26,7 +26,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class Guard:
-    """Turns away what must not come in, and hands on the body whole and unpacked."""
+    """Refuses what must not come in, and passes the body on, whole and decompressed."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Guard:
         self._max_body = max_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Check one request and pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -69,14 +69,14 @@ class Guard:
         await self._app(scope, once, send)
 
     def _check_host(self, headers: dict[str, str]) -> None:
-        """A page whose name was made to resolve to this machine still sends its own name."""
+        """Check the Host header: a page whose name resolves to this machine still sends its own name."""
         host = headers.get("host", "")
         name = _host_name(host)
         if name not in _LOOPBACK:
             raise Refusal(
                 403,
                 "forbidden_host",
-                f"Host {host[:100]!r} is not this machine; ask by http://127.0.0.1:PORT",
+                f"Host {host[:100]!r} is not this machine; use http://127.0.0.1:PORT",
             )
         origin = headers.get("origin")
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
@@ -92,7 +92,7 @@ class Guard:
             raise Refusal(
                 401,
                 "unauthorized",
-                "this request needs the server's token" if not given else "the token is not this server's",
+                "this request needs the server's token" if not given else "the token is wrong",
                 "send it as: Authorization: Bearer TOKEN (printed by `benchwright serve`; in BENCHWRIGHT_TOKEN of runs)",
             )
 
@@ -103,7 +103,9 @@ class Guard:
         encoding = headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", "", "gzip"):
             raise Refusal(
-                415, "encoding", f"Content-Encoding {encoding[:40]!r} is not understood; send gzip or plain"
+                415,
+                "encoding",
+                f"Content-Encoding {encoding[:40]!r} is not supported; send gzip or no encoding",
             )
         unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None
         pieces: list[bytes] = []
@@ -130,7 +132,7 @@ class Guard:
             413,
             "too_large",
             f"the body is larger than {self._max_body} bytes",
-            "send less at once, or raise --max-body-mb",
+            "send less in one request, or raise --max-body-mb",
         )
 
 

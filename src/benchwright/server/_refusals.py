@@ -1,4 +1,4 @@
-"""Refusals: every error becomes one shape, with the status that tells a client what it can do about it."""
+"""Refusals: every error becomes a body of one form, and a status that tells clients what to do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchwright.store import RecordRefusedError, StoreError
 
 @dataclass
 class Refusal(Exception):
-    """A request that is not carried out."""
+    """A request that the server refuses."""
 
     status: int
     """HTTP status."""
@@ -33,7 +33,7 @@ class Refusal(Exception):
     """Whether the same request may succeed later."""
 
     def body(self) -> JsonObject:
-        """The one shape."""
+        """The body of the response."""
         return {
             "error": {
                 "code": self.code,
@@ -45,7 +45,7 @@ class Refusal(Exception):
 
 
 def refusal_of(error: Exception) -> Refusal:
-    """How an error of ours is told over HTTP."""
+    """The refusal that reports an error over HTTP."""
     text = str(error) or type(error).__name__
     match error:
         case Refusal():
@@ -58,7 +58,7 @@ def refusal_of(error: Exception) -> Refusal:
             return Refusal(404, "not_found", text)
         case StoreError():
             return Refusal(
-                503, "store", text, "make room or repair the disk; what was recorded is safe", True
+                503, "store", text, "free disk space or repair the disk; the records so far are safe", True
             )
         case DatasetError():
             return _of_dataset(error, text)
@@ -67,12 +67,12 @@ def refusal_of(error: Exception) -> Refusal:
         case BenchwrightError():
             return Refusal(422, "refused", text)
     return Refusal(
-        500, "internal", f"{type(error).__name__}: {text}", "this is a fault of the server; please report it"
+        500, "internal", f"{type(error).__name__}: {text}", "this is a defect of the server; please report it"
     )
 
 
 def _of_dataset(error: DatasetError, text: str) -> Refusal:
-    """The hub's own trouble is told apart from a dataset that is not there and from a wrong name."""
+    """Distinguish failures of the hub from missing datasets and wrong names."""
     kind = error.kind if isinstance(error, HubError) else None
     if kind == "not_found":
         return Refusal(404, "dataset_not_found", text)

@@ -1,20 +1,24 @@
-"""The routes, as a table: what is dispatched, what is checked, and what the OpenAPI document says."""
+"""The table of routes, and the OpenAPI document that describes it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
-from benchwright.core import STEP_STATUSES
+from benchwright.core import STEP_STATUSES, VERSION
 from benchwright.sdk import RUN_KINDS
-from benchwright.server import _handlers as h
-from benchwright.server import _models as m
+from benchwright.server import _handlers as handlers
+from benchwright.server import _requests as requests
+from benchwright.server import _responses as responses
+from benchwright.server._responses import ErrorBody
 from benchwright.server._state import ServerState
 
-Handler = Callable[[ServerState, h.Call], Awaitable[BaseModel | dict[str, Any]]]
+Handler = Callable[[ServerState, handlers.Call], Awaitable[BaseModel | dict[str, Any]]]
 
 MOST_PER_PAGE = 1_000
 """Most entries of a page."""
@@ -31,17 +35,17 @@ class Query:
     kind: type
     """int or str."""
     default: int | str | None
-    """What it is when it is not given."""
+    """The value if it is not given."""
     meaning: str
     """One line."""
     choices: tuple[str, ...] = ()
     """The only values allowed."""
 
 
-_AFTER = Query("after", int, None, "go on behind this number: `next` of the page before")
-_LIMIT = Query("limit", int, 100, f"most entries of a page, up to {MOST_PER_PAGE}")
-_NAME = Query("name", str, None, "only of this name")
-_STATUS = Query("status", str, None, "only steps that stand so", tuple(STEP_STATUSES))
+_AFTER = Query("after", int, None, "start after this number: `next` of the previous page")
+_LIMIT = Query("limit", int, 100, f"entries per page, at most {MOST_PER_PAGE}")
+_NAME = Query("name", str, None, "only entries with this name")
+_STATUS = Query("status", str, None, "only steps with this status", tuple(STEP_STATUSES))
 _KIND = Query("kind", str, None, "only runs of this kind", tuple(RUN_KINDS))
 
 
@@ -54,52 +58,148 @@ class Route:
     path: str
     """Path; `{run_id}` is a number."""
     handler: Handler
-    """What it does."""
+    """The function that answers."""
     answer: type[BaseModel]
-    """What a client is told."""
+    """The body of the response."""
     body: type[BaseModel] | None = None
-    """What a client sends."""
+    """The body of the request."""
     body_optional: bool = False
-    """Whether it may be left out."""
+    """Whether the request body may be missing."""
     query: tuple[Query, ...] = ()
     """Query parameters."""
     refusals: tuple[int, ...] = ()
-    """Statuses beside 400, 401, 403, 413 and 422."""
+    """Statuses other than 400, 401, 403, 413 and 422."""
 
     @property
     def summary(self) -> str:
-        """One line for the description."""
+        """One line for the OpenAPI document."""
         return (self.handler.__doc__ or "").strip().rstrip(".")
 
 
 _RUN = "/runs/{run_id}"
 ROUTES: tuple[Route, ...] = (
-    Route("GET", "/health", h.health, m.Health),
-    Route("POST", "/runs", h.create_run, m.RunCreated, m.CreateRun, refusals=(503,)),
-    Route("GET", "/runs", h.list_runs, m.RunPage, query=(_AFTER, _LIMIT, _KIND, _NAME)),
-    Route("GET", _RUN, h.get_run, m.RunTold, refusals=(404,)),
-    Route("POST", f"{_RUN}/resume", h.resume_run, m.Empty, m.ResumeRun, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/complete", h.complete_run, m.Empty, m.CompleteRun, body_optional=True,
+    Route("GET", "/health", handlers.health, responses.Health),
+    Route("POST", "/runs", handlers.create_run, responses.RunCreated, requests.CreateRun, refusals=(503,)),
+    Route("GET", "/runs", handlers.list_runs, responses.RunPage, query=(_AFTER, _LIMIT, _KIND, _NAME)),
+    Route("GET", _RUN, handlers.get_run, responses.RunBody, refusals=(404,)),
+    Route("POST", f"{_RUN}/resume", handlers.resume_run, responses.Empty, requests.ResumeRun, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/complete", handlers.complete_run, responses.Empty, requests.CompleteRun, body_optional=True,
           refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/fail", h.fail_run, m.Empty, m.FailRun, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/output", h.set_output, m.Empty, m.RunOutput, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/heartbeat", h.heartbeat, m.Empty, m.Empty, body_optional=True,
+    Route("POST", f"{_RUN}/fail", handlers.fail_run, responses.Empty, requests.FailRun, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/output", handlers.set_output, responses.Empty, requests.RunOutput, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/heartbeat", handlers.heartbeat, responses.Empty, responses.Empty, body_optional=True,
           refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/metrics", h.add_metric, m.Empty, m.Metric, refusals=(404, 409, 503)),
-    Route("GET", f"{_RUN}/metrics", h.list_metrics, m.MetricPage, query=(_AFTER, _LIMIT, _NAME), refusals=(404,)),
-    Route("POST", f"{_RUN}/events", h.add_event, m.Empty, m.NewEvent, refusals=(404, 409, 503)),
-    Route("GET", f"{_RUN}/events", h.list_events, m.EventPage, query=(_AFTER, _LIMIT), refusals=(404,)),
-    Route("GET", f"{_RUN}/steps", h.list_steps, m.StepPage, query=(_AFTER, _LIMIT, _STATUS), refusals=(404,)),
-    Route("POST", "/steps/begin", h.begin_step, m.Decision, m.BeginStep, refusals=(404, 409, 503)),
-    Route("POST", "/steps/complete", h.complete_step, m.Empty, m.CompleteStep, refusals=(404, 409, 503)),
-    Route("POST", "/steps/fail", h.fail_step, m.Empty, m.FailStep, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/metrics", handlers.add_metric, responses.Empty, requests.Metric, refusals=(404, 409, 503)),
+    Route("GET", f"{_RUN}/metrics", handlers.list_metrics, responses.MetricPage, query=(_AFTER, _LIMIT, _NAME), refusals=(404,)),
+    Route("POST", f"{_RUN}/events", handlers.add_event, responses.Empty, requests.NewEvent, refusals=(404, 409, 503)),
+    Route("GET", f"{_RUN}/events", handlers.list_events, responses.EventPage, query=(_AFTER, _LIMIT), refusals=(404,)),
+    Route("GET", f"{_RUN}/steps", handlers.list_steps, responses.StepPage, query=(_AFTER, _LIMIT, _STATUS), refusals=(404,)),
+    Route("POST", "/steps/begin", handlers.begin_step, responses.Decision, requests.BeginStep, refusals=(404, 409, 503)),
+    Route("POST", "/steps/complete", handlers.complete_step, responses.Empty, requests.CompleteStep, refusals=(404, 409, 503)),
+    Route("POST", "/steps/fail", handlers.fail_step, responses.Empty, requests.FailStep, refusals=(404, 409, 503)),
     *(
-        Route("POST", f"/{noun}/init", h.init_dataset, m.DatasetTold, m.DatasetInit, refusals=(404, 502, 504))
+        Route("POST", f"/{noun}/init", handlers.init_dataset, responses.DatasetBody, requests.DatasetInit, refusals=(404, 502, 504))
         for noun in ("dataset", "datasets")
     ),
     *(
-        Route("POST", f"/{noun}/batch", h.read_batch, m.Rows, m.DatasetBatch, refusals=(404, 502, 504))
+        Route("POST", f"/{noun}/batch", handlers.read_batch, responses.Rows, requests.DatasetBatch, refusals=(404, 502, 504))
         for noun in ("datasets", "dataset")
     ),
 )  # fmt: skip
 """Every route."""
+
+_TITLES = {
+    200: "success", 400: "malformed request", 401: "the token is missing or wrong", 403: "not from this machine",
+    404: "not found", 405: "method not allowed", 409: "conflicts with what is recorded", 413: "body too large",
+    415: "encoding not supported", 422: "a field is wrong", 502: "the hub cannot be reached",
+    503: "the records cannot be written", 504: "the hub does not answer",
+}  # fmt: skip
+
+
+def openapi_document() -> dict[str, Any]:
+    """The description of the REST interface, OpenAPI 3.1."""
+    models: dict[str, type[BaseModel]] = {}
+    for route in ROUTES:
+        for model in (route.answer, route.body):
+            if model is not None:
+                models[model.__name__] = model
+    models[ErrorBody.__name__] = ErrorBody
+    _, schemas = models_json_schema(
+        [(model, "validation") for model in models.values()], ref_template="#/components/schemas/{model}"
+    )
+    paths: dict[str, dict[str, Any]] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "benchwright",
+            "version": VERSION,
+            "description": "Runs, durable steps, metrics, events and datasets of one workspace.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas.get("$defs", {}),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": f"{route.handler.__name__}_{route.path.split('/')[1]}",
+        "summary": route.summary,
+        "parameters": [
+            *(_path_parameter(name) for name in re.findall(r"\{(\w+)\}", route.path)),
+            *map(_query_parameter, route.query),
+        ],
+        "responses": _responses(route),
+    }
+    if route.body is not None:
+        operation["requestBody"] = {
+            "required": not route.body_optional,
+            "content": {"application/json": {"schema": _ref(route.body)}},
+        }
+    operation["security"] = [{"token": []}]
+    return operation
+
+
+def _responses(route: Route) -> dict[str, Any]:
+    statuses = {401, 403, 422, *route.refusals}
+    if route.body is not None:
+        statuses |= {400, 413, 415}
+    described: dict[str, Any] = {"200": _response(200, route.answer)}
+    described.update({str(status): _response(status, ErrorBody) for status in sorted(statuses)})
+    return described
+
+
+def _response(status: int, model: type[BaseModel]) -> dict[str, Any]:
+    return {"description": _TITLES[status], "content": {"application/json": {"schema": _ref(model)}}}
+
+
+def _path_parameter(name: str) -> dict[str, Any]:
+    schema = {"type": "integer", "minimum": 0, "maximum": LARGEST_NUMBER}
+    return {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _query_parameter(query: Query) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    if query.kind is int:
+        schema = {"type": "integer", "minimum": 0, "maximum": LARGEST_NUMBER}
+    if query.name == "limit":
+        schema |= {"minimum": 1, "maximum": MOST_PER_PAGE}
+    if query.choices:
+        schema["enum"] = list(query.choices)
+    if query.default is not None:
+        schema["default"] = query.default
+    return {
+        "name": query.name,
+        "in": "query",
+        "required": False,
+        "schema": schema,
+        "description": query.meaning,
+    }
+
+
+def _ref(model: type[BaseModel]) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{model.__name__}"}

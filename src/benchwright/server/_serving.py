@@ -1,4 +1,4 @@
-"""Runs the application: `serve` in the foreground, or a server beside a run, in a thread of its own."""
+"""Runs the application: `serve` in the foreground, or `serving` in a thread next to a run."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from benchwright.server._state import ServerState
 from benchwright.store import Workspace, open_store
 
 _GRACE_S = 5
-"""Seconds that requests under way get when the server stops."""
+"""Seconds that open requests get when the server stops."""
 _LOOPBACK = ("127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server listens, and what callers must show."""
+    """Where a server listens, and its token."""
 
     url: str
     """Base URL."""
     token: str
-    """Bearer token."""
+    """Bearer token of its clients."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +46,16 @@ class ServerSettings:
     port: int = 8765
     """Port; 0: any free one."""
     token: str | None = None
-    """What callers must show; None: BENCHWRIGHT_TOKEN, else a random one."""
+    """Token of its clients; None: BENCHWRIGHT_TOKEN, else a random one."""
     open_reads: bool = False
-    """Whether runs may be read without it. Data of a hub never are: they are read with the owner's own token."""
+    """Whether requests that only read need no token. Those for hub data do: the server reads with its owner's hub token."""
     max_body: int = MAX_BODY_BYTES
     """Largest body in bytes."""
 
     def __post_init__(self) -> None:
         if self.host not in _LOOPBACK:
             raise UsageError(
-                f"--host {self.host} is not a loopback address; this server is for this machine only: {' or '.join(_LOOPBACK)}"
+                f"--host {self.host} is not a loopback address, and the server serves this machine only; use {' or '.join(_LOOPBACK)}"
             )
         if self.token is not None and len(self.token) < 8:
             raise UsageError(
@@ -74,20 +74,20 @@ class _Listening:
 def serve(
     workspace: Workspace, settings: ServerSettings, *, on_ready: Callable[[ServerAddress], None] | None = None
 ) -> None:
-    """Serve a workspace until SIGINT or SIGTERM; requests under way are finished first."""
+    """Serve a workspace until SIGINT or SIGTERM, then finish open requests."""
     with _listening(workspace, settings) as listening:
         address = listening.address
         record = workspace.state / "server.json"
         _write_private(record, {"url": address.url, "token": address.token, "pid": os.getpid()})
         try:
-            asyncio.run(_until_told(listening, on_ready))
+            asyncio.run(_until_signal(listening, on_ready))
         finally:
             with suppress(OSError):
                 record.unlink()
 
 
-async def _until_told(listening: _Listening, on_ready: Callable[[ServerAddress], None] | None) -> None:
-    """Until a signal. Ours to handle: uvicorn would raise it again, and what has to be put away would stay."""
+async def _until_signal(listening: _Listening, on_ready: Callable[[ServerAddress], None] | None) -> None:
+    """Serve until a signal. uvicorn's own handlers would raise it again and skip the clean-up."""
     server, loop = listening.server, asyncio.get_running_loop()
 
     def stop() -> None:
@@ -97,7 +97,7 @@ async def _until_told(listening: _Listening, on_ready: Callable[[ServerAddress],
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
     if on_ready is not None:
-        on_ready(listening.address)  # the socket listens already: whoever asks now is answered in a moment
+        on_ready(listening.address)  # the socket listens already, so requests wait for a moment at most
     await server._serve([listening.bound])
 
 
@@ -105,7 +105,7 @@ async def _until_told(listening: _Listening, on_ready: Callable[[ServerAddress],
 def serving(
     workspace: Workspace, settings: ServerSettings | None = None
 ) -> Iterator[tuple[ServerAddress, ServerState]]:
-    """A server beside what the block does, on a free port; it is gone when the block ends."""
+    """Run a server on a free port, in a thread, until the block ends."""
     chosen = settings or ServerSettings(port=0)
     with _listening(workspace, chosen) as listening:
         server = listening.server
@@ -158,14 +158,14 @@ def _bind(settings: ServerSettings) -> socket.socket:
     except OSError as error:
         bound.close()
         raise UsageError(
-            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --port, or 0 for any free one"
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --port, or 0 for a free one"
         ) from None
     bound.listen(512)
     return bound
 
 
 def _write_private(path: Path, document: dict[str, object]) -> None:
-    """Only its owner may read it: it holds the token."""
+    """Write a file that only its owner may read: it holds the token."""
     with suppress(OSError):
         path.unlink()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

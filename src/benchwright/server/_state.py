@@ -1,27 +1,76 @@
-"""What a server holds while it runs: the workspace, the leases of its runs, and the datasets it has resolved."""
+"""The state of a server: its workspace, the leases of its runs, the processes that execute them, open datasets."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import socket
+import time
 from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from benchwright.core import Row, is_hub_uri
+from benchwright.core import Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
-from benchwright.server._clients import Clients
 from benchwright.server._refusals import Refusal
-from benchwright.store import Lease, Owner, Store
+from benchwright.store import DEAD_AFTER_S, Lease, Owner, Store
 
 MOST_DATASETS = 64
-"""Resolved datasets that are kept; the one not asked for longest goes first."""
+"""Most resolved datasets kept; the least recently used one is closed first."""
+
+
+@dataclass(slots=True)
+class _Client:
+    process: Owner
+    """The process, as it named itself."""
+    seen: float
+    """Monotonic time of its last request."""
+
+
+class Clients:
+    """The process that executes each run, where it has named itself."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._by_run: dict[int, _Client] = {}
+
+    def remember(self, run_id: int, process: Owner) -> None:
+        """Note the process that executes the run."""
+        self._by_run[run_id] = _Client(process, self._now())
+
+    def heard_of(self, run_id: int) -> None:
+        """Note that the process of the run is alive."""
+        if client := self._by_run.get(run_id):
+            client.seen = self._now()
+
+    def forget(self, run_id: int) -> None:
+        """Forget a run that has ended."""
+        self._by_run.pop(run_id, None)
+
+    def gone(self, run_id: int, successor: Owner) -> bool:
+        """Whether another process executed the run and has died. Raises `RunOwnedError` while it is alive."""
+        client = self._by_run.get(run_id)
+        if client is None or client.process == successor:
+            return False
+        if self._alive(client):
+            raise RunOwnedError(
+                f"run {run_id} is being executed by process {client.process.pid} on {client.process.host}. "
+                f"Wait for it, or stop it (kill -INT {client.process.pid})."
+            )
+        return True
+
+    def _alive(self, client: _Client) -> bool:
+        if client.process.host == socket.gethostname():
+            return client.process.alive(None)
+        return self._now() - client.seen < DEAD_AFTER_S  # perhaps in another container
 
 
 class OpenDataset:
-    """One resolved dataset. Its rows are read by one thread at a time: readers of one file gain nothing from more."""
+    """A resolved dataset, read by one thread at a time."""
 
     def __init__(self, dataset: HubDataset, info: HubInfo) -> None:
         self.info = info
-        """What was resolved."""
+        """The result of resolving it."""
         self._dataset = dataset
         self._reading = asyncio.Lock()
 
@@ -32,33 +81,33 @@ class OpenDataset:
 
     @property
     def new_notes(self) -> list[str]:
-        """What a reader must know and `info` does not tell yet, such as damage in the cache that was mended."""
+        """Notes that `info` does not have yet, such as one on a repaired cache."""
         return [note for note in self._dataset.notes if note not in self.info.notes]
 
 
 class ServerState:
-    """Everything that handlers share."""
+    """What all handlers share."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         """The workspace."""
         self.workspace_id = hashlib.sha256(str(store.workspace.root).encode()).hexdigest()[:16]
-        """Tells servers of different workspaces apart."""
+        """Distinguishes servers of different workspaces."""
         self.clients = Clients()
-        """Who executes the runs."""
+        """The processes that execute the runs."""
         self._leases: dict[int, Lease] = {}
         self._datasets: OrderedDict[str, OpenDataset] = OrderedDict()
         self._opening: dict[str, asyncio.Lock] = {}
         self._pinned: dict[str, str] = {}
 
     def hold(self, lease: Lease) -> None:
-        """Write to this run on behalf of clients."""
+        """Write to this run for clients."""
         self._leases[lease.run_id] = lease
 
     def lease(self, run_id: int) -> Lease:
-        """The right to write to a run: held, or claimed now if its last owner is gone.
+        """The right to write to a run: the one held, or one claimed now if the last owner is dead.
 
-        A workflow whose server died goes on with the next one by itself.
+        So a workflow whose server died continues with the next server.
         """
         known = self._leases.get(run_id)
         if known is None:
@@ -67,7 +116,7 @@ class ServerState:
         return known
 
     def resume(self, run_id: int, process: Owner) -> None:
-        """Let a process go on with a run: steps that a dead one left open are handed out again.
+        """Let a process resume a run; steps that a dead process left open are executed again.
 
         `RunOwnedError` while another process executes it, `RunClosedError` when it is complete.
         """
@@ -81,16 +130,16 @@ class ServerState:
         return self.lease(self.store.workflow_step(step_id).run_id)
 
     def drop(self, run_id: int) -> None:
-        """The run has ended."""
+        """Forget a run that has ended."""
         self._leases.pop(run_id, None)
         self.clients.forget(run_id)
 
     async def dataset(
         self, source: str, config: str | None, split: str | None, revision: str | None
     ) -> OpenDataset:
-        """A hub dataset, resolved once: the same question gets the same commit for as long as this server runs.
+        """A hub dataset, resolved once: equal requests get the same commit as long as this server runs.
 
-        A dataset that made way for others is opened again at the commit it had, so a client's scan never mixes two.
+        A dataset that was closed is opened again at the same commit, so that a scan never mixes two.
         """
         uri = dataset_uri(source, config, split, revision)
         async with self._opening.setdefault(uri, asyncio.Lock()):
@@ -106,7 +155,7 @@ class ServerState:
         return known
 
     def close(self) -> None:
-        """Let go of the runs, so that they can be resumed, and close the workspace."""
+        """Release the runs, so that they can be resumed, and close the workspace."""
         for lease in self._leases.values():
             self.store.release_workflow(lease)
         self._leases.clear()
@@ -114,7 +163,7 @@ class ServerState:
 
 
 def dataset_uri(source: str, config: str | None, split: str | None, revision: str | None) -> str:
-    """The URI with what was given beside it. Only hub datasets: a server must not read out files."""
+    """The URI with its parameters. Refuses all but hub datasets: a server must not disclose files."""
     if not is_hub_uri(source):
         raise Refusal(
             422,
