@@ -19,7 +19,7 @@ from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
 from benchwright.cli._run_flags import run_options
 from benchwright.config import RUN_SETTINGS
-from benchwright.core import _exit_codes, worst_exit_code
+from benchwright.core import _errors, worst_exit_code
 from benchwright.sdk import RunOptions
 
 
@@ -231,7 +231,7 @@ def test_an_interrupt_is_130(capsys: pytest.CaptureFixture[str], monkeypatch: py
     assert capsys.readouterr().err == "error: interrupted\n"
 
 
-@pytest.mark.parametrize("module", [_main, _exit_codes])
+@pytest.mark.parametrize("module", [_main, _errors])
 def test_examples_in_the_documentation_are_true(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 
