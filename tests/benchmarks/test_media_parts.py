@@ -108,7 +108,7 @@ def test_what_a_form_cannot_send_is_refused_by_check_and_by_the_run(folder: Path
     assert "is a file of this machine" in refused(url, {"type": "image", "path": "b.png"})
     assert "input_audio carries data only" in refused(openai, {"type": "audio", "path": "https://host/a.wav"})
     assert "--media url" in refused(RowMedia(folder), {"type": "image", "path": "s3://bucket/a.png"})
-    assert 'nothing behind "://"' in refused(url, {"type": "image", "path": "https://"})
+    assert 'nothing after "://"' in refused(url, {"type": "image", "path": "https://"})
     assert "there is no such file" in refused(
         RowMedia(folder, form="path"), {"type": "image", "path": "x.png"}
     )

@@ -115,7 +115,7 @@ _COUNTED_VALUES = 10_000
 
 
 def filters_of(name: str, value: Mapping[str, Any] | None) -> tuple[Filter, ...]:
-    """The filters that `@benchmark` was told. BenchmarkError for what is no field and one value."""
+    """The filters that `@benchmark` was given. BenchmarkError for what is no field and one value."""
     if value is None:
         return ()
     if not isinstance(value, Mapping):

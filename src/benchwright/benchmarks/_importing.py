@@ -37,7 +37,7 @@ def import_file(path: Path) -> ModuleType:
         forget(name, path)
 
         def run() -> None:
-            # Compiled here rather than by the import system: no __pycache__ beside the user's file, and an
+            # Compiled here rather than by the import system: no __pycache__ next to the user's file, and an
             # edit within the same second is seen.
             exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), module.__dict__)
 

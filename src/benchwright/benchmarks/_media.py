@@ -169,7 +169,7 @@ class RowMedia:
                 "https://, data:); to send it as it stands: --media url",
             )
         if not rest:
-            raise MediaError(item.field, f'"{item.written}" has nothing behind "://"')
+            raise MediaError(item.field, f'"{item.written}" has nothing after "://"')
         if item.kind == "audio" and self._audio_style == "input_audio":
             raise MediaError(
                 item.field,

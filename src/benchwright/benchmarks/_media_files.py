@@ -52,7 +52,7 @@ class MediaFiles:
         return self._size
 
     def encoded(self, path: Path, prefix: str) -> Encoded:
-        """The file as base64 behind `prefix`. OSError for a file that cannot be read."""
+        """The file as base64 after `prefix`. OSError for a file that cannot be read."""
         place, size = _place(path)
         with self._lock:
             known = self._hashes.get(place)

@@ -52,7 +52,7 @@ def fields_without_column(
 def target_problem(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     """That no row has the column with the expected answers, with the cure; None when one has.
 
-    Whether a run may go on all the same, `target_error` says.
+    `target_error` decides whether a run may start all the same.
     """
     field = spec.target_field
     if not scan.readable or field in scan.columns or scan.missing_targets != scan.rows:

@@ -67,7 +67,7 @@ def track(name: str, folder: Path) -> None:
 
 
 def owner_of(name: str) -> Path | None:
-    """The file behind a remembered module name."""
+    """The file of a remembered module name."""
     known = _tracked.get(name)
     return known.file if known is not None else None
 
@@ -137,7 +137,7 @@ def _imports(tree: ast.AST, file: Path) -> Iterator[tuple[Path | None, str]]:
 
 
 def _files(folder: Path, name: str) -> list[Path]:
-    """Files behind a dotted name: the packages on the way, and the module."""
+    """Files of a dotted name: the packages on the way, and the module."""
     found = []
     for part in filter(None, name.split(".")):
         folder = folder / part

@@ -76,7 +76,7 @@ NEAR = 0.8
 def refuses_slips(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function with `**keywords` raise BenchmarkError for a keyword that is nearly one of its parameters.
 
-    The look comes before the call: a mistyped name of a required parameter would otherwise be told as its
+    The look comes before the call: a mistyped name of a required parameter would otherwise be reported as its
     absence. The caller of the result is two frames above the function, not one.
     """
     parameters = inspect.signature(function).parameters.values()

@@ -1,4 +1,4 @@
-"""A benchmark as data: what `@benchmark` was told, checked, and how a run of it goes about its rows."""
+"""A benchmark as data: what `@benchmark` was given, checked."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Derived(Protocol):
         ...
 
     def remarks(self) -> Sequence[str]:
-        """What of it must stand beside the numbers, in words."""
+        """Notes about it for readers of the numbers."""
         ...
 
 
@@ -77,7 +77,7 @@ History: TypeAlias = Callable[[Row], Sequence[JsonObject]]
 """A row to the messages that stand between the system message and the prompt. Raises MissingFieldError."""
 
 Remarks: TypeAlias = Callable[[Mapping[str, MetricSummary]], Sequence[str]]
-"""The metrics of a run to the sentences that must stand beside them."""
+"""The metrics of a run to notes for their readers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class BenchmarkSpec:
     field_mapping: dict[str, str] | None = None
     """Columns to rename, source to target; every other parameter speaks of the names after mapping."""
     shape: Callable[[Row], Row] | None = None
-    """What else makes rows of what stands in the data, behind `field_mapping`."""
+    """What else is done to each row of the data, after `field_mapping`."""
     sources: tuple[str, ...] = ()
     """Columns of the data that it reads."""
     config: dict[str, Any] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class BenchmarkSpec:
     lower_is_better: tuple[str, ...] = ()
     """Metrics of which less is better, where their names do not say so."""
     remarks: Remarks | None = None
-    """What must be said beside the numbers of a run."""
+    """Notes on the numbers of a run."""
     unscored: str = ""
     """Why runs give no scores, where that is meant; then no metric is expected of them."""
     example: Template | None = None

@@ -68,7 +68,7 @@ def _failure(answer: Answer) -> str | None:
 
 _SHOW_EVERY_S = 0.12
 _PATIENCE_S = 1.0
-"""How long workers that are told to end may take."""
+"""How long cancelled workers may take to end."""
 _HOPELESS = 20
 """A run whose first so many samples (and at least all in flight) fail without one success is stopped:
 the rest would fail the same way, and may cost money."""

@@ -32,7 +32,7 @@ class WorkItem(NamedTuple):
 
 
 class Feed:
-    """Hands out work items in row order until the rows end or the run is told to stop."""
+    """Hands out work items in row order until the rows end or the run stops."""
 
     def __init__(
         self,

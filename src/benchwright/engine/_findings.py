@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from benchwright.engine._group import RunGroup
 
 DEMO_NOTE = "demo model: these numbers say nothing about a real model"
-"""Stands beside every number that the embedded demo model brought about."""
+"""The note on every number that comes from the embedded demo model."""
 
 _KEY = "servers"
 _SHOWN_NAMES = 3

@@ -342,7 +342,7 @@ def _server_notes(prepared: Prepared, findings: ServerFindings) -> list[str]:
 
 
 def _echo_notes(store: Store, run: RunRecord) -> list[str]:
-    """What was learned about the server's echo and belongs beside the numbers."""
+    """Notes on the server's echo."""
     echo = store.run(run.id).manifest.get("echo")
     notes = echo.get("notes") if isinstance(echo, dict) else None
     return [f"server's echo: {note}" for note in notes] if isinstance(notes, list) else []

@@ -12,8 +12,8 @@ Phase: TypeAlias = Literal["checking", "few-shot", "probing", "warming up", "ask
 
 
 _NUMBERS = re.compile(r"\d+")
-_TOLD_APART = 200
-"""Characters by which reasons are told apart."""
+_COMPARED = 200
+"""Characters by which reasons are distinguished."""
 _MOST_REASONS = 1000
 
 
@@ -65,7 +65,7 @@ class Progress:
 
     def count_failure(self, error: str) -> None:
         """A sample of this start has failed. Messages that differ in numbers only are one reason."""
-        reason = _NUMBERS.sub("0", error[:_TOLD_APART])
+        reason = _NUMBERS.sub("0", error[:_COMPARED])
         if reason in self._failures or len(self._failures) < _MOST_REASONS:
             count, first = self._failures.get(reason, (0, error))
             self._failures[reason] = count + 1, first

@@ -186,7 +186,7 @@ class NoModel:
 
 
 def replay_notes(store: Store, source: int, run_id: int, manifest: JsonObject) -> Iterator[str]:
-    """What must stand beside numbers that come of recorded replies."""
+    """Notes on numbers that come from recorded replies."""
     judged = store.count_steps(run_id, "judge") > 0
     yield f"rescored from run {source}: no model was asked{' but the judge' if judged else ''}"
     before = store.run(source).manifest

@@ -52,7 +52,7 @@ class RunSettings:
     dataset: str | None = None
     """Dataset that replaces the benchmark's own."""
     filters: tuple[tuple[str, str], ...] = ()
-    """Column and value pairs: only rows that have all of them, beside the benchmark's own filters."""
+    """Column and value pairs: only rows that have all of them, in addition to the benchmark's own filters."""
     limit: int | None = None
     """First so many rows only."""
     repeats: int = 1
@@ -66,7 +66,7 @@ class RunSettings:
     fewshot_strict: bool = False
     """Refuse examples drawn from evaluated rows."""
     model_notes: tuple[str, ...] = field(default=(), metadata=_EFFORT)
-    """What was said about the model without effect; stands beside the numbers."""
+    """What was given about the model without effect, as notes."""
     budget: Budget = field(default_factory=Budget, metadata=_BUDGET)
     """What the run may spend."""
     failure_threshold: float = 0.05
@@ -74,7 +74,7 @@ class RunSettings:
     cache: bool = True
     """Take replies to equal requests from earlier runs."""
     skip_bad_rows: bool = False
-    """Go on without rows that cannot be used, counting them as skipped, instead of refusing to start."""
+    """Start without rows that cannot be used, and count them as skipped, instead of refusing."""
     questions: JsonObject | None = field(default=None, metadata=_QUESTIONS)
     """How a file of questions is asked and scored; None for a benchmark in Python."""
     nocode: JsonObject | None = field(default=None, metadata=_QUESTIONS)

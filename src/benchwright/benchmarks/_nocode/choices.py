@@ -14,7 +14,7 @@ _MASK = (1 << 64) - 1
 
 
 def siphash13(text: str) -> int:
-    """64 bits that stand for a text: its UTF-8 bytes and one byte 0xFF behind them.
+    """64 bits that stand for a text: its UTF-8 bytes, then one byte 0xFF.
 
     >>> f"{siphash13('hello'):016x}", f"{siphash13(''):016x}"
     ('e037876b880b8ed9', '30406ea523c53def')

@@ -25,7 +25,7 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 
 
 def choice_scorer(read: ChoiceReader) -> ScorerFunction:
-    """Multiple choice: `accuracy` and `response_parsed`, with both labels beside them."""
+    """Multiple choice: `accuracy` and `response_parsed`, with both labels."""
 
     def score(sample: ScorerInput) -> Scores:
         shown = read(sample.metadata)
@@ -41,7 +41,7 @@ def choice_scorer(read: ChoiceReader) -> ScorerFunction:
 
 
 def grader_scorer(style: GraderStyle, question: Callable[[Row], str], cwd: Path) -> ScorerFunction:
-    """Free replies, compared as the style says. `question` is what a judge is told that was asked."""
+    """Free replies, compared as the style says. `question` is what a judge gets as the question."""
     match style.type:
         case "exact_match":
             return _exact(style)

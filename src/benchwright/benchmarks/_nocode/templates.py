@@ -45,7 +45,7 @@ def _not_there(column: str, row: Row, what: str) -> str:
 
 
 Values: TypeAlias = Callable[[Row], Mapping[str, Any]]
-"""What a template sees of a row beside `row` itself."""
+"""What a template sees of a row in addition to `row`."""
 
 _NO_ATTRIBUTE = re.compile(r"has no (?:attribute|element) '?(?P<name>[^']+?)'?$")
 
@@ -63,7 +63,7 @@ class RowTemplate:
         values: Values | None = None,
         names: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
-        """`values` gives what else the template sees, `names` its names and the columns behind each.
+        """`values` gives what else the template sees, `names` its names and the columns that each is made of.
 
         Raises ConfigError, with the line, for text that is no template or reads anything else.
         """

@@ -51,7 +51,7 @@ class Layout:
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Columns to rename."""
     shape: Callable[[Row], Row] | None = None
-    """What else is done to each row, behind the renaming."""
+    """What else is done to each row, after the renaming."""
     said: tuple[str, ...] = ()
     """How options and answers are read, in sentences."""
     used: frozenset[str] = frozenset()
@@ -218,7 +218,7 @@ class _Answers:
     """The column, as the data call it; None: there is none."""
     base: int | None = None
     """Where its numbers begin to count; None: they do not count options."""
-    told: bool = False
+    given: bool = False
     """Whether the user said so."""
     seen: int = 0
     """Rows with an answer."""
@@ -256,7 +256,7 @@ def _answers(
     return fitting[0] if fitting else _Answers(seen=sum(one.seen for one in found))
 
 
-def _read_as(rows: Sequence[Row], name: str, source: _Source, told: int | None) -> _Answers:
+def _read_as(rows: Sequence[Row], name: str, source: _Source, given: int | None) -> _Answers:
     seen = texts = labels = odd = 0
     several = 0
     lowest, at_end, indexed = None, False, True
@@ -265,7 +265,7 @@ def _read_as(rows: Sequence[Row], name: str, source: _Source, told: int | None) 
         if listed is None or value is None or (isinstance(value, str) and not value.strip()):
             continue
         seen += 1
-        meant = listed.letters_of(value if told is None else listed.answer(value, told))
+        meant = listed.letters_of(value if given is None else listed.answer(value, given))
         several += isinstance(meant, list)
         if meant is not None:
             texts += 1
@@ -279,9 +279,9 @@ def _read_as(rows: Sequence[Row], name: str, source: _Source, told: int | None) 
         odd += not 0 <= number <= len(listed.texts)
     if not seen:
         return _Answers(column=name)
-    if told is not None:
+    if given is not None:
         return _Answers(
-            column=name, base=told, told=True, seen=seen, fit=seen, several=_several(several, seen)
+            column=name, base=given, given=True, seen=seen, fit=seen, several=_several(several, seen)
         )
     counts = indexed and lowest is not None and not odd and (lowest == 0) != at_end
     if counts and texts < seen:
@@ -320,7 +320,7 @@ def _told(answers: _Answers, given: str, wanted: str) -> Iterator[str]:
     if answers.column is None or not answers.seen:
         return
     if answers.base is not None:
-        how = "as --answer-index says" if answers.told else "as the rows show"
+        how = "as --answer-index says" if answers.given else "as the rows show"
         yield f'"{answers.column}" counts the options from {answers.base}, {how}'
     elif answers.by_label:
         yield f'"{answers.column}" is the label of an option'
@@ -386,7 +386,7 @@ def _plain_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
 def unused_columns(
     names: Sequence[str], layout: Layout, columns: Columns, *, options: bool, gold: bool, media: bool
 ) -> Iterator[str]:
-    """Columns that look like options, an answer or an image, and are not read. `names` are those behind the mapping."""
+    """Columns that look like options, an answer or an image, and are not read. `names` are those after the mapping."""
     taken = {*columns.question, columns.answer, *layout.used, *columns.mapping}
     free = [name for name in names if name not in taken]
     if not options:

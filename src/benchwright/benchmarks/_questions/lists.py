@@ -27,7 +27,7 @@ class Listed:
 
     @property
     def options(self) -> dict[str, str]:
-        """By letter; options behind the 26th have none."""
+        """By letter; options after the 26th have none."""
         return dict(zip(LETTERS, self.texts, strict=False))
 
     def letters_of(self, value: object) -> str | list[str] | None:

@@ -157,7 +157,7 @@ def lettered_columns(names: Sequence[str]) -> dict[str, str]:
             found[name] = letter
         if len(found) > 1:
             return found
-        if found:  # a lone A: small letters beside it mean something else
+        if found:  # a lone A: small letters next to it mean something else
             return {}
     return {}
 

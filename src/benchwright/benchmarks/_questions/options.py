@@ -213,7 +213,7 @@ def _rounds(template: Mapping[str, Any], where: str) -> dict[str, str]:
 
 
 META_SUFFIX = ".meta.json"
-"""What stands behind the whole name of the data file: `qa.csv.meta.json`."""
+"""What follows the whole name of the data file: `qa.csv.meta.json`."""
 
 
 def sampling_for(path: Path | None, options: QuestionOptions, *, cwd: Path | None = None) -> Sampling | None:

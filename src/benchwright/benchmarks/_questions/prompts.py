@@ -17,7 +17,7 @@ from benchwright.benchmarks._template import Engine
 from benchwright.core import MissingFieldError, Row
 
 OPTION_MARKS: dict[PromptStyle, str] = {"benchwright": ")", "cot": ")", "aisbench": "."}
-"""What stands behind the letter of an option."""
+"""What follows the letter of an option."""
 
 
 class _Form(NamedTuple):
@@ -28,7 +28,7 @@ class _Form(NamedTuple):
     between: str
     """Between stem and options."""
     after: str
-    """Behind the options: the instruction or the open answer."""
+    """After the options: the instruction or the open answer."""
     answer: str
     """Between a prompt and its answer, in examples."""
 
@@ -111,7 +111,7 @@ def ranked(
 ) -> tuple[CodePrompt, CodePrompt, Callable[[Row], list[str]]]:
     """The prompt whose continuations are ranked, a solved example of it, and the candidates of a row.
 
-    `logprob` lists the options and ranks their letters; `logprob_text` ranks their texts behind the bare question.
+    `logprob` lists the options and ranks their letters; `logprob_text` ranks their texts after the bare question.
     """
     options = options_reader(columns)
     if method == "logprob":
@@ -135,7 +135,7 @@ def ranked(
 
 
 def candidates_reader(columns: Columns, method: InferMethod) -> Callable[[Row], list[str]]:
-    """What is ranked of a row: its letters or its texts, each behind a blank."""
+    """What is ranked of a row: its letters or its texts, each after a blank."""
     options = options_reader(columns)
     if method == "logprob":
         return lambda row: [f" {letter}" for letter in options(row)]

@@ -1,4 +1,4 @@
-"""Which scorer reads the replies to a question file, under which settings, and what stands beside its numbers."""
+"""Which scorer reads the replies to a question file, under which settings, and the notes on its numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Scoring:
     config: dict[str, Any] = field(default_factory=dict)
     """What the scorer sees as `sample.config`; judges are looked for here before a run."""
     remarks: Remarks | None = None
-    """What must be said beside the numbers."""
+    """Notes on the numbers."""
 
 
 def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:

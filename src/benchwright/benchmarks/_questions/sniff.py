@@ -92,7 +92,7 @@ def _rows(reader: DatasetReader) -> Iterator[Row]:
     try:
         for batch in reader.batches(on_bad=_ignore):
             yield from batch.rows
-    except DatasetError:  # told, with what stands before it, by the check of all rows
+    except DatasetError:  # reported by the check of all rows, with what comes before it
         return
 
 
