@@ -1,6 +1,6 @@
 """How data is named: the endings of data files and the schemes of hub datasets, declared once for all rooms.
 
-Here and not in `datasets`, because the configuration must tell data files from names without that room. A new format
+Here and not in `datasets`, because the configuration must distinguish data files from names without that room. A new format
 is one row here, its reader in `datasets/_readers`, and one row in the manual.
 """
 
@@ -46,7 +46,7 @@ DATA_FORMATS = (
 """All formats that are read. Where a hub dataset has equally many files in several, the first of these is taken."""
 
 PACKED_ENDINGS = ("gz", "zst")
-"""Endings of compressed files; the ending before them tells the format."""
+"""Endings of compressed files; the ending before them names the format."""
 
 _BY_ENDING = {ending: format for format in DATA_FORMATS for ending in format.endings}
 _CERTAIN = {ending: format for ending, format in _BY_ENDING.items() if format.certain}
@@ -77,7 +77,7 @@ def split_data_name(name: str) -> tuple[str, str]:
 
 
 def data_format(path: str) -> DataFormat | None:
-    """The format that a file's name tells, without `.gz` and `.zst`; None where it tells none.
+    """The format by a file's name, without `.gz` and `.zst`; None for a name that has none.
 
     >>> data_format("data/a.CSV.gz").name, data_format("bench.py"), data_format("notes.txt")
     ('csv', None, None)

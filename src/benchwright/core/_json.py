@@ -1,6 +1,6 @@
 """Untyped JSON: its type, and the one place where foreign text becomes a value.
 
-Nesting is limited where text is read. The libraries behind us give up at different depths (254 levels when writing,
+Nesting is limited where text is read. The libraries that we use give up at different depths (254 levels when writing,
 1,024 when reading, Python's own recursion in between), and a value that can be read but not written would end a run.
 """
 

@@ -81,7 +81,7 @@ class Redactor:
 
     def clean(self, text: str) -> str:
         """A message without secrets or long parts of them. Clean first and cut afterwards: what is cut to
-        less than eight characters cannot be told from other words."""
+        less than eight characters cannot be distinguished from other words."""
         text = self.clean_record(text)
         for short in self._short:
             text = short.sub(REDACTED, text)
@@ -158,7 +158,7 @@ class Redactor:
 
 
 class _Piece(NamedTuple):
-    """A part of a spelling of a secret, squeezed, which tells that the spelling stands there."""
+    """A part of a spelling of a secret, squeezed. Where it is found, the spelling is there."""
 
     text: str
     whole: str
@@ -167,7 +167,7 @@ class _Piece(NamedTuple):
     after: str
 
     def widened(self, squeezed: str, at: int) -> tuple[int, int]:
-        """How far the secret goes on around the part: start and end in the squeezed text."""
+        """Where the secret around the part starts and ends in the squeezed text."""
         whole, offset = self.whole, self.offset
         first, last = at, at + len(self.text)
         while first > 0 and at - first < offset and squeezed[first - 1] == whole[offset - (at - first) - 1]:
@@ -188,7 +188,7 @@ class _Piece(NamedTuple):
 
 
 def _ends(secret: str) -> tuple[str, str]:
-    """The punctuation in front of a secret's first letter or digit, and behind its last."""
+    """The punctuation before a secret's first letter or digit, and after its last."""
     inner = [at for at, c in enumerate(secret) if c.isascii() and c.isalnum()]
     return (secret[: inner[0]], secret[inner[-1] + 1 :]) if inner else ("", "")
 

@@ -61,7 +61,7 @@ def public_url(url: str) -> str:
 
 
 def url_owner(url: str) -> str | None:
-    """What stands before the host in a URL: `user:password`, however the password is written; None for nothing.
+    """The part before the host in a URL: `user:password`, however the password is written; None for nothing.
 
     >>> url_owner("http://me:a/b@host/v1"), url_owner("http://host:80/v1/@cf/llama")
     ('me:a/b', None)
@@ -73,9 +73,9 @@ def url_owner(url: str) -> str | None:
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if "@" in authority:
         while re.split(r"[/?#]", owner, maxsplit=1)[0] != owner and not _HOST.match(host):
-            owner, _, host = owner.rpartition("@")  # the last @ stands in the path
+            owner, _, host = owner.rpartition("@")  # the last @ is in the path
         return owner
-    # A password may hold / ? # as they are. A path may hold an @, but seldom one with a host behind it.
+    # A password may hold / ? # as they are. A path may hold an @, but seldom one with a host after it.
     name, colon, _ = authority.partition(":")
     port = colon and authority[len(name) + 1 :].isdigit()
     return owner if colon and (not port or _HOST.match(host)) else None

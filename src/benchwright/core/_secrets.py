@@ -45,7 +45,7 @@ def remember_secret(value: str, source: str) -> None:
 
 
 def forget_secrets() -> None:
-    """Start anew, for tests."""
+    """Forget every value, for tests."""
     _known.clear()
 
 
@@ -57,8 +57,8 @@ def known_secrets() -> Redactor:
     """Removes what this process has read from the environment so far, and what is in the environment under a name
     that says so: a user's own code may have read it there."""
     global _current
-    # Asked for with each group of records, so looking through the environment each time would be dear. Its values,
-    # as CPython keeps them, are quickly compared.
+    # Every group of records comes here, and looking through the environment each time would take long. Comparing its
+    # values, as CPython keeps them, is quick.
     kept = getattr(os.environ, "_data", None)
     now: list[object] = [*_known, *(os.environ.items() if kept is None else kept.values())]
     if _current is None or now != _current[0]:
@@ -92,9 +92,9 @@ def _named_secrets() -> list[str]:
 def doubtful_secrets(variables: Iterable[str]) -> list[str]:
     """What users should know of values that are too short or too common to be recognised for certain."""
     notes = []
-    wanted = set(variables)
+    named = set(variables)
     for value, source in _known.items():
-        if source not in wanted:
+        if source not in named:
             continue
         if len(value) < SHORTEST_SECRET:
             notes.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def call_key(index: int, repeat: int, part: str = "") -> str:
-    """Key of a model call; `part` tells apart choices (`c…`), turns (`t…`) and what a scorer asks (`m…`).
+    """Key of a model call; `part` distinguishes choices (`c…`), turns (`t…`) and requests of a scorer (`m…`).
 
     >>> call_key(12, 0), call_key(12, 0, "c1")
     ('call/000000012/0000', 'call/000000012/0000/c1')
@@ -32,12 +32,12 @@ def score_key(index: int, repeat: int) -> str:
 
 
 def call_of(score: str) -> str:
-    """Key of the call that stands in the row of a score."""
+    """Key of the call in the row of a score."""
     return "call" + score[5:]
 
 
 def score_of(key: str) -> str | None:
-    """Key of the score in whose row a call may stand; None for a step that never does.
+    """Key of the score whose row may hold a call; None for a step that is never in one.
 
     >>> score_of("call/000000012/0000"), score_of("call/000000012/0000/c1")
     ('score/000000012/0000', None)

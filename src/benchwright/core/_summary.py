@@ -51,7 +51,7 @@ class RunSummary:
     rows: int
     """Rows of the dataset that the run covers."""
     repeats: int
-    """Times each row is asked."""
+    """Times each row is sent."""
     evaluated: int
     """Samples that have an outcome; rows × repeats when the run is complete."""
     outcomes: dict[str, int]
@@ -65,7 +65,7 @@ class RunSummary:
     partial: bool
     """True when the run stopped before every sample had an outcome."""
     notes: list[str]
-    """What a reader must know beside the numbers: few-shot overlap, threshold exceeded, stopped by budget."""
+    """Notes on the numbers: few-shot overlap, threshold exceeded, stopped by budget."""
     prompt_tokens: int | None = None
     """Prompt tokens of the sample calls, where the server counted them in every reply."""
     completion_tokens: int | None = None

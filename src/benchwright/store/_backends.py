@@ -1,4 +1,4 @@
-"""Opens the store behind a URL. A backend is one folder of this room and one row here."""
+"""Opens the store that a URL names. A backend is one folder of this room and one row here."""
 
 from __future__ import annotations
 

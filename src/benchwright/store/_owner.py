@@ -41,7 +41,7 @@ class Owner:
         return cls(*orjson.loads(text))
 
     def alive(self, heartbeat: float | None) -> bool:
-        """Whether the process still runs: asked of the kernel on this host, of the heartbeat elsewhere."""
+        """Whether the process still runs. On this host the kernel says so, on others the heartbeat."""
         if self.host == socket.gethostname():
             return self.started == _process_started(self.pid)
         return heartbeat is not None and time.time() - heartbeat < DEAD_AFTER_S
@@ -87,7 +87,7 @@ def _process_started(pid: int) -> str:
         pass
     if Path("/proc/self/stat").exists():
         return ""
-    try:  # no /proc (macOS): only liveness can be told
+    try:  # no /proc (macOS): only whether it is alive is known
         os.kill(pid, 0)
     except ProcessLookupError:
         return ""
@@ -128,12 +128,12 @@ def live_owner(owner: str | None, heartbeat: float | None, token: str | None) ->
 
 
 def lost_lease(run_id: int, owner: str | None, status: str | None) -> RunOwnedError:
-    """Why a writer is no longer wanted."""
+    """Why a writer is refused."""
     if owner:
         process = Owner.from_text(owner)
         now = f"process {process.pid} on {process.host} has taken it over"
     else:
-        now = f"it has been ended by somebody else ({status or 'deleted'})"
+        now = f"it was ended by another process ({status or 'deleted'})"
     return RunOwnedError(
         f"run {run_id} is no longer this process's: {now}. Nothing more is recorded from here."
     )

@@ -1,5 +1,5 @@
 """What every backend of the store offers. Other rooms know these protocols and the values that they exchange,
-and nothing of the database behind them."""
+and nothing of the database."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RunStore(Protocol):
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Runs, newest first."""
 
-    def find_run(self, wanted: str) -> RunRecord:
+    def find_run(self, target: str) -> RunRecord:
         """A run by number, `last`, name or folder."""
 
     def page_runs(
@@ -163,7 +163,7 @@ class SampleStore(Protocol):
         self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100
     ) -> Page[SampleSteps]:
         """A page of the samples that pass a filter. A page that looks for a text searches a limited number of samples:
-        it may be shorter than `limit` though `next` names where to go on."""
+        it may be shorter than `limit` though `next` names where the search continues."""
 
 
 class PointSink(Protocol):

@@ -35,7 +35,7 @@ class RunRecord:
     name: str
     """Normalised benchmark name."""
     target: str
-    """What the user asked to run."""
+    """What the user named as TARGET."""
     model: str
     """Model id."""
     status: RunStatus
@@ -43,7 +43,7 @@ class RunRecord:
     folder: Path
     """Where its files are written."""
     settings: JsonObject
-    """Everything needed to go on, frozen at the start; no secrets."""
+    """Everything that a resume needs, frozen at the start; no secrets."""
     manifest: JsonObject
     """Hashes, fingerprints, versions, seed."""
     summary: JsonObject | None

@@ -82,7 +82,7 @@ class SampleFilter:
         )
 
     def passes(self, facet: Facet) -> bool:
-        """Whether samples of that facet pass, as far as facets tell."""
+        """Whether samples of that facet pass, by their facet alone."""
         return (
             self.outcome in (None, facet.outcome)
             and self.verdict in (None, facet.verdict)
@@ -152,7 +152,7 @@ def bucket_of(value: float) -> int:
 
 def holds_text(sample: SampleSteps, text: str) -> bool:
     """Whether prompt, reply or target hold a text, in capitals or not."""
-    wanted = text.casefold()
+    needle_text = text.casefold()
     if text.isascii() and orjson.dumps(text)[1:-1] == text.encode():
         # As it stands in JSON too. Nearly all samples are done with here, without being decoded.
         needle = text.lower().encode()
@@ -161,7 +161,7 @@ def holds_text(sample: SampleSteps, text: str) -> bool:
             for part in (sample.score, sample.call_input, sample.call_output)
         ):
             return False
-    return any(wanted in found.casefold() for found in _texts(sample))
+    return any(needle_text in found.casefold() for found in _texts(sample))
 
 
 def _texts(sample: SampleSteps) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What the store hands out of workflows: leases, decisions, steps, metric points, pages."""
+"""What the store returns of workflows: leases, decisions, steps, metric points, pages."""
 
 from __future__ import annotations
 
@@ -134,4 +134,4 @@ class Page(Generic[T]):
     items: list[T] = field(default_factory=list)
     """In order of their numbers."""
     next: int | None = None
-    """Give this as `after` to go on; None: that was all."""
+    """The `after` of the next page; None on the last page."""

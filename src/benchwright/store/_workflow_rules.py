@@ -41,7 +41,7 @@ class StepState(NamedTuple):
 
 
 class StepRequest(NamedTuple):
-    """Somebody wants a step done. A named tuple, because one is made per step."""
+    """A request to execute a step. A named tuple, because one is made per step."""
 
     key: str
     """Its name."""
@@ -70,7 +70,7 @@ class Planned(NamedTuple):
     """What a decision means for the record."""
 
     kind: Literal["reuse", "same", "again", "new"]
-    """Take the output; go on with the same attempt; next attempt; first attempt of a generation."""
+    """Take the output; continue the same attempt; next attempt; first attempt of a generation."""
     generation: int
     """Which generation."""
     attempt: int
@@ -91,7 +91,7 @@ def plan_begin(state: StepState | None, request: StepRequest, token: str) -> Pla
             return Planned("same", state.generation, state.attempt)
         raise StepHeldError(
             f"step {request.key!r} is being executed (attempt {state.attempt}). Keys are unique in a run: "
-            "give each step its own, or await the first before asking for it again."
+            "give each step its own, or await the first before the second begins."
         )
     if state.input_hash != request.input_hash:
         if request.on_input_change == "rerun":
@@ -137,7 +137,7 @@ _SHOWN = 8
 
 
 class RecordRefusedError(BenchwrightError):
-    """The store knows better: the record contradicts what is there."""
+    """The record contradicts what the store holds."""
 
     code: ClassVar[str] = "conflict"
 
@@ -173,13 +173,13 @@ class StepHeldError(RecordRefusedError):
 
 
 class StaleAttemptError(RecordRefusedError):
-    """The attempt is not the current one, or has ended already: somebody else's word counts."""
+    """The attempt is not the current one, or has ended already: what another attempt recorded stays."""
 
     code = "stale_attempt"
 
 
 class RunClosedError(RecordRefusedError):
-    """The run has ended; nothing is added to it any more."""
+    """The run has ended; it takes no more records."""
 
     code = "run_closed"
 

@@ -13,7 +13,7 @@ STATE_FOLDER = ".benchwright"
 SQLITE_URL = "sqlite:///"
 """How the URL of an SQLite file begins; its path follows as it is."""
 _ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
-"""What makes a folder a workspace: its records, or a configuration, beside which records belong."""
+"""What makes a folder a workspace: its records, or a configuration, next to which records belong."""
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = {
@@ -58,10 +58,10 @@ class Workspace:
         except OSError:
             return {}
         numbered = [(name.partition("-")[0], self.state / "runs" / name) for name in found]
-        wanted = [(int(number), place) for number, place in numbered if number.isdecimal()]
+        folders = [(int(number), place) for number, place in numbered if number.isdecimal()]
         return {
             number: place
-            for number, place in wanted
+            for number, place in folders
             if number > beyond and number not in known and place.is_dir() and any(place.iterdir())
         }
 

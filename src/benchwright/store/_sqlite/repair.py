@@ -85,7 +85,7 @@ def _copy_rows(source: Path, fresh: sqlite3.Connection) -> int:
 def _readable(
     damaged: sqlite3.Connection, table: str, columns: list[str]
 ) -> Iterator[tuple[object, ...] | None]:
-    """The table's rows; None for each place that cannot be read, after which reading goes on from its other end."""
+    """The table's rows; None for each place that cannot be read, after which reading continues from the other end."""
     last: tuple[object, ...] | None = None
     known: set[str] = set()
     try:
@@ -126,7 +126,7 @@ def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
                         os.unlink(f"{database}{end}")
             os.link(copy, database)
             os.unlink(copy)
-            saved = "its records were written back. Go on with: benchwright resume"
+            saved = "its records were written back. Continue with: benchwright resume"
         except FileExistsError:
             saved = (
                 f"another file has its place, so its records were saved as {copy}. If that file is no database, have "

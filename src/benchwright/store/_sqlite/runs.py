@@ -84,7 +84,7 @@ class Runs(Connected):
         return self.run(run_id)
 
     def adopt_run(self, run: RunRecord, steps: Iterable[StepValues]) -> int:
-        """Record a run that only its folder tells of, with its samples; returns how many these are."""
+        """Record a run that was read from its folder, with its samples. Returns how many these are."""
         count = 0
         with self._transaction() as connection:
             connection.execute(
@@ -106,7 +106,7 @@ class Runs(Connected):
         return count
 
     def start_run(self, run_id: int, manifest: JsonObject) -> RunRecord:
-        """A queued run is prepared and begins."""
+        """Turn a queued run into a running one."""
         self._update(run_id, "status = 'running', manifest = ?", encode_json(manifest))
         return self.run(run_id)
 
@@ -152,7 +152,7 @@ class Runs(Connected):
         return self.run(run_id)
 
     def heartbeat(self, run_id: int) -> None:
-        """A sign of life, for other hosts. None is given for a run that was taken over: its next record is refused."""
+        """Show other hosts that the owner is alive. A run that was taken over gets no heartbeat: its next record is refused."""
         lease = self._leases.get(run_id)
         self._connection.execute(
             "UPDATE runs SET heartbeat = ? WHERE id = ? AND (? IS NULL OR lease = ?)",
@@ -164,7 +164,7 @@ class Runs(Connected):
         self._update(run_id, "manifest = ?", encode_json(manifest))
 
     def record_change(self, run_id: int, manifest: JsonObject, message: str) -> None:
-        """Replace the manifest of a run that goes on with a changed benchmark, and tell it as an event."""
+        """Replace the manifest of a run that resumes with a changed benchmark, and add an event."""
         with self._transaction() as connection:
             self._check_held(run_id)
             connection.execute("UPDATE runs SET manifest = ? WHERE id = ?", (encode_json(manifest), run_id))
@@ -217,18 +217,18 @@ class Runs(Connected):
         """Runs, newest first."""
         return self._select_runs("ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,))
 
-    def find_run(self, wanted: str) -> RunRecord:
+    def find_run(self, target: str) -> RunRecord:
         """A run by number, by `last`, by benchmark name (its newest run), or by its folder."""
-        if wanted.isdigit():
-            return self.run(int(wanted))
+        if target.isdigit():
+            return self.run(int(target))
         runs = self.runs()
-        if wanted in ("last", "latest") and runs:
+        if target in ("last", "latest") and runs:
             return runs[0]
-        place = Path(wanted).expanduser().resolve()
+        place = Path(target).expanduser().resolve()
         for run in runs:
-            if wanted == run.name or place == run.folder:
+            if target == run.name or place == run.folder:
                 return run
-        raise self._no_such_run(wanted)
+        raise self._no_such_run(target)
 
     def events(self, run_id: int) -> list[Event]:
         """The audit trail, oldest first."""
@@ -282,14 +282,14 @@ class Runs(Connected):
             (run_id, kind, storable_message(message), time.time()),
         )
 
-    def _no_such_run(self, wanted: str) -> NotFoundError:
+    def _no_such_run(self, target: str) -> NotFoundError:
         runs = self.runs(limit=50)
         if not runs:
-            return NotFoundError(f"no run {wanted!r}: {self.workspace.without_runs()}")
+            return NotFoundError(f"no run {target!r}: {self.workspace.without_runs()}")
         known = ["last", *sorted({run.name for run in runs})]
         return NotFoundError(
-            f"no run {wanted!r} in the workspace {self.workspace.root}; the newest is {runs[0].id}."
-            f"{suggest(wanted, known)} See: benchwright list"
+            f"no run {target!r} in the workspace {self.workspace.root}; the newest is {runs[0].id}."
+            f"{suggest(target, known)} See: benchwright list"
         )
 
 

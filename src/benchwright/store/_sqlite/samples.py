@@ -42,7 +42,7 @@ PAGE = (
     "SELECT i.key FROM {schema}sample_index i JOIN steps s ON s.run_id = i.run_id AND s.key = i.key"
     " WHERE i.run_id = ? AND i.facet = ? AND i.key > ? AND facet_of(s.output) = i.facet ORDER BY i.key LIMIT ?"
 )
-"""Keys of one facet. A record that was replaced since it was indexed is left out: it is indexed anew."""
+"""Keys of one facet. A record that was replaced since it was indexed is left out: its new entry counts."""
 METRIC_PAGE = (
     "SELECT i.key FROM {schema}sample_metrics i JOIN steps s ON s.run_id = i.run_id AND s.key = i.key"
     " WHERE i.run_id = ? AND i.name = ? AND i.facet = ? AND i.bucket = ? AND i.key > ? AND i.value > ? AND i.value < ?"
@@ -75,7 +75,7 @@ class Samples(Steps):
         """Samples of a run that pass the filter, in sample order; `after` is `next` of the page before.
 
         A page looks for a text in a limited number of samples. One that did not find enough is shorter than `limit`,
-        and `next` says where the search goes on.
+        and the search continues at `next`.
         """
         where = where or SampleFilter()
         start = "score/" if after is None else score_key(*sample_at(after))
@@ -137,9 +137,9 @@ class Samples(Steps):
         if not keys:
             return []
         if int(keys[-1][6:15]) - int(keys[0][6:15]) <= 2 * len(keys):
-            wanted = set(keys)
+            chosen = set(keys)
             between = self._samples_between(run_id, keys[0], keys[-1] + "0")
-            return [sample for sample in between if score_key(sample.sample, sample.repeat) in wanted]
+            return [sample for sample in between if score_key(sample.sample, sample.repeat) in chosen]
         found: list[SampleSteps] = []
         for at in range(0, len(keys), _KEYS_PER_STATEMENT):
             part = keys[at : at + _KEYS_PER_STATEMENT]
@@ -181,7 +181,7 @@ class Samples(Steps):
         while done < newest:
             upto = min(done + _ROWS_AT_ONCE, newest)
             with self._transaction() as connection:
-                done = self._indexed_and_newest(table)[0]  # somebody else may have done it meanwhile
+                done = self._indexed_and_newest(table)[0]  # another process may have done it meanwhile
                 self._fill(table, "main.", "rowid > ? AND rowid <= ?", (done, upto))
                 connection.execute(
                     "INSERT OR REPLACE INTO marks VALUES (?, ?)", (_MARKS[table], max(done, upto))

@@ -83,13 +83,13 @@ class Steps(Runs):
         """A run's replies to requests, failed ones included, whichever sample they belong to. A request is a hash and
         the number of the reply among those to equal requests.
 
-        The first look makes an index of the run's calls, in a file that is gone when the store is closed: only
+        The first look-up makes an index of the run's calls, in a file that is gone when the store is closed: only
         scoring again needs it, and only where rows have moved.
         """
         if run_id not in self._indexed:
             self._index_calls(run_id)
         found: dict[tuple[bytes, int], bytes] = {}
-        wanted = set(requests)
+        chosen = set(requests)
         hashes = list({digest for digest, _ in requests})
         for start in range(0, len(hashes), _HASHES_PER_STATEMENT):
             part = hashes[start : start + _HASHES_PER_STATEMENT]
@@ -102,7 +102,7 @@ class Steps(Runs):
                 " JOIN steps s ON s.rowid = i.step",
                 (run_id, *part),
             ):
-                if (digest, number) in wanted:
+                if (digest, number) in chosen:
                     found[digest, number] = output
         return found
 
@@ -138,8 +138,8 @@ class Steps(Runs):
         return connection.execute("SELECT 1 FROM reply_index LIMIT 1").fetchone() is not None
 
     async def reusable(self, run_id: int, input_hashes: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The outputs of equal requests of other runs. A run never answers its own samples: equal rows are
-        asked each on their own, so that a resumed run asks what an undisturbed one does.
+        """The outputs of equal requests of other runs. A run never answers its own samples: each of several equal
+        rows is sent on its own, so that a resumed run sends what an undisturbed one does.
 
         It runs in the event loop: a batch takes less than handing it to a thread and back.
         """
@@ -172,7 +172,7 @@ class Steps(Runs):
         samples: Sequence[tuple[int, int]],
         kinds: Sequence[str] = ("call", "judge", "score"),
     ) -> None:
-        """Delete the steps of some (index, repeat) pairs, so that they are asked again."""
+        """Delete the steps of some (index, repeat) pairs, so that they are sent again."""
         with self._transaction() as connection:
             self._check_held(run_id)
             for index, repeat in samples:
@@ -187,7 +187,7 @@ class Steps(Runs):
             lower_marks(connection)
 
     def _part_from_score(self, run_id: int, index: int, repeat: int) -> None:
-        """Give a call that stands in the row of its score that row for itself."""
+        """Turn the row of a score and its call into a row of the call alone."""
         self._connection.execute(
             "UPDATE steps SET key = ?, input_hash = call_hash, input = call_input, output = call_output,"
             " call_hash = NULL, call_input = NULL, call_output = NULL"
@@ -196,7 +196,7 @@ class Steps(Runs):
         )
 
     def forget_step(self, run_id: int, key: str) -> None:
-        """Delete one step whose input is no longer the recorded one, so that it can be recorded anew."""
+        """Delete one step whose input is no longer the recorded one, so that it can be recorded again."""
         with self._transaction() as connection:
             self._check_held(run_id)
             connection.execute("DELETE FROM steps WHERE run_id = ? AND key = ?", (run_id, key))
@@ -247,7 +247,7 @@ class Steps(Runs):
             (run_id, low, high),
         )
         for key, call_input, output in rows:
-            if "/m" not in key:  # what a scorer asked on the side is not the sample's own call
+            if "/m" not in key:  # a request of the scorer is not the sample's own call
                 yield (int(key[5:14]), int(key[15:19])), call_input, output
 
 

@@ -124,7 +124,7 @@ class SqliteStepWriter:
         if self._failure is not None and not written.done():
             written.set_exception(self._failure)
             written.exception()
-        if not written.done():  # cancelled with a worker that was told to stop at once
+        if not written.done():  # cancelled with a worker that had to stop at once
             written.set_result(None)
         self._since_checkpoint += len(group)
         if self._since_checkpoint >= _CHECKPOINT_ROWS and (
@@ -153,7 +153,7 @@ class SqliteStepWriter:
             return group
         clean = redactor.clean_json
         cleaned: list[StepValues] = []
-        for key, digest, given, output, reusable, started, finished, call_hash, asked, reply in group:
+        for key, digest, given, output, reusable, started, finished, call_hash, body, reply in group:
             kept, kept_reply = clean(output, OWN_WORDS), reply and clean(reply, OWN_WORDS)
             is_score = key.startswith("score/")
             if kept_reply is not reply or (kept is not output and not is_score):
@@ -168,7 +168,7 @@ class SqliteStepWriter:
                 kept = marked_as_redacted(kept)
             cleaned.append(
                 (key, digest, given and clean(given), kept, reusable, started, finished, call_hash,
-                 asked and clean(asked), kept_reply)
+                 body and clean(body), kept_reply)
             )  # fmt: skip
         return cleaned
 
@@ -198,9 +198,9 @@ def _values(rows: list[StepValues]) -> list[object]:
     adapter and for a method of that object, in vain, which took a third of the time of an insert."""
     values: list[object] = []
     blob = bytearray
-    for key, digest, given, output, reusable, started, finished, call_hash, asked, reply in rows:
+    for key, digest, given, output, reusable, started, finished, call_hash, body, reply in rows:
         values += (key, blob(digest), given and blob(given), blob(output), int(reusable), started, finished)
-        values += (call_hash and blob(call_hash), asked and blob(asked), reply and blob(reply))
+        values += (call_hash and blob(call_hash), body and blob(body), reply and blob(reply))
     return values
 
 

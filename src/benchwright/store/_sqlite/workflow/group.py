@@ -23,8 +23,8 @@ from benchwright.store._sqlite.workflow.statements import (
 from benchwright.store._workflow_records import Lease
 
 HeldEvent: TypeAlias = tuple[Lease, "EventRow | OpenStep", bool]
-"""An event as it is held: its row, or, for a step that begins or (True) ends, the step, which has all there is to
-tell. A plain tuple, because two are made per step."""
+"""An event as it is held: its row, or, for a step that begins or (True) ends, the step, which has all that
+the event says. A plain tuple, because two are made per step."""
 
 
 class Closing(NamedTuple):
@@ -66,7 +66,7 @@ class Group:
         return 4 + size // 4_000 + (len(self.steps) + len(self.points) + len(self.events)) // 16
 
     def lone_step(self) -> OpenStep | None:
-        """The step that is all there is to write beside events, if it needs no more than its own record."""
+        """The step, if the group holds one step and events only, and the step needs no more than its own record."""
         if len(self.steps) != 1 or self.points or self.closing is not None:
             return None
         (step,) = self.steps.values()
@@ -104,10 +104,10 @@ def event_row(event: HeldEvent) -> EventRow:
     if isinstance(what, EventRow):
         return what
     if not ended:
-        said = started_message(what.key, what.generation, what.attempt)
-        return EventRow(lease.run_id, what.id, "step.started", said, None, what.started_at)
-    said = ended_message(what.key, what.attempt, what.error)
-    return EventRow(lease.run_id, what.id, f"step.{what.status}", said, None, what.finished_at)
+        message = started_message(what.key, what.generation, what.attempt)
+        return EventRow(lease.run_id, what.id, "step.started", message, None, what.started_at)
+    message = ended_message(what.key, what.attempt, what.error)
+    return EventRow(lease.run_id, what.id, f"step.{what.status}", message, None, what.finished_at)
 
 
 def write_lone(connection: sqlite3.Connection, step: OpenStep) -> bool:

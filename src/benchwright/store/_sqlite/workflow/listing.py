@@ -59,7 +59,7 @@ class WorkflowLists(Runs):
     def page_events(
         self, run_id: int, *, after: int = 0, limit: int = 100, step_id: int | None = None
     ) -> Page[Event]:
-        """Events of a run, oldest first; of one step only, if wanted."""
+        """Events of a run, or of one of its steps, oldest first."""
         rows = self._connection.execute(
             f"SELECT {EVENT_COLUMNS} FROM events"
             " WHERE run_id = ? AND id > ? AND (? IS NULL OR step_id = ?) ORDER BY id LIMIT ?",
@@ -95,7 +95,7 @@ class WorkflowLists(Runs):
 
 
 def _page(found: Sequence[T], limit: int) -> Page[T]:
-    """One more was read than wanted, to know whether there are more."""
+    """One more was read than the page holds, to know whether there are more."""
     items = list(found[:limit])
     return Page(items, items[-1].id if len(found) > limit else None)
 

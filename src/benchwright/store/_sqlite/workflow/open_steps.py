@@ -1,4 +1,4 @@
-"""A step while it is under way: what the writer knows of it before and beside the database."""
+"""A step while it is under way: what the writer knows of it before the database does."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class OpenStep:
 
 
 _MOST_KEYS = 100_000
-"""Keys remembered of a new run (7 MB); beyond that the database is asked."""
+"""Keys remembered of a new run (7 MB); beyond that the writer looks them up."""
 
 
 class KnownSteps:
@@ -78,7 +78,7 @@ class KnownSteps:
         self._connection = connection
         self._open: dict[int, OpenStep] = {}
         self._by_key: dict[tuple[int, str], OpenStep] = {}
-        self._used: dict[str, set[str] | None] = {}  # by lease; None: ask the database
+        self._used: dict[str, set[str] | None] = {}  # by lease; None: look keys up
         self.running = 0
         """Steps under way."""
 

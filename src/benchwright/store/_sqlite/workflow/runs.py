@@ -110,8 +110,8 @@ class WorkflowRuns(Runs):
                 why = "taken over by force" if owner is not None else "its process died"
                 restore_events(connection, run_id)
                 interrupt_steps(connection, run_id, why, now)
-                said = "taken over by force" if owner is not None else "resumed"
-                event = EventRow(run_id, None, "run.resumed", said, _json(data), now)
+                message = "taken over by force" if owner is not None else "resumed"
+                event = EventRow(run_id, None, "run.resumed", message, _json(data), now)
                 put_events(connection, [event])
                 connection.execute("UPDATE runs SET starts = starts + 1 WHERE id = ?", (run_id,))
             begin_run(database_of(connection), run_id, now)
@@ -150,7 +150,7 @@ class WorkflowRuns(Runs):
         let_go(lease)
 
     def release_workflow(self, lease: Lease) -> None:
-        """Hold the lease no longer. A run that was not ended reads as interrupted from now on; anybody may resume it."""
+        """Give up the lease. A run that was not ended reads as interrupted from now on; anybody may resume it."""
         let_go(lease)
         with suppress(sqlite3.Error):  # a full disk: the end of this process will free the run
             self._connection.execute(
@@ -159,7 +159,7 @@ class WorkflowRuns(Runs):
             )
 
     def set_workflow_output(self, lease: Lease, output: bytes) -> None:
-        """Keep what the handler returned; the run goes on."""
+        """Keep what the handler returned; the run continues."""
         with self._transaction() as connection:
             check_lease(connection, lease)
             connection.execute("UPDATE runs SET output = ? WHERE id = ?", (output, lease.run_id))
@@ -199,7 +199,7 @@ class WorkflowSupervision(Runs):
         return live_owner(*row)
 
     def beat_workflow(self, lease: Lease) -> bool:
-        """A sign of life; whether the run is still under this lease."""
+        """Show that the owner is alive. Returns whether the run is still under this lease."""
         found = self._connection.execute(
             "UPDATE runs SET heartbeat = ? WHERE id = ? AND lease = ?",
             (time.time(), lease.run_id, lease.token),
@@ -207,7 +207,7 @@ class WorkflowSupervision(Runs):
         return found.rowcount > 0
 
     def conclude_workflow(self, lease: Lease, status: RunStatus, *, error: str | None = None) -> None:
-        """How the run ended, as its process's exit tells. Corrects what the process itself recorded.
+        """Record how the run ended by its process's exit. This corrects what the process itself recorded.
 
         A run that somebody else has taken over meanwhile, or canceled, is left alone.
         """
@@ -247,7 +247,7 @@ class WorkflowSupervision(Runs):
             close_run(connection, run_id, "canceled", None, why)
 
     def change_workflow_input(self, lease: Lease, value: JsonValue) -> None:
-        """A resumed run goes on with another input, because its starter wants so."""
+        """Replace the input of a resumed run."""
         with self._transaction() as connection:
             check_lease(connection, lease)
             connection.execute(

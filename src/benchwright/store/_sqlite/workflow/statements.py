@@ -34,7 +34,7 @@ PUT_STEP_IF_LEASED = (
     f"{_INTO_STEPS} SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,? WHERE EXISTS (SELECT 1 FROM runs WHERE id = ? AND lease = ?)"
     f"{_OVER_STEP}"
 )
-"""The same in one statement with the question whether the run is still the writer's."""
+"""The same in one statement, if the run is still the writer's."""
 _PUT_POINT = (
     "INSERT INTO metrics (run_id, step_id, name, value, unit, tags, slot, attempt, superseded, created_at)"
     " VALUES (?,?,?,?,?,?,?,?,0,?)"
@@ -133,17 +133,17 @@ def supersede_points(
 
 
 def started_message(key: str, generation: int, attempt: int) -> str:
-    """What an event says of an attempt that begins."""
-    said = key
+    """The message of the event that an attempt begins."""
+    message = key
     if generation > 1:
-        said += f", generation {generation}: supersedes an earlier record"
-    return said if attempt == 1 else f"{said}, attempt {attempt}: a retry"
+        message += f", generation {generation}: supersedes an earlier record"
+    return message if attempt == 1 else f"{message}, attempt {attempt}: a retry"
 
 
 def ended_message(key: str, attempt: int, error: str | None) -> str:
-    """What an event says of an attempt that ended; of a traceback the last line."""
-    said = key if attempt == 1 else f"{key}, attempt {attempt}"
-    return said if not error else f"{said}: {error.strip().rpartition(chr(10))[2]}"
+    """The message of the event that an attempt ended; of a traceback the last line."""
+    message = key if attempt == 1 else f"{key}, attempt {attempt}"
+    return message if not error else f"{message}: {error.strip().rpartition(chr(10))[2]}"
 
 
 def restore_events(connection: sqlite3.Connection, run_id: int) -> None:

@@ -134,7 +134,7 @@ def input_of(connection: sqlite3.Connection, state: StepState | None) -> bytes |
 
 
 def decision_of(state: StepState, *, reuse: bool) -> BeginDecision:
-    """The decision about a step that is not begun anew."""
+    """The decision about a step that is not begun again."""
     return BeginDecision(
         "reuse" if reuse else "run",
         state.id,

@@ -2,9 +2,9 @@
 
 That a step has begun is appended and committed a few turns of the loop later; that it has ended is awaited. A step
 that is over before the loop turns is therefore one record in one commit. With nobody else under way the commit is
-made at once, in the loop's own thread: without a sync to disk it takes less than telling a thread to do it.
+made at once, in the loop's own thread: without a sync to disk it takes less than handing it to a thread.
 
-Events of steps that simply begin and complete say nothing that the step's record does not; they are written in
+Events of steps that simply begin and complete hold nothing that the step's record does not. The writer writes them in
 bulk, at most 200 ms later, and a run that was killed meanwhile gets them from its records when it is claimed.
 """
 
@@ -56,7 +56,7 @@ class SqliteWorkflowWriter(Points):
     """Records steps, metrics and events of any number of workflow runs from one event loop.
 
     Whoever calls holds the run's lease. A lease that was taken away, or a disk that is full, ends all writing
-    with that lease; other runs go on.
+    with that lease; other runs continue.
     """
 
     def __init__(self, database: Path) -> None:
@@ -155,7 +155,7 @@ class SqliteWorkflowWriter(Points):
     # -- runs --
 
     def heartbeat(self, lease: Lease) -> None:
-        """A sign of life, for other hosts."""
+        """Show other hosts that the owner is alive."""
         self._check(lease)
         try:
             found = self._connection.execute(
@@ -168,7 +168,7 @@ class SqliteWorkflowWriter(Points):
             raise self._refuse(lease, self._lost(lease))
 
     def set_output(self, lease: Lease, output: bytes) -> None:
-        """Keep what the handler returned; the run goes on."""
+        """Keep what the handler returned; the run continues."""
         self._check(lease)
         with Transaction(self._connection, self._database) as connection:
             check_lease(connection, lease)
@@ -203,8 +203,6 @@ class SqliteWorkflowWriter(Points):
         if self._checkpoint is not None:
             await asyncio.wait([self._checkpoint])
         self._connection.close()
-
-    # -- within --
 
     def _end(
         self,
@@ -291,7 +289,7 @@ class SqliteWorkflowWriter(Points):
                 pages = group.pages()
                 group.write(self._connection, self._leased)
             self.commits += 1
-        except (sqlite3.Error, OverflowError, ValueError) as error:  # whoever waits must be told
+        except (sqlite3.Error, OverflowError, ValueError) as error:  # those who wait must learn of it
             for lease in {lone.lease} if lone is not None else group.leases():
                 self._refuse(lease, not_written(self._database, error))
         if lone is None:
