@@ -22,7 +22,7 @@ def work_page(table: WorkTable, title: str) -> str:
         title=title,
         table=table,
         datasets=len({line.dataset for line in table.lines}),
-        columns=FIGURE_COLUMNS,
+        columns=[column for column in FIGURE_COLUMNS if column.heading not in OUTCOMES],  # they have bars
         outcomes=[outcome.value for outcome in OUTCOMES],
     )
 
