@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from benchwright.benchmarks._fields import at_path
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._template import Template, load_template
@@ -50,8 +52,7 @@ class FewShot:
     """Fields of the prompt that do not count when a row is compared with an example."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """Examples picked from a pool."""
 
     examples: tuple[Example, ...]

@@ -12,14 +12,14 @@ import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.benchmarks._registered import forget
 
 
-@dataclass(frozen=True, slots=True)
-class _Neighbour:
+class _Neighbour(Struct, frozen=True):
     folder: Path
     file: Path
     version: tuple[int, int]

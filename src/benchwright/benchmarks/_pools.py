@@ -14,7 +14,9 @@ The benchmark's `filters` hold for its dataset and for another split of it, not 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from benchwright.benchmarks._examples import FewShotSource
 from benchwright.benchmarks._fields import check_filters
@@ -26,8 +28,7 @@ _SEEN_ROWS = 16
 _OWN_SOURCE = "give the examples a source of their own with fewshot_dataset="
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(Struct, frozen=True):
     """Rows that examples may be taken from."""
 
     rows: list[Row]

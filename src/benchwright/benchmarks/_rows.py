@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace as replace_struct
+
 from benchwright.benchmarks._doubts import cut_conversations, definition_doubts, missing_answers
 from benchwright.benchmarks._examples import FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
@@ -82,8 +85,7 @@ class RowSettings:
         return cls(**{**values, "model_type": model_type})
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedRow:
+class NumberedRow(Struct, frozen=True):
     """One row of one repeat."""
 
     index: int
@@ -94,8 +96,7 @@ class NumberedRow:
     """The row after field mapping. Repeats share it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskableRows:
+class AskableRows(Struct, frozen=True, kw_only=True):
     """Rows that are ready to be sent: read once, counted, with compiled prompts. Iterating gives them in order."""
 
     spec: BenchmarkSpec
@@ -149,7 +150,7 @@ class AskableRows:
         before it echoes a prompt."""
         settings = self.settings if generation is None else replace(self.settings, generation=generation)
         strategy = _strategy(self.spec, settings, self.prompts, echo_tokens)
-        return replace(self, settings=settings, strategy=strategy)
+        return replace_struct(self, settings=settings, strategy=strategy)
 
     def problems(self) -> Iterator[BenchwrightError]:
         """What makes a run senseless though every row can be used."""

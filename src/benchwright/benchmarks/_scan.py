@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field
 
 from benchwright.benchmarks._fields import check_filters, column_reader
 from benchwright.benchmarks._missing_fields import is_blank
@@ -29,8 +31,7 @@ WATCHED_ROWS = 500_000
 """Repetition is looked for among this many rows: their hashes take some 40 MB, and memory stays bounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScannedRow:
+class ScannedRow(Struct, frozen=True):
     """One row that can be used."""
 
     index: int
@@ -45,8 +46,7 @@ class ScannedRow:
     """Its candidates, where candidates are ranked."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowScan:
+class RowScan(Struct, frozen=True):
     """What a pass over all rows found."""
 
     rows: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Iterator, Mapping
-from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.core import ConfigError
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 _CONTRACT = 'return a dict such as {"correct": True}: text keys, bool or number values (None: no score)'
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidScores:
+class InvalidScores(Struct, frozen=True):
     """What a scorer returned was not a dict of scores."""
 
     message: str

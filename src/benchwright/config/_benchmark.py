@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct, field
 
 from benchwright.config._evaluations.builtin import BuiltinBenchmark, read_builtin
 from benchwright.config._evaluations.code import CodeBenchmark, read_code
@@ -35,8 +37,7 @@ _BENCHMARK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkConfig:
+class BenchmarkConfig(Struct, frozen=True):
     """A benchmark as the configuration file names it."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from benchwright.config._benchmark import BenchmarkConfig, read_benchmark, read_run_defaults
 from benchwright.config._model import ModelConfig, read_model
@@ -28,8 +29,7 @@ FOREIGN_NAMES = ("quantiles.toml", ".quantiles.toml")
 _TABLES = ("benchmarks", "models", "run")
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
+class ConfigFile(Struct, frozen=True):
     """A configuration file, parsed and checked."""
 
     path: Path

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from benchwright.config._foreign_keys import FOREIGN_KEYS, translate
 from benchwright.config._profiles import DEFAULT_PROFILE_URL, Profile

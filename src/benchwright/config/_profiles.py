@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from benchwright.core import Api, ConfigError, Route
 
@@ -10,8 +10,7 @@ DEFAULT_PROFILE_URL = "http://localhost:8080"
 """Where a profile's server is by default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """How to call one kind of server."""
 
     name: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from benchwright.core import ConfigError
 
@@ -20,8 +22,7 @@ RANDOM_NOTE = "answers at random, the same for the same seed, prompt and repeat"
 """The note of a run on a random model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Struct, frozen=True):
     """Where a provider's OpenAI-compatible routes are."""
 
     url: str

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.core import LEFT_OUT, JsonValue, TooDeepError, load_json, suggest
 
@@ -67,8 +69,7 @@ _TYPES: dict[Kind, tuple[type, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A name users type, and which values it takes.
 
     >>> Setting("limit", "int", "rows to evaluate", least=1).check(0)

@@ -6,12 +6,12 @@ is one row here, its reader in `datasets/_readers`, and one row in the manual.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePath
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class DataFormat:
+
+class DataFormat(Struct, frozen=True):
     """A format of data files."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core._json import JsonValue
 
@@ -12,8 +13,7 @@ DifferenceKind: TypeAlias = Literal["changed", "added", "removed"]
 """What became of a field."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonDifference:
+class JsonDifference(Struct, frozen=True):
     """One place where two JSON values differ."""
 
     path: str

@@ -6,8 +6,9 @@ Those made for every sample are named tuples: as frozen as a frozen dataclass, a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core._json import JsonObject, JsonValue
 from benchwright.core._record_columns import RecordColumns
@@ -76,8 +77,7 @@ class TokenUsage(NamedTuple):
     """Whether the server counted or we did."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestFailure:
+class RequestFailure(Struct, frozen=True):
     """Why a request gave no usable reply."""
 
     kind: FailureKind
@@ -88,8 +88,7 @@ class RequestFailure:
     """Status of the last attempt, if there was an answer at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class EchoedTokens:
+class EchoedTokens(Struct, frozen=True):
     """The `logprobs` object of a completions reply with `echo`, as the server sent it."""
 
     tokens: list[str]

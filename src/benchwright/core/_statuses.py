@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias, cast
+
+from msgspec import Struct
 
 from benchwright.core._errors import BenchwrightError
 
@@ -52,8 +53,7 @@ StepStatus: TypeAlias = Literal["running", "completed", "failed", "interrupted"]
 """Where a step of a workflow stands."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class Status(Struct, frozen=True, kw_only=True):
     """What a status means."""
 
     live: bool = False

@@ -7,11 +7,11 @@ file in `benchmarks/_strategies`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StrategyFacts:
+class StrategyFacts(Struct, frozen=True, kw_only=True):
     """What all rooms may know about a strategy."""
 
     name: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from benchwright.core import BenchwrightError, DatasetError, UsageError, is_hub_uri, suggest
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
@@ -15,8 +16,7 @@ from benchwright.datasets._program import ProgramSource
 from benchwright.plugins import Registry, check_function
 
 
-@dataclass(frozen=True, slots=True)
-class FetchResult:
+class FetchResult(Struct, frozen=True):
     """A fetched dataset."""
 
     path: Path

@@ -8,10 +8,11 @@ makes a different dataset.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TypeAlias, cast
+
+from msgspec import Struct
 
 from benchwright.core import (
     DATA_FORMATS,
@@ -49,8 +50,7 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FileSource:
+class FileSource(Struct, frozen=True):
     """A stored file and its reader."""
 
     file: StoredFile

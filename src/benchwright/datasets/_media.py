@@ -8,10 +8,11 @@ from __future__ import annotations
 import base64
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.core import DatasetError, Row, load_json, suggest
 from benchwright.datasets._local import local_path, scheme_of
@@ -46,8 +47,7 @@ class MediaError(DatasetError):
         return self._reason() if callable(self._reason) else self._reason
 
 
-@dataclass(frozen=True, slots=True)
-class MediaItem:
+class MediaItem(Struct, frozen=True):
     """One image, video or sound that a row names."""
 
     kind: MediaKind
@@ -60,8 +60,7 @@ class MediaItem:
     """The file on this machine, absolute; None for an address."""
 
 
-@dataclass(frozen=True, slots=True)
-class MediaFile:
+class MediaFile(Struct, frozen=True):
     """What is known of a file before it is read."""
 
     format: MediaFormat

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 MediaKind: TypeAlias = Literal["image", "video", "audio"]
 """What a model is shown besides text."""
@@ -19,8 +20,7 @@ TAIL_BYTES = 12 * 1024
 """How far from the end of a file to look for the end of its picture: other data may follow it."""
 
 
-@dataclass(frozen=True, slots=True)
-class MediaFormat:
+class MediaFormat(Struct, frozen=True):
     """A file format. Some hold pictures or sound alone, containers hold either."""
 
     name: str

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
+
+from msgspec import Struct
+from msgspec import field as struct_field
 
 from benchwright.core import DatasetError, Row, suggest
 
 _LISTED = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Consecutive rows of a dataset."""
 
     rows: list[Row]
@@ -84,15 +86,14 @@ class Trouble(NamedTuple):
     """The field at fault, if it is one field."""
 
 
-@dataclass(slots=True)
-class Chunk:
+class Chunk(Struct):
     """Some rows that a reader hands over together, and the bad ones between them."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Row] = struct_field(default_factory=list)
     """Good rows, as the data has them."""
-    lines: list[int] = field(default_factory=list)
+    lines: list[int] = struct_field(default_factory=list)
     """Where each good row starts."""
-    troubles: list[Trouble] = field(default_factory=list)
+    troubles: list[Trouble] = struct_field(default_factory=list)
     """Bad rows in the order of the data. Their place among the good ones is known, so that a limit
     reached before a bad row never reports it, however the data was cut into chunks."""
 

@@ -4,9 +4,8 @@ errors in which the OpenAI-compatible routes send them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import orjson
+from msgspec import Struct
 
 from benchwright.core import EchoedTokens, JsonObject, JsonValue, Route
 from benchwright.demo._logprobs import Reader
@@ -14,8 +13,7 @@ from benchwright.demo._words import count_tokens, split_tokens, token_offsets
 from benchwright.endpoints import SERVED_BY_DEMO
 
 
-@dataclass(slots=True)
-class DemoChoice:
+class DemoChoice(Struct):
     """One answer of the demo model."""
 
     text: str
@@ -32,8 +30,7 @@ class DemoChoice:
     """The stop text that ended it, which OpenAI's routes leave out and TGI keeps."""
 
 
-@dataclass(slots=True)
-class DemoCompletion:
+class DemoCompletion(Struct):
     """What the demo model makes of one request."""
 
     choices: list[DemoChoice]

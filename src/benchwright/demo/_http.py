@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MAX_HEAD_BYTES = 64 * 1024
 """Request line and headers together."""
@@ -31,8 +32,7 @@ class BadHttpError(Exception):
         self.message = message
 
 
-@dataclass(slots=True)
-class HttpRequest:
+class HttpRequest(Struct):
     """One request, complete."""
 
     method: str

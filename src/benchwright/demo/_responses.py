@@ -6,10 +6,10 @@ waiting.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from time import time
 
 import orjson
+from msgspec import Struct, field
 
 from benchwright.core import ROUTE_PATHS, JsonObject, Route, encode_json
 from benchwright.demo._completions import (
@@ -34,8 +34,7 @@ _READABLE = ("/models", "/health", "/stats")
 _PAGE = b"<!doctype html><html><head><title>502</title></head><body><h1>Bad gateway</h1></body></html>\n"
 
 
-@dataclass(slots=True)
-class Response:
+class Response(Struct):
     """What to write, and when."""
 
     pieces: list[bytes]
@@ -48,8 +47,7 @@ class Response:
     """Seconds between pieces."""
 
 
-@dataclass(slots=True)
-class Counters:
+class Counters(Struct):
     """What a server has seen."""
 
     requests: int = 0
@@ -73,7 +71,7 @@ class Counters:
 
     def as_json(self) -> JsonObject:
         """For GET /stats."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 class Responder:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from msgspec import Struct
 
 from benchwright.core import Api, ConfigError, WireFormat, is_secret_name, public_url, url_owner
 from benchwright.endpoints._wires.formats import wire_format
@@ -16,8 +17,7 @@ _TRITON_MODEL = re.compile(r"/v2/models/([^/]+)(?:/versions/[^/]+)?$")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """A base URL in canonical form."""
 
     scheme: str

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from msgspec import Struct
+
 from benchwright.core import EchoedTokens, JsonObject, ModelReply, ModelRequest, completions_body, encode_json
 from benchwright.endpoints._echo_checks import (
     CURE_OTHER_SERVER,
@@ -54,8 +56,7 @@ class EchoProfile:
     """What a reader of the results should know."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Findings:
+class _Findings(Struct, frozen=True):
     """What came of one stem."""
 
     pairs: list[TokenPair]

@@ -10,8 +10,9 @@ all tokens are about equally probable.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+
+from msgspec import Struct
 
 from benchwright.core import BenchwrightError
 
@@ -23,8 +24,7 @@ NOISE = 0.5
 """Nats; batching may move a number by less than this from one request to the next."""
 
 
-@dataclass(frozen=True, slots=True)
-class EchoedPrompt:
+class EchoedPrompt(Struct, frozen=True):
     """A prompt's tokens with their numbers; generated ones left out."""
 
     stem: str
@@ -125,8 +125,7 @@ class EchoRefusedError(BenchwrightError):
     """The server's echoed log-probabilities cannot be used for ranking."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenPair:
+class TokenPair(Struct, frozen=True):
     """One token's log-probability, generated and echoed, with the echo's neighbours."""
 
     generated: float

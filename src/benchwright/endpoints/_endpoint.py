@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
 
 from benchwright.core import JsonValue, ModelReply, ModelRequest, RequestFailure
 
@@ -67,8 +68,7 @@ class TimedEndpoint(OpenEndpoint, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """How an endpoint treats its server."""
 
     limits: bool = True

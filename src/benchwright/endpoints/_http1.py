@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from benchwright.endpoints._transport import TransportFailure
 
@@ -33,8 +34,7 @@ class RawHeaders:
         return self._parsed.get(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """What decides how a reply's body is read."""
 
     status: int

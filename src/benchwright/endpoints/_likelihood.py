@@ -18,8 +18,9 @@ Greedy means: at every position the most probable token, by `top_logprobs`, is t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
+
+from msgspec import Struct
 
 from benchwright.core import BenchwrightError, EchoedTokens
 
@@ -30,8 +31,7 @@ class EmptyContinuationError(BenchwrightError, ValueError):
     """Echoed tokens in which no continuation with a log-probability can be found."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceLikelihood:
+class ChoiceLikelihood(Struct, frozen=True):
     """How probable a continuation is."""
 
     logprob: float
@@ -67,8 +67,7 @@ def continuation_likelihood(
     return _sum(echoed, first, after, straddling)
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedTokens:
+class AlignedTokens(Struct, frozen=True):
     """Echoed tokens on the ruler of the prompt."""
 
     starts: Sequence[int | None]

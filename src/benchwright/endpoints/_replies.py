@@ -14,9 +14,10 @@ object). A value of another type in any of these places is no reply (`BadReply`)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.core import (
     EchoedTokens,
@@ -32,8 +33,7 @@ from benchwright.endpoints._settings import SERVED_BY_DEMO
 from benchwright.endpoints._transport import Stamps
 
 
-@dataclass(frozen=True, slots=True)
-class BadReply:
+class BadReply(Struct, frozen=True):
     """JSON that is no reply of the route."""
 
     message: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from benchwright.core import CallTimes, FailureKind
 
@@ -78,8 +79,7 @@ class Headers(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class HttpReply:
+class HttpReply(Struct):
     """A complete HTTP reply."""
 
     status: int

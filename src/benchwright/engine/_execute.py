@@ -6,8 +6,9 @@ import asyncio
 import time
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass
 from itertools import chain, cycle, islice
+
+from msgspec import Struct
 
 from benchwright.benchmarks import Answer, AskableRows
 from benchwright.core import ModelReply, ModelRequest, Outcome, RunFailedError, SampleRecord, encode_sample
@@ -74,8 +75,7 @@ _HOPELESS = 20
 the rest would fail the same way, and may cost money."""
 
 
-@dataclass(slots=True)
-class RunParts:
+class RunParts(Struct):
     """What a run works with, put together once."""
 
     worker: SampleWorker

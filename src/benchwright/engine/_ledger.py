@@ -7,10 +7,10 @@ number among equal requests. Failed replies are recorded for this run but never 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import orjson
+from msgspec.structs import replace
 
 from benchwright.benchmarks import estimate_tokens
 from benchwright.core import (

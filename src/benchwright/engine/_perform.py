@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from benchwright.config import resolve_headers
 from benchwright.core import (
@@ -52,8 +54,7 @@ _ESTIMATED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Performed:
+class Performed(Struct, frozen=True):
     """What one start of a run came to."""
 
     summary: RunSummary

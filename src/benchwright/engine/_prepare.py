@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.benchmarks import (
     AskableRows,
@@ -28,8 +29,7 @@ from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A run that is ready to start."""
 
     settings: RunSettings

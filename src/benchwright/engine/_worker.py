@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from time import time
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.benchmarks import Answer, AskableRows, Asking
 from benchwright.core import CallRecord, Route, Row, SampleRecord, encode_json, redact
@@ -37,8 +38,7 @@ class OpenSample(NamedTuple):
     """Its finished calls, which are paid for."""
 
 
-@dataclass(slots=True)
-class RunContext:
+class RunContext(Struct):
     """What the samples of one run share."""
 
     stop: Stop

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from benchwright.core import loading_code
 
 
-@dataclass(frozen=True, slots=True)
-class PluginEntry:
+class PluginEntry(Struct, frozen=True):
     """An entry point that an installed package declares. Finding it imports nothing of the package."""
 
     name: str
@@ -29,8 +29,7 @@ class PluginEntry:
         return f"{self.name!r} of {self.package or 'an unnamed package'}{origin}"
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedPlugin:
+class LoadedPlugin(Struct, frozen=True):
     """An entry point whose target could be imported."""
 
     entry: PluginEntry
@@ -39,8 +38,7 @@ class LoadedPlugin:
     """The object it points to; the room that loads it decides whether it is usable."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenPlugin:
+class BrokenPlugin(Struct, frozen=True):
     """An entry point that could not be imported. A value, so that one broken package stops no other."""
 
     entry: PluginEntry

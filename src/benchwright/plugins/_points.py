@@ -6,11 +6,10 @@ a test compares the two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionPoint:
+class ExtensionPoint(Struct, frozen=True):
     """One kind of thing that a package can add."""
 
     kind: str

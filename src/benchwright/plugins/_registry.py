@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from benchwright.core import BenchwrightError, UsageError, normalise_name
 from benchwright.plugins._discovery import BrokenPlugin, PluginEntry, find_plugins, load_plugin
@@ -18,8 +19,7 @@ from benchwright.plugins._points import extension_point
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledPlugin(Generic[T]):
+class InstalledPlugin(Generic[T], Struct, frozen=True):
     """One entry of an installed package, loaded and checked."""
 
     kind: str

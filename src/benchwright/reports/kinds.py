@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
 
 from benchwright.core import JsonObject
 from benchwright.reports.terminal.overview import run_overview
@@ -38,8 +39,7 @@ class View(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class KindReports:
+class KindReports(Struct, frozen=True):
     """The views of one kind of run, and how the terminal shows them."""
 
     view: Callable[[RunRecord], RunView]

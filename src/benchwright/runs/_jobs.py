@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.core import BenchwrightError, RunOwnedError, RunStatus, RunSummary, UsageError
 from benchwright.demo import DemoSettings
@@ -27,8 +29,7 @@ _MANY_SAMPLES = 100_000
 """So many are indexed after the run, a few microseconds each; fewer when somebody first filters them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One run, on record and prepared."""
 
     run: RunRecord
@@ -43,8 +44,7 @@ class Job:
     """What watchers call it; None: the benchmark's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """What became of a job."""
 
     job: Job

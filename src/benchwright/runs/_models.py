@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.benchmarks import Generation
 from benchwright.config import (
@@ -45,8 +47,7 @@ DEFAULT_PARALLELISM = 16
 """Samples in flight when nobody says otherwise: polite to a small server, enough for a laptop."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenModel:
+class ChosenModel(Struct, frozen=True):
     """A model, ready to be opened, and what its requests say."""
 
     endpoint: ModelSettings

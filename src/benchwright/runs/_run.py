@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import ConfigFile, RunOptions
@@ -177,8 +179,7 @@ def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """One run as requested, before anything was read."""
 
     spec: BenchmarkSpec

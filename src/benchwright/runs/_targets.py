@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from benchwright.benchmarks import (
     BUILTIN_EVALUATIONS,
@@ -128,8 +130,7 @@ def _frozen(definition: NoCodeBenchmark, config: ConfigFile) -> NoCodeBenchmark:
     return freeze_nocode(definition)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """One benchmark to run."""
 
     spec: BenchmarkSpec

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from benchwright.core import BenchwrightError, ConfigError, JsonObject, suggest
 
 _ALIASES = {"api_key_name": "api_key", "max_tokens": "max_new_tokens"}
@@ -136,8 +138,7 @@ class JudgeConfig:
         raise ConfigError(f'judge: "{name}" is {value!r}; expected {kind} of {limit}')
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeCall:
+class JudgeCall(Struct, frozen=True):
     """One question to a judge, complete."""
 
     config: JudgeConfig

@@ -7,9 +7,10 @@ templates.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct, field
 
 from benchwright.core import (
     BenchmarkError,
@@ -32,8 +33,7 @@ class JudgeTemplateError(BenchwrightError, KeyError):
     __str__ = Exception.__str__  # KeyError would show the text in quotation marks
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeTemplate:
+class JudgeTemplate(Struct, frozen=True):
     """A question to a judge."""
 
     text: str

@@ -8,8 +8,9 @@ import signal
 import socket
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.core import RUN_STATUSES, BenchwrightError, RunOwnedError, UsageError
 from benchwright.store import Owner, RunRecord, Store
@@ -18,8 +19,7 @@ _PATIENCE_S = 15.0
 """How long a process may take to stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Canceled:
+class Canceled(Struct, frozen=True):
     """What canceling a run did."""
 
     run_id: int
@@ -30,8 +30,7 @@ class Canceled:
     """What the user must know."""
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Struct, frozen=True):
     """What deleting a run did."""
 
     run_id: int

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from benchwright.core import RunKind, UsageError, kind_title
 from benchwright.reports import (
@@ -25,8 +27,7 @@ from benchwright.sdk._cancel_and_remove import Canceled, cancel_benchmark, cance
 from benchwright.store import RunRecord, Store
 
 
-@dataclass(frozen=True, slots=True)
-class KindRow:
+class KindRow(Struct, frozen=True):
     """One kind of run."""
 
     name: RunKind

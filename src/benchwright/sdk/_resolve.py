@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+from msgspec import Struct
 
 from benchwright.config import SUITE_SUFFIXES, ConfigFile, RunOptions, SuiteOptions, find_config
 from benchwright.runs import Target, find_targets
@@ -19,16 +20,14 @@ if TYPE_CHECKING:  # rooms of suites and programs are loaded for targets that ma
     from benchwright.workflows import ProgramPlan
 
 
-@dataclass(frozen=True, slots=True)
-class Benchmarks:
+class Benchmarks(Struct, frozen=True):
     """Benchmarks that Python code, a table of the configuration, or a package defines."""
 
     targets: tuple[Target, ...]
     """In order of definition."""
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
+class Questions(Struct, frozen=True):
     """A file of questions, or a dataset by its URI."""
 
     target: Target
@@ -40,16 +39,14 @@ class Questions:
         return (self.target,)
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """A command of the configuration."""
 
     plan: ProgramPlan
     """What is started."""
 
 
-@dataclass(frozen=True, slots=True)
-class Workflow:
+class Workflow(Struct, frozen=True):
     """A Python file with workflows."""
 
     plan: ProgramPlan

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.core import VERSION, JsonObject, RunKind, RunStatus, load_json
 from benchwright.server import _requests as requests
@@ -16,8 +17,7 @@ from benchwright.server._state import ServerState
 from benchwright.store import Owner, StepRequest
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One request, parsed and checked."""
 
     path: Mapping[str, int]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
@@ -26,8 +26,7 @@ LARGEST_NUMBER = 2**53 - 1
 """Largest number that every JSON reader keeps exactly."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A query parameter."""
 
     name: str
@@ -49,8 +48,7 @@ _STATUS = Query("status", str, None, "only steps with this status", tuple(STEP_S
 _KIND = Query("kind", str, None, "only runs of this kind", tuple(RUN_KINDS))
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """One route."""
 
     method: str

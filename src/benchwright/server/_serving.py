@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from benchwright.core import UsageError
 from benchwright.server._app import build_app
@@ -27,8 +28,7 @@ _GRACE_S = 5
 _LOOPBACK = ("127.0.0.1", "::1")
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAddress:
+class ServerAddress(Struct, frozen=True):
     """Where a server listens, and its token."""
 
     url: str
@@ -63,8 +63,7 @@ class ServerSettings:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _Listening:
+class _Listening(Struct, frozen=True):
     server: Any
     bound: socket.socket
     address: ServerAddress

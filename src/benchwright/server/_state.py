@@ -8,7 +8,8 @@ import socket
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from benchwright.core import Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
@@ -19,8 +20,7 @@ MOST_DATASETS = 64
 """Most resolved datasets kept; the least recently used one is closed first."""
 
 
-@dataclass(slots=True)
-class _Client:
+class _Client(Struct):
     process: Owner
     """The process, as it named itself."""
     seen: float

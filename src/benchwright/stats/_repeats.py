@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import comb, fsum, sqrt
+
+from msgspec import Struct
 
 from benchwright.stats._intervals import mean_interval
 from benchwright.stats._summary import ScoreSummary
@@ -61,8 +62,7 @@ _ANSWER = ("extracted", "parsed_response")
 are equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatSummary:
+class RepeatSummary(Struct, frozen=True):
     """One figure over the repeats of each row."""
 
     scored: ScoreSummary | None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from benchwright.stats._intervals import FEWEST, Interval
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreSummary:
+class ScoreSummary(Struct, frozen=True):
     """The statistics of one metric."""
 
     count: int

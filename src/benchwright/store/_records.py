@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunKind, RunStatus
 from benchwright.store._texts import load_json
 
@@ -103,8 +105,7 @@ class SampleSteps(NamedTuple):
     """Reply to the sample's last call, if it made one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """Something that happened to a run."""
 
     kind: str

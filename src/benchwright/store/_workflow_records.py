@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 from benchwright.core import JsonObject, StepStatus
 
@@ -14,8 +15,7 @@ InputChange: TypeAlias = Literal["fail", "rerun"]
 """What to do when a step's input is not the recorded one: refuse, or supersede the old step and keep it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(Struct, frozen=True):
     """The right to write to one workflow run, until somebody else takes it."""
 
     run_id: int
@@ -24,8 +24,7 @@ class Lease:
     """A random word that the run's record holds too; a writer whose word is no longer there is refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowStep:
+class WorkflowStep(Struct, frozen=True):
     """One step as recorded."""
 
     id: int
@@ -71,8 +70,7 @@ class BeginDecision(NamedTuple):
     """Earlier attempts of this generation that failed, also those before a kill."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricPoint:
+class MetricPoint(Struct, frozen=True):
     """One value of a metric, as it was emitted."""
 
     id: int
@@ -93,8 +91,7 @@ class MetricPoint:
     """Wall clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricTotals:
+class MetricTotals(Struct, frozen=True):
     """All points of one metric of a run, summed up."""
 
     count: int
@@ -127,8 +124,7 @@ class MetricTotals:
         return cls(**{"mean" if name == "value" else name: value for name, value in record.items()})
 
 
-@dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
+class Page(Generic[T], Struct, frozen=True):
     """Part of a list."""
 
     items: list[T] = field(default_factory=list)

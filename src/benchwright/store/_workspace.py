@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.core import NotFoundError, UsageError, make_private, own_ancestors, refuse_foreign
 
@@ -22,8 +23,7 @@ _NETWORK = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(Struct, frozen=True):
     """A folder whose `.benchwright/` holds the database and the run folders."""
 
     root: Path

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import RunOptions, SuiteOptions
@@ -14,8 +15,7 @@ from benchwright.suites._run import planned_suite
 from benchwright.suites._suite import Suite
 
 
-@dataclass(frozen=True, slots=True)
-class PairCheck:
+class PairCheck(Struct, frozen=True):
     """What was found out about one pair."""
 
     model: str
@@ -28,8 +28,7 @@ class PairCheck:
     """Whether a run could start: nothing is wrong, or only rows that it may leave out."""
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteCheck:
+class SuiteCheck(Struct, frozen=True):
     """What was found out about a suite."""
 
     pairs: tuple[PairCheck, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from benchwright.config import settings_of
 from benchwright.core import ConfigError, JsonObject, is_data_file, suggest
@@ -25,8 +26,7 @@ _REPEATS = {"n": "repeats", "k": "pass_k"}
 _UPSTREAM = ("type", "reader_cfg", "infer_cfg", "eval_cfg")
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteDataset:
+class SuiteDataset(Struct, frozen=True):
     """One dataset of a suite."""
 
     where: str

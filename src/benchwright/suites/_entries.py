@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.config import ModelConfig, Setting, read_model_entry
 from benchwright.core import ConfigError, JsonObject, NotFoundError, suggest
@@ -50,8 +51,7 @@ def list_of(where: str, value: object, example: str) -> list[object]:
     raise ConfigError(f"{where} is {found}; expected a list, as in {example}")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A file that a suite names."""
 
     path: str
@@ -88,8 +88,7 @@ def _near(path: Path) -> str:
     return suggest(path.name, names)
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteModel:
+class SuiteModel(Struct, frozen=True):
     """One model of a suite."""
 
     where: str

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace as replace_struct
 
 from benchwright.benchmarks import QuestionOptions
 from benchwright.config import HARMLESS
@@ -19,8 +21,7 @@ from benchwright.store import RunRecord, Store
 from benchwright.suites._pairs import Pair
 
 
-@dataclass(frozen=True, slots=True)
-class PairTask:
+class PairTask(Struct, frozen=True):
     """One model on one dataset: a run to start, to resume, or to score again."""
 
     model: str
@@ -93,13 +94,13 @@ def named_by(source: RunRecord, plan: Plan) -> Plan:
     name = RunSettings.from_json(source.settings).endpoint.model_id
     endpoint = replace(settings.endpoint, model_id=name)
     generation = settings.generation.but(model=name)
-    return replace(plan, settings=replace(settings, endpoint=endpoint, generation=generation))
+    return replace_struct(plan, settings=replace(settings, endpoint=endpoint, generation=generation))
 
 
 def rescored(plan: Plan, source: RunRecord, label: str) -> Plan:
     """The plan of a run that scores what `source` asked, by the rules of `plan`."""
     settings = replace(plan.settings, rescored_from=source.id, infer_only=False, num_warmups=0)
-    return replace(plan, settings=settings, label=label)
+    return replace_struct(plan, settings=settings, label=label)
 
 
 def _changes(before: RunSettings, now: RunSettings, *, scoring: bool) -> list[str]:

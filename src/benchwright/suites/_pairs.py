@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace as replace_struct
+
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, is_question_file, load_questions
 from benchwright.config import ConfigFile, RunOptions, layered
 from benchwright.core import BenchwrightError, ConfigError, UsageError, canonical_json
@@ -40,8 +43,7 @@ class Pair:
     """Its run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """What a suite comes to."""
 
     pairs: tuple[Pair, ...]
@@ -50,8 +52,7 @@ class Pairs:
     """What is worth saying before they run."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Dataset:
+class _Dataset(Struct, frozen=True):
     """One benchmark of one entry."""
 
     label: str
@@ -211,7 +212,7 @@ def _named(found: _Dataset, labels: dict[str, bytes], where: str, notes: list[st
     same = canonical_json(
         [target.reload, target.spec.key, target.questions, target.nocode, dict(found.run), str(found.folder)]
     )
-    return replace(found, label=_unique(found.label, same, labels, where, notes, "dataset"))
+    return replace_struct(found, label=_unique(found.label, same, labels, where, notes, "dataset"))
 
 
 def _unique(
@@ -245,7 +246,7 @@ def _plan(
         options = replace(options, model=model.name)
         if model.config is not None:
             known = config if config is not None else ConfigFile(suite.path)
-            config = replace(known, models={**known.models, model.name: model.config})
+            config = replace_struct(known, models={**known.models, model.name: model.config})
     effective = options.over(said)
     try:
         chosen = (
@@ -261,7 +262,7 @@ def _plan(
         settings = replace(settings, output_dir=str(folder))
     settings = replace(settings, cwd=str(dataset.folder), model_name=name)
     plan = Plan(dataset.target.spec, settings, folder, f"{dataset.label} on {name}")
-    return name, replace(plan, overwrite=bool(effective.overwrite))
+    return name, replace_struct(plan, overwrite=bool(effective.overwrite))
 
 
 def _same(plan: tuple[str, Plan]) -> bytes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.core import BenchwrightError, JsonObject, NotFoundError, suggest, worst_exit_code
 from benchwright.reports import SideBySide, SideRun, side_by_side
@@ -14,8 +15,7 @@ from benchwright.store import Store
 INTERRUPTED = 130
 
 
-@dataclass(frozen=True, slots=True)
-class PairResult:
+class PairResult(Struct, frozen=True):
     """One model on one dataset."""
 
     model: str
@@ -51,8 +51,7 @@ class PairResult:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteResult:
+class SuiteResult(Struct, frozen=True, kw_only=True):
     """Every pair of a suite."""
 
     name: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from benchwright.config import SUITE_SETTINGS, checked_mode, checked_summarizer, read_document, settings_of
 from benchwright.core import ConfigError, JsonObject, UsageError, suggest
@@ -59,8 +60,7 @@ _RUN = known_settings((*settings_of("suite"), *SUITE_SETTINGS))
 _SUITE_NAMES = frozenset(setting.name for setting in SUITE_SETTINGS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class Suite(Struct, frozen=True, kw_only=True):
     """What a suite file says, checked as far as that goes without opening its data."""
 
     path: Path

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace as replace_struct
 
 from benchwright.config import RESUME_OVERRIDES, RunOptions, SuiteOptions
 from benchwright.core import NotFoundError
@@ -29,8 +32,7 @@ Finished = Callable[[PairResult], None]
 """Called with every pair when it ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A pair with its job."""
 
     pair: PairTask
@@ -81,7 +83,7 @@ def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
             plans.append(rescored(again, source, each.label))
         else:
             plan = named_by(source, each.plan)
-            refuse_other(replace(each, plan=plan), source, scoring=False)
+            refuse_other(replace_struct(each, plan=plan), source, scoring=False)
             plans.append(rescored(plan, source, each.label))
     return [Task(each, job) for each, job in zip(pairs, queue_plans(store, plans), strict=True)]
 
@@ -137,7 +139,7 @@ def _resumed(store: Store, each: PairTask, options: RunOptions) -> Job:
     refuse_other(each, run, scoring=run.id == each.run_id and not _infers(store, run.id))
     overrides = {name: getattr(options, name) for name in RESUME_OVERRIDES}
     job = claimed(store, run, overrides=overrides, label=each.label)
-    return replace(job, run=replace(job.run, error=run.error))
+    return replace_struct(job, run=replace(job.run, error=run.error))
 
 
 def _infers(store: Store, run_id: int) -> bool:

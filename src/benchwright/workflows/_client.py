@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
+from msgspec import Struct
+
 from benchwright.core import JsonObject, JsonValue, load_exact_json, load_json
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._environment import DEFAULT_BASE_URL, read_environment
@@ -39,8 +41,7 @@ class RunRecord:
     """What its handler returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepParams:
+class StepParams(Struct, frozen=True):
     """A step for `BenchwrightRun.step`."""
 
     key: str
@@ -93,8 +94,7 @@ class WorkflowClient(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class BenchwrightRun:
+class BenchwrightRun(Struct, frozen=True):
     """A run that a client has created."""
 
     client: WorkflowClient

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from msgspec import Struct, field
 
 from benchwright.core import DatasetError, JsonObject, JsonValue, Row
 from benchwright.workflows._concurrency import OnWorkerError, YieldOrder, iter_async_with_concurrency
@@ -32,8 +33,7 @@ class RowError(DatasetError):
     """A row does not fit its type."""
 
 
-@dataclass(slots=True)
-class DatasetStats:
+class DatasetStats(Struct):
     """What the last pass over a dataset did."""
 
     read: int = 0

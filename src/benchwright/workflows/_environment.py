@@ -8,9 +8,10 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.core import VERSION, JsonObject, JsonValue, UsageError, load_exact_json
 from benchwright.store import Lease
@@ -22,8 +23,7 @@ _PREFIXES = ("BENCHWRIGHT_", "QUANTILES_")
 """The second is for programs written against an older interface of the same shape."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What the environment says."""
 
     run_id: int | None

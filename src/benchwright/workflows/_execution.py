@@ -7,9 +7,10 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from benchwright.core import BenchwrightError, JsonValue, RunStatus, UsageError
 from benchwright.store import HEARTBEAT_S
@@ -38,8 +39,7 @@ class RunWorkflow(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowDescriptor:
+class WorkflowDescriptor(Struct, frozen=True):
     """A workflow: `await descriptor.run(input)` runs it, `entrypoint(descriptor)` makes a script of it."""
 
     name: str

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from msgspec import Struct
+
 from benchwright.config import ConfigFile
 from benchwright.core import RUN_STATUSES, VERSION, JsonObject, JsonValue, RunStatus, UsageError
 from benchwright.workflows._scripts import find_script
@@ -72,8 +74,7 @@ class ProgramResult:
 _PYTHON = ("python", "python3")
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramPlan:
+class ProgramPlan(Struct, frozen=True):
     """One program to run as a workflow."""
 
     name: str

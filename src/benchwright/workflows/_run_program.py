@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.config import ConfigFile, read_config
 from benchwright.core import (
@@ -36,8 +38,7 @@ _TOLD = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "BASE_URL", "TOKEN")
 _OURS = (*_TOLD, "WORKSPACE", "LEASE")
 
 
-@dataclass(frozen=True, slots=True)
-class ServerBeside:
+class ServerBeside(Struct, frozen=True):
     """A server that runs next to a program."""
 
     url: str

@@ -6,10 +6,11 @@ import json
 import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from benchwright.core import JsonObject, JsonValue, NotFoundError, RunKind, RunOwnedError, UsageError, rfc3339
 from benchwright.store import Lease, RunRecord, Store, find_workspace, open_store, this_process
@@ -30,8 +31,7 @@ from benchwright.workflows._local import LocalClient, LocalRecorder
 from benchwright.workflows._recorder import Recorder
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What somebody wants run."""
 
     name: str
@@ -48,8 +48,7 @@ class Asked:
     """Whether to take the run from a live process."""
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """A run that can be executed, or is complete."""
 
     recorder: Recorder

@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from benchwright.core import BenchwrightError
 from benchwright.store import HEARTBEAT_S, Lease, Store
@@ -19,8 +20,7 @@ _SHARE = 20
 """Looking takes at most one part in so many: a run of a million steps is looked at less often."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramProgress:
+class ProgramProgress(Struct, frozen=True):
     """Where a run stands."""
 
     run_id: int
@@ -82,8 +82,7 @@ _GRACE_S = 10.0
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a program ended."""
 
     status: int

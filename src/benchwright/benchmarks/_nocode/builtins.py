@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.config import BuiltinBenchmark, GraderStyle, NoCodeBenchmark
 from benchwright.core import ConfigError, UsageError, suggest
@@ -18,8 +20,7 @@ _ABSTRACT = """\
 Answer with one word: yes, no or maybe."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinEvaluation:
+class BuiltinEvaluation(Struct, frozen=True):
     """One of them."""
 
     description: str

@@ -8,9 +8,11 @@ checks and scorers know one form only. Whatever is not certain is left alone: th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from benchwright.benchmarks._questions.lists import Listed, listed_options, whole_number
 from benchwright.benchmarks._questions.media import columns_of_media, shown_by
@@ -44,8 +46,7 @@ OptionsOf: TypeAlias = Callable[[Row], "Listed | None"]
 """A row to its options with their labels; None where it has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class Layout(Struct, frozen=True, kw_only=True):
     """What a file calls its columns, and how its rows become questions with lettered options."""
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -110,8 +111,7 @@ def _layout_of_text(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
+class _Source(Struct, frozen=True, kw_only=True):
     """Where options stand."""
 
     read: OptionsOf
@@ -210,8 +210,7 @@ def _in_columns(found: Mapping[str, str]) -> OptionsOf:
     return read
 
 
-@dataclass(frozen=True, slots=True)
-class _Answers:
+class _Answers(Struct, frozen=True):
     """Where the right options stand, and how they are written."""
 
     column: str | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.benchmarks._questions.names import LETTERS
 from benchwright.core import TooDeepError, load_json
@@ -14,8 +15,7 @@ _TEXT_KEYS = ("text", "value", "content", "option", "choice", "texts", "choices"
 _LABEL_KEYS = ("label", "key", "id", "letter", "labels", "keys")
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """The options of one row, in order."""
 
     texts: tuple[str, ...]

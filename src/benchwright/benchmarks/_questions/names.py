@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from string import ascii_uppercase
+
+from msgspec import Struct, field
 
 from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._questions.options import QuestionOptions
@@ -19,8 +20,7 @@ BEYOND = "AA"
 """The column of a 27th option, named as spreadsheets name it. It exists to be refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """Where a row keeps what it asks. Names are those after `mapping`."""
 
     question: tuple[str, ...] = ("question",)
@@ -121,8 +121,7 @@ _RIGHT = ("correctanswer", "rightanswer", "bestanswer")
 _WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)(?P<mark>\d{1,2})")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedOptions:
+class NamedOptions(Struct, frozen=True):
     """A right option and wrong ones, each in a column of its own."""
 
     right: str

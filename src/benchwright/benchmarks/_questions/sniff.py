@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from benchwright.benchmarks._questions.layout import Layout, unused_columns
 from benchwright.benchmarks._questions.names import LETTERS, Columns
@@ -12,8 +13,7 @@ from benchwright.core import BadRow, DatasetError, Row, UsageError, listed
 from benchwright.datasets import DatasetReader
 
 
-@dataclass(frozen=True, slots=True)
-class Sniffed:
+class Sniffed(Struct, frozen=True):
     """What the rows show."""
 
     data_type: DataType

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.config._evaluations.sources import read_source
 from benchwright.config._run_settings import RUN_SETTINGS
@@ -23,8 +24,7 @@ _OWN = (
 _ALIASES = {"samples": "limit", "num_samples": "limit", "max_workers": "parallelism"}
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinBenchmark:
+class BuiltinBenchmark(Struct, frozen=True):
     """Which built-in evaluation, and what differs."""
 
     benchmark: str

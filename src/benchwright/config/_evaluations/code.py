@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from benchwright.config._setting import Setting
 from benchwright.config._tables import read_values
@@ -19,8 +20,7 @@ CODE_SETTINGS = (
 """Everything such a table may hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBenchmark:
+class CodeBenchmark(Struct, frozen=True):
     """A program and what it gets. No shell is involved."""
 
     command: tuple[str, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.core import DatasetError
 
@@ -19,8 +20,7 @@ _HARMLESS = {
 _READING = {"field", "sep", "delimiter", "encoding", "lines"}
 
 
-@dataclass(frozen=True, slots=True)
-class CardConfig:
+class CardConfig(Struct, frozen=True):
     """One configuration as the card declares it."""
 
     name: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.card import CARD, front_matter
@@ -13,8 +15,7 @@ from benchwright.datasets._hf.pins import pinned_commits
 from benchwright.datasets._hf.records import Records, snapshot, snapshot_commits, snapshot_files, snapshot_ref
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedRepo:
+class PinnedRepo(Struct, frozen=True):
     """A repository at one commit."""
 
     ref: RepoRef
@@ -25,8 +26,7 @@ class PinnedRepo:
     """A note about how the commit was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """What a commit holds."""
 
     repo: str

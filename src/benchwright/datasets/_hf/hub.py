@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
 
 from benchwright.core import BenchwrightError, DatasetError, JsonObject, JsonValue, load_json
 from benchwright.datasets._hf.client import Answer, Client
@@ -19,8 +20,7 @@ MOST_PAGES = 20_000
 _NEXT = re.compile(r'<([^>]+)>\s*;[^,]*\brel="?next"?')
 
 
-@dataclass(frozen=True, slots=True)
-class HubFile:
+class HubFile(Struct, frozen=True):
     """A file of a repository at one commit."""
 
     path: str
@@ -47,8 +47,7 @@ class HubFile:
         raise ValueError("not a file")
 
 
-@dataclass(frozen=True, slots=True)
-class RepoInfo:
+class RepoInfo(Struct, frozen=True):
     """A repository at a revision."""
 
     repo: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from benchwright.core import DATA_FORMATS, DataFormat, DatasetError, hub_format, suggest
 from benchwright.datasets._hf.card import CardConfig
@@ -31,8 +32,7 @@ _WORDS = {
 _BETWEEN = r"[-._ 0-9]"
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """A configuration: its splits and how its files are read."""
 
     name: str

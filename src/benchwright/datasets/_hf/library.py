@@ -12,10 +12,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.layout import Config
@@ -46,8 +47,7 @@ def what_library_does() -> str:
     return f"the installed `datasets` {installed} would run the script, and does so with loader=datasets"
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryLoader:
+class LibraryLoader(Struct, frozen=True):
     """What the library offers of a commit."""
 
     dataset: PinnedDataset
@@ -67,8 +67,7 @@ class LibraryLoader:
         return {"datasets_version": self.installed}
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryPart:
+class LibraryPart(Struct, frozen=True):
     """A split, loaded by the library."""
 
     dataset: PinnedDataset

@@ -10,8 +10,11 @@ branch and does not say from which commit it was made; the viewer does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace as replace_struct
 
 from benchwright.core import DatasetError, JsonObject, hub_format
 from benchwright.datasets._hf.card import card_configs
@@ -45,8 +48,7 @@ class Loader(Protocol):
         """What to record besides commit, configuration and split."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilesLoader:
+class FilesLoader(Struct, frozen=True):
     """The repository's own files."""
 
     origin: Origin
@@ -80,8 +82,7 @@ def _is_json(file: HubFile) -> bool:
     return found is not None and found.name in ("json", "jsonl")
 
 
-@dataclass(frozen=True, slots=True)
-class ExportLoader:
+class ExportLoader(Struct, frozen=True):
     """The hub's Parquet export."""
 
     origin: Origin
@@ -105,8 +106,7 @@ class ExportLoader:
         return {"export_commit": self.export.commit}
 
 
-@dataclass(frozen=True, slots=True)
-class ViewerLoader:
+class ViewerLoader(Struct, frozen=True):
     """The dataset viewer."""
 
     viewer: Viewer
@@ -132,8 +132,7 @@ class ViewerLoader:
         return {"viewer": self.viewer.hub.settings.viewer}
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedDataset:
+class PinnedDataset(Struct, frozen=True):
     """A dataset at one commit, and all that loaders need to know of it."""
 
     uri: HfUri
@@ -200,8 +199,7 @@ BRANCH = "refs/convert/parquet"
 """Where it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(Struct, frozen=True):
     """The export of one commit."""
 
     commit: str
@@ -213,7 +211,7 @@ class Export:
         """Configurations and splits. A split that is exported in part is left out."""
         found = exported_configs(file.path for file in self.files)
         return [
-            replace(
+            replace_struct(
                 config, splits={name: paths for name, paths in config.splits.items() if not _is_part(name)}
             )
             for config in found

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
+
 from benchwright.core import DatasetError, JsonObject, content_hash, hub_format
 from benchwright.datasets._hf.download import download_all, file_end, holds
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
@@ -36,8 +38,7 @@ class Origin:
     """The same commit in the cache of the `huggingface_hub` library, if it is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilePart:
+class FilePart(Struct, frozen=True):
     """One or more files, in order."""
 
     origin: Origin

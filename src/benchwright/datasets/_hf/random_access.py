@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from threading import Lock
+
+from msgspec import Struct
 
 from benchwright.core import DatasetError, Row
 from benchwright.datasets._values import FilterColumns
@@ -15,8 +16,7 @@ WINDOW = 1024
 """Rows read at a time where filters pick some of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class HubInfo:
+class HubInfo(Struct, frozen=True):
     """What is known of a hub dataset before its rows are read."""
 
     uri: str
@@ -127,8 +127,7 @@ class HubDataset:
         return self._kept
 
 
-@dataclass(slots=True)
-class _Cursor:
+class _Cursor(Struct):
     """Where a call ended."""
 
     number: int

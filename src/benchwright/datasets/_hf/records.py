@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from benchwright.core import JsonObject, content_hash
 from benchwright.datasets._hf.disk import set_aside, write_whole
@@ -26,8 +27,7 @@ VERSION = 1
 """Of the records; others are not read."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRef:
+class StoredRef(Struct, frozen=True):
     """The commit of a branch or tag at its last look-up."""
 
     commit: str

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace as replace_struct
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.card import card_configs
@@ -32,8 +35,7 @@ LISTED_FILES = 50
 """How many files a record names; all are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """One term of the split text and the parts that hold its split."""
 
     term: Term
@@ -42,8 +44,7 @@ class Piece:
     """The split, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedHub:
+class ResolvedHub(Struct, frozen=True):
     """A hub dataset with everything decided."""
 
     written: str
@@ -217,7 +218,7 @@ def _labelled(written: str, config: Config, terms: tuple[Term, ...] | None) -> C
         raise DatasetError(
             f"{written}: data_files names the files of one split, but split names {', '.join(names)}"
         )
-    return replace(config, splits={names[0]: config.splits[""]})
+    return replace_struct(config, splits={names[0]: config.splits[""]})
 
 
 def _spelled_out(written: str, term: Term, config: Config) -> list[Term]:
@@ -229,7 +230,7 @@ def _spelled_out(written: str, term: Term, config: Config) -> list[Term]:
             )
         return [term]
     if term.split == "all":
-        return [replace(term, split=name) for name in config.splits]
+        return [replace_struct(term, split=name) for name in config.splits]
     raise no_such_split(written, term.split, config.name, list(config.splits))
 
 

@@ -17,10 +17,11 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core import DatasetError, JsonObject, JsonValue, content_hash
 from benchwright.datasets._hf.disk import (
@@ -47,8 +48,7 @@ _verified: dict[Path, tuple[int, int, int, int]] = {}
 """Files whose hash was checked by this process, with inode, size and both times as they were then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(Struct, frozen=True):
     """What a part wrote into its file."""
 
     rows: int
@@ -59,8 +59,7 @@ class Filled:
     """Bad rows; `after` counts the good rows of the file before them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A verified file of rows."""
 
     path: Path

@@ -11,11 +11,11 @@ import json
 import math
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from benchwright.core import DatasetError, Row, hub_format
 from benchwright.datasets._formats import reader_of
@@ -117,8 +117,7 @@ MOST_BAD_ROWS = 1000
 """Most bad rows of a part. With more, the format is probably another one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How to read files, where their names do not show it."""
 
     field: str | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from benchwright.core import DatasetError, JsonObject, suggest
 from benchwright.datasets._hf.layout import Config
@@ -16,8 +17,7 @@ _TERM = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One split, or a slice of it."""
 
     split: str

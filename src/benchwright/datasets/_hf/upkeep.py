@@ -7,17 +7,17 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.datasets._hf.disk import locked, set_aside, sha256_of
 from benchwright.datasets._hf.row_cache import META, ROWS, entry_name
 from benchwright.datasets._hf.settings import hub_settings
 
 
-@dataclass(frozen=True, slots=True)
-class CacheEntry:
+class CacheEntry(Struct, frozen=True):
     """One kept file of rows."""
 
     dataset: str
@@ -32,8 +32,7 @@ class CacheEntry:
     """When it was last read or written, in seconds since the epoch."""
 
 
-@dataclass(frozen=True, slots=True)
-class CacheState:
+class CacheState(Struct, frozen=True):
     """The whole cache."""
 
     folder: Path

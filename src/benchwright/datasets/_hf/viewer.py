@@ -7,10 +7,11 @@ another commit than the pinned one is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
+
+from msgspec import Struct
 
 from benchwright.core import DatasetError, JsonObject, load_exact_json
 from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError, RepoRef, complaint
@@ -27,8 +28,7 @@ ROWS_PER_PART = 2000
 _NOT_VALUES = {"Image", "Audio", "Video", "Pdf", "Nifti"}
 
 
-@dataclass(frozen=True, slots=True)
-class Viewer:
+class Viewer(Struct, frozen=True):
     """The viewer, for one commit of one dataset."""
 
     hub: Hub
@@ -103,8 +103,7 @@ class Viewer:
         return DatasetError(f"{self.ref.uri}: the dataset viewer ({self.hub.settings.viewer}) {what}")
 
 
-@dataclass(frozen=True, slots=True)
-class ViewerPart:
+class ViewerPart(Struct, frozen=True):
     """Consecutive rows of a split, as the viewer gives them."""
 
     viewer: Viewer

@@ -6,8 +6,9 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from benchwright.core import JsonObject
 from benchwright.reports.files.atomic import replacing, write_whole

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec import Struct
 
 from benchwright.core import NotFoundError, UsageError, encode_json, suggest
 from benchwright.reports.files.atomic import write_whole
@@ -25,8 +26,7 @@ FAILED = "_failed"
 """After a dataset's name: the file of its failed samples."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkRuns:
+class WorkRuns(Struct, frozen=True):
     """What a work folder remembers."""
 
     workspace: Path

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from benchwright.core import JsonObject, JsonValue, NotFoundError, encode_json, json_differences, suggest
 from benchwright.stats import PairedResult
 from benchwright.store import RunRecord
@@ -21,8 +23,7 @@ LISTED = 20
 """Changed samples and differing steps that are listed unless more are requested."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonOptions:
+class ComparisonOptions(Struct, frozen=True):
     """How to compare two runs of the same kind."""
 
     metric: str | None = None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from benchwright.core import JsonObject, MetricSummary, RunSummary, printable
 from benchwright.stats import FEWEST
@@ -27,8 +29,7 @@ METRIC_NAMES = {each.name: _RENAMED.get(each.name, each.name) for each in fields
 """What files call the figures of a metric."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowSummary:
+class WorkflowSummary(Struct, frozen=True):
     """The figures of a workflow run."""
 
     steps: dict[str, int] = field(default_factory=dict)

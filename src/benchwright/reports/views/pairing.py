@@ -10,6 +10,9 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
+from msgspec import Struct
+from msgspec import field as struct_field
+
 from benchwright.core import JsonValue, SampleRecord, decode_score, is_share
 from benchwright.reports.views.comparison import ChangedSample, Presence, StepPair
 from benchwright.stats import PairedResult, compare_pairs
@@ -111,15 +114,14 @@ class Tally:
         )
 
 
-@dataclass(slots=True)
-class PairedSamples:
+class PairedSamples(Struct):
     """What the pairs of two runs show: values by metric, and the samples that changed."""
 
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, Tally] = struct_field(default_factory=dict)
     """Values of samples that both runs scored, by metric."""
-    steps: list[StepPair] = field(default_factory=list)
+    steps: list[StepPair] = struct_field(default_factory=list)
     """Samples that are not the same in both."""
-    changed: list[ChangedSample] = field(default_factory=list)
+    changed: list[ChangedSample] = struct_field(default_factory=list)
     """Samples whose scores or outcomes changed, losses first."""
     both: int = 0
     """Samples that both runs have."""
@@ -129,9 +131,9 @@ class PairedSamples:
     """Samples that only the second has."""
     differ: bool = False
     """Whether any sample is not the same in both."""
-    failed: dict[str, Tally] = field(default_factory=dict)
+    failed: dict[str, Tally] = struct_field(default_factory=dict)
     """As `tallies`, with failed samples as 0."""
-    lost: list[int] = field(default_factory=list)
+    lost: list[int] = struct_field(default_factory=list)
     """Rows of samples that failed in both runs."""
     failures: bool = False
     """Whether a paired sample failed."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from benchwright.core import JsonObject, JsonValue, RunStatus, RunSummary, rfc3339
 from benchwright.reports.views.command import command_of
 from benchwright.reports.views.settings import (
@@ -122,8 +124,7 @@ class RunView:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class PartsRequest:
+class PartsRequest(Struct, frozen=True):
     """Which samples or steps of a run to list."""
 
     limit: int = 20
@@ -138,8 +139,7 @@ class PartsRequest:
     """Only samples with this outcome."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventView:
+class EventView(Struct, frozen=True):
     """Something that happened to a run."""
 
     id: int
@@ -170,8 +170,7 @@ class EventView:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class EventList:
+class EventList(Struct, frozen=True):
     """Everything that happened to a run, oldest first."""
 
     run_id: int
@@ -184,8 +183,7 @@ class EventList:
         return {"run_id": self.run_id, "events": [event.to_json() for event in self.events]}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunDetails:
+class RunDetails(Struct, frozen=True, kw_only=True):
     """One benchmark run in full: its figures, what made them, and what happened."""
 
     run: RunView

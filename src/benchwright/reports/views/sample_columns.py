@@ -6,10 +6,10 @@ A run may have a million samples, and their file has columns too: so steps are r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec import Struct
 
 from benchwright.core import WITHOUT_REPLY, JsonObject, encode_json, reply_columns, score_columns
 from benchwright.reports.views.request_bodies import request_texts, text_of
@@ -40,8 +40,7 @@ NUMBERS = ColumnType("list of numbers", lambda pa: pa.list_(pa.float64()))
 TRUTHS = ColumnType("list of truth values", lambda pa: pa.list_(pa.bool_()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(Struct, frozen=True, kw_only=True):
     """One column of `samples.parquet`, which is one field of `SampleView`."""
 
     type: ColumnType

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec import Struct
 
 from benchwright.core import JsonObject, ModelReply, NotFoundError, reply_from_json
 from benchwright.reports.views.sample_columns import SampleView, in_blocks, sample_columns
 from benchwright.store import RunRecord, SampleFilter, SampleSteps, Store
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeView:
+class JudgeView(Struct, frozen=True):
     """One question to a judge."""
 
     repeat: int
@@ -35,8 +34,7 @@ class JudgeView:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class SampleDetails:
+class SampleDetails(Struct, frozen=True):
     """A sample with what judges replied about it."""
 
     sample: SampleView
@@ -49,8 +47,7 @@ class SampleDetails:
         return {**self.sample.to_json(), "judges": [judge.to_json() for judge in self.judges]}
 
 
-@dataclass(frozen=True, slots=True)
-class SampleList:
+class SampleList(Struct, frozen=True):
     """Samples of a run: those that a filter passes, or the repeats of a row in full."""
 
     run_id: int

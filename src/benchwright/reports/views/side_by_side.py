@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from benchwright.core import JsonObject, MetricSummary, RunSummary
 from benchwright.reports.views.figures import figures_of, headline_of, summary_of, too_few_notes
 from benchwright.store import RunRecord
@@ -21,8 +23,7 @@ SIGNS: dict[Mark, tuple[str, str]] = {
 """The sign of each mark, and what it means."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideRun:
+class SideRun(Struct, frozen=True):
     """One run of a suite."""
 
     model: str
@@ -77,8 +78,7 @@ class SideRow:
     """One per model that the dataset ran on, in the order of the models."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide:
+class SideBySide(Struct, frozen=True):
     """All runs of a suite."""
 
     models: tuple[str, ...]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec import field as struct_field
+from msgspec.structs import replace as replace_struct
 
 from benchwright.core import OUTCOMES, STRATEGIES, JsonObject, JsonValue, MetricSummary, RunSummary
 from benchwright.reports.views.benchmarks import recorded_benchmark
@@ -33,8 +37,7 @@ class WorkTask:
     """The run, by its number in the workspace."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkRun:
+class WorkRun(Struct, frozen=True):
     """A task with its run."""
 
     task: WorkTask
@@ -50,8 +53,7 @@ class WorkRun:
         return f"{self.task.model} on {self.task.dataset}"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One figure of one run."""
 
     run_id: int
@@ -70,7 +72,7 @@ class Cell:
     """Samples of the run."""
     failed: int = 0
     """Samples without a score."""
-    outcomes: dict[str, int] = field(default_factory=dict)
+    outcomes: dict[str, int] = struct_field(default_factory=dict)
     """Samples per outcome, all eight named; empty where the run has no result."""
     remark: str = ""
     """Why the figure is missing, or must not be compared."""
@@ -99,8 +101,7 @@ class Cell:
         }
 
 
-@dataclass(slots=True)
-class Line:
+class Line(Struct):
     """One dataset and metric."""
 
     dataset: str
@@ -115,7 +116,7 @@ class Line:
     """Whether its figures are percentages."""
     lower_is_better: bool = False
     """Whether the smallest figure is the best."""
-    cells: dict[str, Cell] = field(default_factory=dict)
+    cells: dict[str, Cell] = struct_field(default_factory=dict)
     """By model."""
 
     @property
@@ -166,8 +167,7 @@ FIGURE_COLUMNS: tuple[FigureColumn, ...] = (
 """All columns, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkTable:
+class WorkTable(Struct, frozen=True):
     """All that the summary of a work folder shows."""
 
     models: tuple[str, ...]
@@ -234,7 +234,7 @@ def _with_own_names(runs: Sequence[WorkRun]) -> Iterator[WorkRun]:
             number += 1
             task = replace(task, dataset=f"{run.task.dataset}-{number}")
         seen.add((task.model, task.dataset))
-        yield replace(run, task=task)
+        yield replace_struct(run, task=task)
 
 
 def _joined(lines: Sequence[Line]) -> tuple[Line, ...]:
@@ -271,7 +271,7 @@ def _cells(details: RunDetails, summary: RunSummary | None) -> Iterator[tuple[st
         run.id, "–", samples=summary.evaluated, failed=summary.failed, outcomes=dict(summary.outcomes)
     )
     if name is None:
-        yield NO_METRIC, True, replace(counts, remark=summary.unscored or "no sample gave a score")
+        yield NO_METRIC, True, replace_struct(counts, remark=summary.unscored or "no sample gave a score")
         return
     metric = summary.metrics[name]
     share = is_fraction(metric)
@@ -284,7 +284,7 @@ def _cells(details: RunDetails, summary: RunSummary | None) -> Iterator[tuple[st
 
 def _cell(counts: Cell, summary: RunSummary, metric: MetricSummary, share: bool) -> Cell:
     factor = 100.0 if share else 1.0
-    return replace(
+    return replace_struct(
         counts,
         text=f"{metric.value * factor:.2f}",
         value=metric.value * factor,

@@ -5,7 +5,10 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace as replace_struct
 
 from benchwright.core import (
     STEP_STATUSES,
@@ -32,8 +35,7 @@ from benchwright.reports.views.runs import (
 from benchwright.store import MetricPoint, MetricTotals, RunRecord, Store, WorkflowStep
 
 
-@dataclass(frozen=True, slots=True)
-class StepView:
+class StepView(Struct, frozen=True):
     """A step with its metrics: of each key the newest generation."""
 
     step: WorkflowStep
@@ -81,8 +83,7 @@ class StepView:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class StepDetails:
+class StepDetails(Struct, frozen=True):
     """A step with what happened to it."""
 
     view: StepView
@@ -95,8 +96,7 @@ class StepDetails:
         return {**self.view.to_json(), "events": [event.to_json() for event in self.events]}
 
 
-@dataclass(frozen=True, slots=True)
-class StepList:
+class StepList(Struct, frozen=True):
     """Steps of a run: the first ones, or one in full."""
 
     run_id: int
@@ -111,8 +111,7 @@ class StepList:
         return {"run_id": self.run_id, "samples": [step.to_json() for step in self.steps]}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowDetails:
+class WorkflowDetails(Struct, frozen=True, kw_only=True):
     """One workflow run in full."""
 
     details: RunDetails
@@ -170,7 +169,7 @@ def recorded_workflow(store: Store, run: RunRecord) -> WorkflowDetails:
     details = run_details(run, workflow_view(run), None, events)
     command = run.settings.get("command")
     if isinstance(command, list):
-        details = replace(details, command=shlex.join(str(word) for word in command))
+        details = replace_struct(details, command=shlex.join(str(word) for word in command))
     printed = {}
     for stream, name in STREAM_FILES.items():
         path = run.folder / name

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from benchwright.scorers._mcq.letters import UNASKED
 
 Method: TypeAlias = Literal["exact", "pattern", "boxed", "option_text", "levenshtein", "none"]
@@ -14,8 +16,7 @@ Method: TypeAlias = Literal["exact", "pattern", "boxed", "option_text", "levensh
 nearest text was guessed; not at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(Struct, frozen=True):
     """The option that a reply names, or why it names none."""
 
     letter: str | None
