@@ -87,3 +87,14 @@ def test_replies_now_and_scores_later() -> None:
     first = run("quiz.csv", mode="infer")
     assert first.summary.unscored
     assert list(rescore(first))
+
+
+def test_overrides_of_a_resumed_run_are_taken_as_a_table_too() -> None:
+    (Path.cwd() / "long.csv").write_text(
+        "question,answer\n" + "".join(f"{n}+1=,{n + 1}\n" for n in range(9)), encoding="utf-8"
+    )
+    stopped = run("long.csv", max_requests=1, cache=False)
+    assert resume(stopped, overrides={"max_requests": 2}).summary.evaluated == 3
+    assert resume(stopped, overrides={"max_requests": 1}, max_requests=4).summary.evaluated == 7
+    with pytest.raises(UsageError, match=r"resume\(\) has no option 'temperature'"):
+        resume(stopped, overrides={"temperature": 1})

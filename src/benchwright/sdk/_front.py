@@ -166,6 +166,7 @@ def resume(
     target: Callable[..., Any] | None = None,
     retry_failed: bool = False,
     allow_changed: bool = False,
+    overrides: Mapping[str, Any] | None = None,
     watcher: Watcher | None = None,
     endpoint: OpenEndpoint | None = None,
     **keywords: Unpack[RunKeywords],
@@ -177,6 +178,7 @@ def resume(
         target: The decorated function, for a benchmark that no file defines.
         retry_failed: Whether failed samples are requested again.
         allow_changed: Whether the benchmark may have changed since, which marks the results.
+        overrides: Settings of `RESUME_OVERRIDES` as one table; a keyword of the same name wins.
         watcher: Who is shown the progress.
         endpoint: Answers in place of the model.
         keywords: `workspace`, and the settings of `RESUME_OVERRIDES`: parallelism and budgets.
@@ -184,14 +186,15 @@ def resume(
     Returns the `RunResult`, or for a workflow the `ProgramResult`.
     """
     refuse_while_loading("resume")
-    overrides = {name: value for name, value in keywords.items() if name != "workspace"}
-    for name in overrides:
+    given: dict[str, Any] = {**(overrides or {}), **keywords}
+    changes = {name: value for name, value in given.items() if name != "workspace"}
+    for name in changes:
         if name not in RESUME_OVERRIDES:
             raise UsageError(
                 f"resume() has no option {name!r}.{suggest(name, [*RESUME_OVERRIDES, 'workspace'])} A resumed run is the same "
                 f"experiment; it may change {', '.join(RESUME_OVERRIDES)}"
             )
-    chosen = RunOptions.from_keywords(keywords, "resume")
+    chosen = RunOptions.from_keywords(given, "resume")
     with _recorded_store(run, chosen.workspace) as store:
         found = recorded(store, run)
         if found.kind == "workflow":
@@ -204,7 +207,7 @@ def resume(
             target=target,
             retry_failed=retry_failed,
             allow_changed=allow_changed,
-            overrides=overrides,
+            overrides=changes,
         )
         (ended,) = perform_jobs(store, [[job]], watcher=watcher, endpoint=endpoint)
         if ended.result is None:
