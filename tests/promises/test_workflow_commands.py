@@ -463,9 +463,10 @@ def test_lists_and_views_of_workflows(folder: Path) -> None:
 
 
 def test_a_benchmark_takes_no_flags_of_programs(folder: Path) -> None:
+    (folder / "test.csv").write_text("question,answer\n1+1=,2\n")
     done = benchwright(folder, "run", "test.csv", "--tag", "a=b")
     assert done.returncode == 2
-    assert "--tag: only programs and workflows take this" in done.stderr
+    assert "--tag: only for programs and workflows, and test.csv is a benchmark" in done.stderr
 
 
 def test_only_the_end_of_what_a_program_prints_is_kept(folder: Path) -> None:
