@@ -355,11 +355,79 @@ def test_many_metrics_are_corrected_by_holms_rule(here: Path) -> None:
     assert correct.paired is not None
     assert correct.paired.p_value == pytest.approx(2 * 0.5**6)
     assert len(metrics) == 10
-    assert correct.p_adjusted == pytest.approx(min(1.0, 10 * 2 * 0.5**6))
+    assert correct.p_adjusted == pytest.approx(9 * 2 * 0.5**6), "slice_0 has the pairs of correct"
     assert not any(metric.significant for metric in metrics)
     assert not compare(1, 2).regressed
     (alone,) = compare(1, 2, metric="correct").metrics
     assert alone.significant
+
+
+@benchmark(name="copies", dataset=ROWS, prompt="{q}")
+def copies(sample):  # type: ignore[no-untyped-def]
+    right = sample.response == sample.target
+    return {"correct": right, "copy": right, "shifted": right + 1, "parsed": True, "level": 0.25}
+
+
+def test_copies_share_a_test_and_metrics_that_do_not_differ_have_none(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(copies, endpoint=answering(3))
+    run(copies, endpoint=answering(12))
+    found = compare(1, 2)
+    metrics = {metric.name: metric for metric in found.metrics}
+    p_value = 2 * 0.5**9
+    assert metrics["correct"].p_adjusted == metrics["copy"].p_adjusted == pytest.approx(2 * p_value)
+    assert metrics["shifted"].p_adjusted is not None, (
+        "Wilcoxon's test of the same differences is another test"
+    )
+    assert metrics["parsed"].p_adjusted is metrics["level"].p_adjusted is None
+    assert found.tests == 2
+    assert main(["compare", "1", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["tests"], told["tests_failures_as_wrong"]) == (2, 0)
+    values = {metric["name"]: metric["paired"]["p_value"] for metric in told["metrics"]}
+    assert (values["correct"], values["parsed"]) == (pytest.approx(p_value), None)
+    assert main(["compare", "1", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "p is corrected for 2 tests, by Holm's rule" in " ".join(shown.split())
+    (line,) = (line for line in shown.splitlines() if line.startswith(" parsed"))
+    assert line.split()[-1] == "–"
+
+
+def test_equal_differences_of_other_rows_are_another_test(here: Path) -> None:
+    @benchmark(name="halves", dataset=ROWS, prompt="{q}")
+    def halves(sample):  # type: ignore[no-untyped-def]
+        half = "low" if int(sample.metadata["q"].split()[-1]) < 6 else "high"
+        return {half: sample.response == sample.target}
+
+    run(halves, endpoint=answering(0))
+    run(halves, endpoint=answering(12))
+    assert compare(1, 2).tests == 2
+
+
+def test_lines_with_failures_as_wrong_are_corrected_and_p_decides(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    run(slices, endpoint=failing(6, range(11, 12)))
+    run(slices, endpoint=failing(10, range(10, 12)))
+    found = compare(1, 2)
+    correct = found.metrics[0]
+    assert (correct.name, correct.failures_as_wrong is not None) == ("correct", True)
+    wrong = correct.failures_as_wrong
+    assert wrong is not None
+    assert (wrong.wins, wrong.losses, wrong.p_value) == (4, 0, 0.125)
+    assert wrong.ci_low is not None
+    assert wrong.ci_low > 0
+    tests = found.tests_failures_as_wrong
+    assert correct.p_adjusted_failures_as_wrong == pytest.approx(min(1.0, tests * 0.125))
+    main(["compare", "1", "2", "--json"])
+    told = json.loads(capsys.readouterr().out)["metrics"][0]
+    assert told["p_adjusted_failures_as_wrong"] == correct.p_adjusted_failures_as_wrong
+    main(["compare", "1", "2"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "where an interval leaves out 0 and p is 0.05 or more, p decides" in shown
+    assert f"of failures as wrong for {tests}, by Holm's rule" in shown
 
 
 def test_less_is_better_where_the_name_or_the_user_says_so(here: Path) -> None:

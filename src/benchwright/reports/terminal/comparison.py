@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, printable
 from benchwright.reports.terminal.metric_table import MetricTable
 from benchwright.reports.terminal.workflow_comparison import workflow_parts
-from benchwright.reports.views.comparison import Comparison, MetricComparison, Side
+from benchwright.reports.views.comparison import Comparison, MetricComparison, Side, differing
 from benchwright.reports.views.text import duration, plural
 
 if TYPE_CHECKING:
@@ -84,12 +84,36 @@ def _short(value: JsonValue) -> str:
 
 def _sentences(comparison: Comparison) -> list[str]:
     said = [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
-    tested = sum(metric.p_adjusted is not None for metric in comparison.metrics)
-    if tested > 1:
-        said.append(f"p is corrected for {tested} metrics by Holm's rule: of many, some differ by chance")
+    tests, wrong = comparison.tests, comparison.tests_failures_as_wrong
+    if max(tests, wrong) > 1:
+        also = f", of failures as wrong for {wrong}" if wrong else ""
+        said.append(
+            f"p is corrected for {plural(tests, 'test')}{also}, by Holm's rule: of many, some differ by chance"
+        )
+    if any(map(_disagrees, comparison.metrics)):
+        said.append(
+            "where an interval leaves out 0 and p is 0.05 or more, p decides: the interval is approximate"
+        )
     if not comparison.comparable:
         said.append("not comparable: see the warnings (exit code 3)")
     return said
+
+
+def _disagrees(metric: MetricComparison) -> bool:
+    """Whether an interval leaves out 0 where the test finds nothing."""
+    lines = (
+        (metric.paired, metric.p_adjusted),
+        (metric.failures_as_wrong, metric.p_adjusted_failures_as_wrong),
+    )
+    return any(
+        paired is not None
+        and p_value is not None
+        and p_value >= 0.05
+        and paired.ci_low is not None
+        and paired.ci_high is not None
+        and (paired.ci_low > 0 or paired.ci_high < 0)
+        for paired, p_value in lines
+    )
 
 
 def _sides(comparison: Comparison) -> Table:
@@ -132,6 +156,8 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
         verdict += f", {'worse' if metric.worse else 'better'}" + (
             " (less is better)" if metric.lower_is_better else ""
         )
+    if not differing(paired):
+        return f"{metric.name}: no difference in {paired.pairs:,} paired {noun}s"
     p_value = paired.p_value if metric.p_adjusted is None else metric.p_adjusted
     how = "too few pairs for an interval" if paired.ci_low is None else f"{paired.interval} interval"
     if paired.ci_low is not None and paired.too_few:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchwright.core import printable
-from benchwright.reports.views.comparison import Comparison, MetricComparison, MetricSide
+from benchwright.reports.views.comparison import Comparison, MetricComparison, MetricSide, differing
 from benchwright.stats import PairedResult
 
 if TYPE_CHECKING:
@@ -60,11 +60,7 @@ def _table(comparison: Comparison, *, narrow: bool) -> Table:
             _value(metric.run_b, break_),
             Text(_difference(metric, break_) if comparison.both or comparison.noun == "step" else "–", style),
             counts,
-            "–"
-            if paired is None
-            else _p_value(
-                metric.p_adjusted if metric.p_adjusted is not None else paired.p_value, narrow=narrow
-            ),
+            _p_value(paired, metric.p_adjusted, narrow=narrow),
         )
         if metric.failures_as_wrong is not None:
             _add_failures(table, metric, break_, narrow=narrow)
@@ -84,14 +80,21 @@ def _add_failures(table: Table, metric: MetricComparison, break_: str, *, narrow
         *("–" if value is None else short_number(value) for value in known),
         _paired_difference(paired, break_),
         f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}",
-        _p_value(paired.p_value, narrow=narrow),
+        _p_value(paired, metric.p_adjusted_failures_as_wrong, narrow=narrow),
     )
 
 
-def _p_value(value: float, *, narrow: bool) -> str:
+def _p_value(paired: PairedResult | None, corrected: float | None, *, narrow: bool) -> str:
+    """The corrected p-value; of a time, which is not corrected, its own; none where no pair differs."""
+    if paired is None or not differing(paired):
+        return "–"
+    return _short_p(paired.p_value if corrected is None else corrected, narrow=narrow)
+
+
+def _short_p(value: float, *, narrow: bool) -> str:
     """Exact where there is room; a narrow table needs it for the names of the metrics.
 
-    >>> _p_value(2.38e-07, narrow=True), _p_value(0.0496, narrow=True), _p_value(2.38e-07, narrow=False)
+    >>> _short_p(2.38e-07, narrow=True), _short_p(0.0496, narrow=True), _short_p(2.38e-07, narrow=False)
     ('<0.001', '0.0496', '2.38e-07')
     """
     text = f"{value:.3g}"

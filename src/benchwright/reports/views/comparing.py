@@ -86,7 +86,8 @@ def _metrics(
     found = []
     for name in names:
         left, right = a.metrics.get(name), b.metrics.get(name)
-        paired = seen.tallies[name].paired(name) if name in seen.tallies else None
+        tally = seen.tallies.get(name)
+        paired = None if tally is None else tally.paired(name)
         # A metric that some samples lack has no such figure: nobody knows whether a failed one would have had it.
         everywhere = all(side is not None and side.with_failures is not None for side in (left, right))
         wrong = seen.with_failures(name) if everywhere else None
@@ -100,7 +101,9 @@ def _metrics(
                 direction=direction_of(_value(left), _value(right), paired, tolerance),
                 noise=is_time(name),
                 lower_is_better=lower_is_better(name, less),
-                failures_as_wrong=wrong,
+                failures_as_wrong=None if wrong is None else wrong.paired(name),
+                question=b"" if tally is None else tally.question(),
+                question_failures_as_wrong=b"" if wrong is None else wrong.question(),
             )
         )
     return adjusted(found)

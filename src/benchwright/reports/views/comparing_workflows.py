@@ -16,6 +16,7 @@ from benchwright.reports.views.comparison import (
     adjusted,
     direction_of,
     field_differences,
+    question_of,
     requested_metrics,
     title_of,
 )
@@ -93,8 +94,8 @@ def _metrics(
     found = []
     for name in names:
         one, other = totals_a.get(name), totals_b.get(name)
-        values = _paired_values(name, left, right)
-        paired = compare_pairs(*values, share=is_share(name)) if values[0] else None
+        keys, values_a, values_b = _paired_values(name, left, right)
+        paired = compare_pairs(values_a, values_b, share=is_share(name)) if keys else None
         means = [None if totals is None else totals.mean for totals in (one, other)]
         found.append(
             MetricComparison(
@@ -106,6 +107,7 @@ def _metrics(
                 direction=direction_of(means[0], means[1], paired, tolerance),
                 noise=is_time(name) or any(t is not None and t.unit in _TIME_UNITS for t in (one, other)),
                 lower_is_better=lower_is_better(name, options.lower),
+                question=question_of(zip(keys, values_a, values_b, strict=True)),
             )
         )
     return adjusted(found)
@@ -113,14 +115,14 @@ def _metrics(
 
 def _paired_values(
     name: str, left: Mapping[str, StepView], right: Mapping[str, StepView]
-) -> tuple[Sequence[float], Sequence[float]]:
-    """Values of the steps that have the metric in both runs."""
+) -> tuple[Sequence[str], Sequence[float], Sequence[float]]:
+    """The steps that have the metric in both runs, and both values."""
     keys = [
         key
         for key, view in left.items()
         if name in view.metrics and key in right and name in right[key].metrics
     ]
-    return [left[key].metrics[name] for key in keys], [right[key].metrics[name] for key in keys]
+    return keys, [left[key].metrics[name] for key in keys], [right[key].metrics[name] for key in keys]
 
 
 def _metric_side(totals: MetricTotals | None) -> MetricSide | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -14,6 +15,9 @@ from benchwright.store import RunRecord
 
 Direction: TypeAlias = Literal["up", "down", "same", "mixed"]
 """Where a metric went from the first run to the second."""
+
+Test: TypeAlias = tuple[str, bytes, float]
+"""One test of a comparison, which several metrics may share: its kind, the differences it saw, and its p-value."""
 
 Presence: TypeAlias = Literal["both", "only_a", "only_b"]
 """Which runs have a sample or step."""
@@ -113,9 +117,15 @@ class MetricComparison:
     lower_is_better: bool = False
     """Whether a smaller value is the better one."""
     p_adjusted: float | None = None
-    """The p-value, corrected by Holm's rule for the number of metrics that were tested; None where none was."""
+    """The p-value, corrected by Holm's rule for the number of tests; None where no pair differs, and for times."""
     failures_as_wrong: PairedResult | None = None
     """The same test with every failed sample counted as 0; None where no paired sample failed."""
+    p_adjusted_failures_as_wrong: float | None = None
+    """The p-value of that test, corrected for the number of such tests."""
+    question: bytes = b""
+    """Stands for the paired differences, as `question_of` gives it: metrics that have the same are tested once."""
+    question_failures_as_wrong: bytes = b""
+    """Of the pairs with failed samples as 0."""
 
     @property
     def significant(self) -> bool:
@@ -126,6 +136,18 @@ class MetricComparison:
     def worse(self) -> bool:
         """Whether the second run is worse, by chance or not."""
         return self.direction == ("up" if self.lower_is_better else "down")
+
+    @property
+    def test(self) -> Test | None:
+        """The test that the metric stands for; None where no pair differs, and for times."""
+        return None if self.noise else _test(self.name, self.paired, self.question)
+
+    @property
+    def test_failures_as_wrong(self) -> Test | None:
+        """The same with failed samples as 0."""
+        return (
+            None if self.noise else _test(self.name, self.failures_as_wrong, self.question_failures_as_wrong)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +219,16 @@ class Comparison:
         shared = self.both > 0 or self.noun == "step"
         return shared and self.run_a.comparable and self.run_b.comparable
 
+    @property
+    def tests(self) -> int:
+        """Tests for which `p_adjusted` is corrected."""
+        return len({metric.test for metric in self.metrics} - {None})
+
+    @property
+    def tests_failures_as_wrong(self) -> int:
+        """Tests for which `p_adjusted_failures_as_wrong` is corrected."""
+        return len({metric.test_failures_as_wrong for metric in self.metrics} - {None})
+
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
         metrics: list[JsonValue] = []
@@ -217,15 +249,14 @@ class Comparison:
                     "too_few": any(side is not None and side.too_few for side in (a, b, metric.paired)),
                     "count_a": None if a is None else a.count,
                     "count_b": None if b is None else b.count,
-                    "paired": None if metric.paired is None else asdict(metric.paired),
+                    "paired": _paired_json(metric.paired),
                     "p_adjusted": metric.p_adjusted,
                     "significant": metric.significant,
                     "lower_is_better": metric.lower_is_better,
                     "failures_as_wrong_a": None if a is None else a.failures_as_wrong,
                     "failures_as_wrong_b": None if b is None else b.failures_as_wrong,
-                    "paired_failures_as_wrong": None
-                    if metric.failures_as_wrong is None
-                    else asdict(metric.failures_as_wrong),
+                    "paired_failures_as_wrong": _paired_json(metric.failures_as_wrong),
+                    "p_adjusted_failures_as_wrong": metric.p_adjusted_failures_as_wrong,
                 }
             )
         return {
@@ -249,7 +280,43 @@ class Comparison:
                 for change in self.changed
             ],
             "metrics": metrics,
+            "tests": self.tests,
+            "tests_failures_as_wrong": self.tests_failures_as_wrong,
         }
+
+
+def _paired_json(paired: PairedResult | None) -> JsonObject | None:
+    """The pairs of a metric; without a p-value where no pair differs, because nothing was tested."""
+    if paired is None:
+        return None
+    return {**asdict(paired), "p_value": paired.p_value if differing(paired) else None}
+
+
+def differing(paired: PairedResult) -> int:
+    """Pairs whose sides are not equal."""
+    return paired.wins + paired.losses
+
+
+def _test(name: str, paired: PairedResult | None, question: bytes) -> Test | None:
+    if paired is None or not differing(paired):
+        return None
+    return paired.test, question or name.encode(), paired.p_value
+
+
+def question_of(pairs: Iterable[tuple[object, float, float]]) -> bytes:
+    """Stands for paired differences: equal for metrics that differ by the same amount in the same pairs.
+
+    Each pair is its row or step and both values.
+
+    >>> question_of([(0, 0, 1), (1, 1, 1)]) == question_of([(0, 2, 3), (1, 0, 0)])
+    True
+    >>> question_of([(0, 0, 1), (1, 1, 1)]) == question_of([(0, 1, 1), (1, 0, 1)])
+    False
+    """
+    digest = blake2b(digest_size=16)
+    for key, a, b in pairs:
+        digest.update(f"{key}\0{float(b) - float(a)}\0".encode())
+    return digest.digest()
 
 
 def title_of(run: RunRecord) -> str:
@@ -269,20 +336,33 @@ def requested_metrics(names: Sequence[str], only: str | None) -> list[str]:
 
 
 def adjusted(metrics: Iterable[MetricComparison]) -> list[MetricComparison]:
-    """The metrics with p-values corrected by Holm's rule: of many that are tested, some differ by chance. Times are
-    no part of it."""
+    """The metrics with p-values corrected by Holm's rule: of many tests, some find a difference by chance.
+
+    Metrics with the same paired differences ask one question, so they share one test. Metrics without a differing pair
+    and times are no part of it. Counting failures as wrong asks each question a second time: these tests are corrected
+    among themselves.
+    """
     found = list(metrics)
-    tested = sorted(
-        (place for place, metric in enumerate(found) if metric.paired is not None and not metric.noise),
-        key=lambda place: found[place].paired.p_value,  # type: ignore[union-attr]
-    )
+    plain = _by_holm({metric.test for metric in found})
+    wrong = _by_holm({metric.test_failures_as_wrong for metric in found})
+    return [
+        replace(
+            metric,
+            p_adjusted=plain.get(metric.test),
+            p_adjusted_failures_as_wrong=wrong.get(metric.test_failures_as_wrong),
+        )
+        for metric in found
+    ]
+
+
+def _by_holm(tests: Collection[Test | None]) -> dict[Test | None, float]:
+    ranked = sorted((test for test in tests if test is not None), key=lambda test: test[2])
+    corrected: dict[Test | None, float] = {}
     largest = 0.0
-    for rank, place in enumerate(tested):
-        paired = found[place].paired
-        assert paired is not None
-        largest = max(largest, min(1.0, paired.p_value * (len(tested) - rank)))
-        found[place] = replace(found[place], p_adjusted=largest)
-    return found
+    for rank, test in enumerate(ranked):
+        largest = max(largest, min(1.0, test[2] * (len(ranked) - rank)))
+        corrected[test] = largest
+    return corrected
 
 
 def direction_of(

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec import field as struct_field
 
 from benchwright.core import JsonValue, SampleRecord, decode_score, is_share
-from benchwright.reports.views.comparison import ChangedSample, Presence, StepPair
+from benchwright.reports.views.comparison import ChangedSample, Presence, StepPair, question_of
 from benchwright.stats import PairedResult, compare_pairs
 
 
@@ -113,6 +113,10 @@ class Tally:
             share=is_share(name),
         )
 
+    def question(self) -> bytes:
+        """Stands for the differences, row by row."""
+        return question_of((row, a / n, b / n) for row, (a, b, n) in sorted(self.rows.items()))
+
 
 class PairedSamples(Struct):
     """What the pairs of two runs show: values by metric, and the samples that changed."""
@@ -138,14 +142,14 @@ class PairedSamples(Struct):
     failures: bool = False
     """Whether a paired sample failed."""
 
-    def with_failures(self, name: str) -> PairedResult | None:
-        """The pairs of a metric, failed samples counted as 0; None where none failed."""
+    def with_failures(self, name: str) -> Tally | None:
+        """The values of a metric, failed samples counted as 0; None where none failed."""
         if not self.failures or name not in self.failed:
             return None
-        tally = self.failed[name]
+        tally = Tally({row: list(sums) for row, sums in self.failed[name].rows.items()})
         for row in self.lost:
             tally.add(row, 0.0, 0.0)
-        return tally.paired(name)
+        return tally
 
     def add_scores(self, a: Half, b: Half) -> tuple[dict[str, float], dict[str, float]]:
         """Count the scores of a pair; returns them."""
