@@ -49,7 +49,9 @@ def command_of(run: RunRecord) -> str:
         questions.setdefault("system", system or None)  # the model's; a flag would fill in what is in braces
     flags.update({n: v for n, v in questions.items() if source is None or n in RESCORE_OPTIONS})
     for name, value in flags.items():
-        if value is not None:
+        if isinstance(value, bool):
+            words += _words(BY_NAME[name], value)
+        elif value is not None:
             words += [f"--{name.replace('_', '-')}", str(value)]
     recorded = {**settings, **generation}
     data = [s for s in RUN_SETTINGS if s.group == "data" and (source is None or s.name in RESCORE_OPTIONS)]
@@ -68,7 +70,31 @@ def command_of(run: RunRecord) -> str:
     for setting in [s for s in sent if s.kind not in ("number", "int")] + data:
         if setting.kind == "bool" or setting in sent:
             words += _words(setting, recorded.get(setting.name))
+    for setting in _OTHERS:
+        if source is None or setting.name in RESCORE_OPTIONS:
+            words += _changed(setting, settings)
     return shlex.join(words)
+
+
+_OTHERS = tuple(
+    setting
+    for setting in RUN_SETTINGS
+    if setting.group not in ("data", "generation", "questions") and setting.decides not in ("budget", "place")
+)
+"""Settings that stand in the command where they are not at their defaults."""
+
+
+def _changed(setting: Setting, settings: JsonObject) -> list[str]:
+    """A setting of the run or of its endpoint as it is typed; nothing where it is at its default."""
+    model, name = table_of(settings.get("model")), setting.recorded or setting.name
+    if name in ("verify", "ca_file"):  # recorded as one: whether to check, or the file to check with
+        verify = model.get("verify", True)
+        value = verify if isinstance(verify, bool) is (name == "verify") else None
+    elif setting.group == "model":
+        return []  # the words that name the model
+    else:
+        value = settings.get(name, model.get(name))
+    return [] if value == setting.default else _words(setting, value)
 
 
 def _by_kind(setting: Setting) -> tuple[bool, ...]:

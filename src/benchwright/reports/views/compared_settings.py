@@ -29,9 +29,12 @@ _NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
 def setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[str]) -> JsonObject:
     """`{same, differences: [{path, run_a, run_b}]}`. A setting that is not named in `harmless` counts, so that a new one
     is never left out."""
+    first, second = _settings(a, harmless), _settings(b, harmless)
+    _show_off(first, second, sent_settings(a))
+    _show_off(second, first, sent_settings(b))
     differences: list[JsonValue] = [
         {"path": difference.path, "run_a": difference.old, "run_b": difference.new}
-        for difference in json_differences(_settings(a, harmless), _settings(b, harmless))
+        for difference in json_differences(first, second)
     ]
     return {"same": not differences, "differences": differences}
 
@@ -60,6 +63,18 @@ def _without(table: JsonObject, known: Collection[str], prefix: str = "") -> Jso
         if value not in _NOTHING and value is not False:
             found[name] = value
     return found
+
+
+def _show_off(found: JsonObject, other: JsonObject, recorded: JsonObject) -> None:
+    """Name what one run recorded as off and the other has: it is false there, not missing."""
+    for name, value in other.items():
+        there = recorded.get(name)
+        if there is False:
+            found.setdefault(name, False)
+        elif isinstance(value, dict) and isinstance(there, dict):
+            inner = found.get(name)
+            if isinstance(inner, dict):
+                _show_off(inner, value, there)
 
 
 def served_models(run: RunRecord) -> list[str]:

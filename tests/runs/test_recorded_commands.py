@@ -1,0 +1,149 @@
+"""The command on record: typed again, it gives the same settings, also those whose value is 0 or off."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwright.cli._parser import Parser
+from benchwright.cli._run import configure
+from benchwright.cli._run_flags import run_options
+from benchwright.config import RUN_SETTINGS, RunOptions, Setting
+from benchwright.reports.views.command import command_of
+from benchwright.reports.views.compared_settings import setting_differences
+from benchwright.runs._models import choose_model
+from benchwright.runs._run import find_targets, run_settings
+from benchwright.store import RunRecord, find_workspace, open_store
+
+SERVER = {"model_url": "http://localhost:1/v1", "model_id": "m"}
+LEFT_OUT = {"budget", "place"}
+"""What a command leaves out on purpose: what a run may spend, and where its files go."""
+ELSEWHERE = {"model", "model_url", "model_id", "host_ip", "host_port", "enable_ssl", "judge_model", "input"}
+"""What names the model or the judge, which the command does by address; and input, which tables of benchwright.toml take."""
+NEEDS: dict[str, dict[str, Any]] = {
+    "demo_skill": {"model": "demo"},
+    "pass_k": {"repeats": 3, **SERVER},
+    "qa_pattern": {"qa_metrics": ("regex",), **SERVER},
+    "fewshot_dataset": {"num_fewshot": 1, **SERVER},
+    "judge_url": {"qa_metrics": ("judge",), "judge_id": "j", **SERVER},
+    "evaluator_kwargs": {"evaluator": "exact_match", **SERVER},
+}
+TEXTS: dict[str, Any] = {
+    "dataset": None,  # refused for a file of questions
+    "meta_path": "meta.json",
+    "fewshot_dataset": "qa.csv",
+    "ca_file": "root.pem",
+    "judge_ca_file": "root.pem",
+    "template": "Q: {question}",
+    "input_columns": ("question",),
+    "output_column": "answer",
+    "options": None,
+    "evaluator": "exact_match",
+    "qa_metrics": ("f1", "exact"),
+    "qa_pattern": "([0-9]+)",
+    "test_range": "[0:1]",
+    "encoding": "utf-8",
+    "headers": {"X-Team": "a b"},
+    "filters": ("question=1+1=",),
+    "evaluator_kwargs": {},
+    "judge_url": "http://localhost:2/v1",
+    "sheet": None,
+    "compat": None,
+    "data_type": "qa",
+    "api_key_name": "MY_KEY",
+    "judge_key_name": "MY_KEY",
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "qa.csv").write_text("question,answer\n1+1=,2\n2+2=,4\n", encoding="utf-8")
+    (tmp_path / "mcq.csv").write_text("question,A,B,answer\n1+1=,1,2,B\n", encoding="utf-8")
+    (tmp_path / "meta.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "root.pem").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def values_of(setting: Setting) -> list[Any]:
+    """The smallest or off value of a setting, and one that is not its default."""
+    if setting.name in TEXTS:
+        return [] if TEXTS[setting.name] is None else [TEXTS[setting.name]]
+    if setting.kind == "bool":
+        return [False, True]
+    if setting.kind in ("int", "number"):
+        least = (
+            setting.least
+            if setting.least is not None
+            else 0
+            if setting.above is None
+            else setting.above + 0.25
+        )
+        most = setting.most if setting.most is not None else least + 2
+        return [int(each) if setting.kind == "int" else float(each) for each in (least, most)]
+    if setting.kind == "table":
+        return [{}, {"top_k": 0}]
+    return list(setting.choices) or (["a b"] if setting.kind == "text" else [("a b", "c")])
+
+
+def cases() -> list[Any]:
+    chosen = [s for s in RUN_SETTINGS if s.decides not in LEFT_OUT and s.name not in ELSEWHERE]
+    return [pytest.param(s, value, id=f"{s.name}={value}") for s in chosen for value in values_of(s)]
+
+
+def recorded(folder: Path, target: str, options: RunOptions) -> RunRecord:
+    (found,) = find_targets(target, None, folder, options)
+    settings = run_settings(found, options, choose_model(options, None, ask_server=False))
+    with open_store(find_workspace(folder, None)) as store:
+        return store.create_run(
+            name="qa",
+            target=target,
+            model="m",
+            folder=None,
+            settings=settings.to_json(),
+            manifest={},
+            status="queued",
+        )
+
+
+def typed_again(command: str) -> tuple[str, RunOptions]:
+    parser = Parser("run", "run TARGET", "evaluate")
+    configure(parser)
+    program, verb, target, *words = shlex.split(command)
+    assert (program, verb) == ("benchwright", "run")
+    arguments = parser.parse([target, *words])
+    assert isinstance(arguments, argparse.Namespace)
+    return target, run_options(arguments)
+
+
+@pytest.mark.parametrize(("setting", "value"), cases())
+def test_the_command_on_record_gives_the_same_settings(folder: Path, setting: Setting, value: Any) -> None:
+    options = RunOptions.from_keywords({**NEEDS.get(setting.name, SERVER), setting.name: value})
+    if setting.judge:
+        options = RunOptions.from_keywords(
+            {**NEEDS["judge_url"], "judge_url": TEXTS["judge_url"], setting.name: value}
+        )
+    first = recorded(folder, "mcq.csv" if setting.only == "mcq" or value == "cot" else "qa.csv", options)
+    again = recorded(folder, *typed_again(command_of(first)))
+    assert again.settings == first.settings
+
+
+def test_what_is_off_or_zero_is_in_the_command(folder: Path) -> None:
+    run = recorded(folder, "qa.csv", RunOptions(cache=False, max_retries=0))
+    assert command_of(run).endswith("--max-retries 0 --no-cache")
+    plain = command_of(recorded(folder, "qa.csv", RunOptions.from_keywords(SERVER)))
+    assert "cache" not in plain
+    assert "retries" not in plain
+
+
+def test_a_comparison_says_off_where_a_run_recorded_off(folder: Path) -> None:
+    off = recorded(folder, "qa.csv", RunOptions(cache=False))
+    on = recorded(folder, "qa.csv", RunOptions())
+    (found,) = setting_differences(off, on, ())["differences"]  # type: ignore[misc]
+    assert found == {"path": "$.cache", "run_a": False, "run_b": True}
+    (found,) = setting_differences(on, off, ())["differences"]  # type: ignore[misc]
+    assert found == {"path": "$.cache", "run_a": True, "run_b": False}
