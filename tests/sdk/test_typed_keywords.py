@@ -109,7 +109,7 @@ def test_a_benchmark_that_only_a_closed_notebook_defined_is_named_with_the_cure(
     [
         ("quiz.cvs", "Did you mean 'quiz.csv'"),
         ("./quiz.cvs", "Did you mean 'quiz.csv'"),
-        ("quizz", "Did you mean 'quiz'"),
+        ("quizz", "Did you mean 'quiz.csv'"),
         ("pubmed_qa", "Did you mean 'pubmedqa'"),
         ("gsm8k", "hf://ORG/gsm8k"),
         ("my_configurd", "Did you mean 'my_configured'"),

@@ -153,14 +153,20 @@ def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()
 def _near_file(written: str, files: Sequence[str], *names: str) -> str:
     """A hint at what was meant: files that differ in their ending only, else what is spelt alike.
 
-    >>> _near_file("quiz.csv", ["quiz.xlsx", "quit.csv"]), _near_file("qiz.csv", ["quiz.csv"])
-    (" Did you mean 'quiz.xlsx'?", " Did you mean 'quiz.csv' or 'quiz'?")
+    >>> _near_file("quiz.csv", ["quiz.xlsx", "quit.csv"]), _near_file("quiz", ["quiz.csv"]), _near_file("qiz", ["quiz.csv"])
+    (" Did you mean 'quiz.xlsx'?", " Did you mean 'quiz.csv'?", " Did you mean 'quiz.csv'?")
     """
-    stem, dot, _ = written.partition(".")
-    alike = [file for file in files if dot and file.partition(".")[0] == stem]
-    if alike:
-        return f" Did you mean {' or '.join(map(repr, alike[:3]))}?"
-    return suggest(written, [*names, *files, *(Path(file).stem for file in files)])
+    stem = written.partition(".")[0]
+    alike = [file for file in files if file.partition(".")[0] == stem]
+    if not alike:
+        # A stem is compared, and its file offered: the stem alone cannot be run.
+        by_stem = {Path(file).stem: file for file in reversed(files)}
+        known = [*names, *files, *by_stem]
+        near = nearest(written, known)
+        if near is None or near in names or near in files:
+            return suggest(written, [*names, *files])
+        alike = [by_stem[near]]
+    return f" Did you mean {' or '.join(map(repr, alike[:3]))}?"
 
 
 def _runnable_files(folder: Path) -> list[str]:

@@ -23,6 +23,7 @@ from benchwright.reports import (
     is_run_folder,
 )
 from benchwright.runs import RunResult, called, recorded
+from benchwright.sdk._arguments import check_run
 from benchwright.sdk._kinds import KindRow, kind_of
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
@@ -47,6 +48,8 @@ def compare(
     """
     for name in unknown:
         raise UsageError(f"compare() has no option {name!r}.{suggest(name, _KEYWORDS)}")
+    for name, wanted in (("a", a), ("b", b)):
+        check_run("compare", wanted, name)
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better, _harmless())
     store = open_existing(place)

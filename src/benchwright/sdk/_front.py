@@ -37,6 +37,7 @@ from benchwright.runs import (
     rescore_plan,
     run_targets,
 )
+from benchwright.sdk._arguments import check_arguments, check_run
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written, resolve
 from benchwright.store import Store, existing_workspace, find_workspace, open_existing, open_store
 
@@ -95,6 +96,7 @@ def run(
     Raises BenchwrightError for what makes a run impossible. Failed samples are counted in the result instead.
     """
     refuse_while_loading("run")
+    check_arguments("run", options=options, endpoint=endpoint, watcher=watcher, finished=finished)
     options, how = _options(options, keywords, "run")
     cwd = Path.cwd()
     config = find_config(cwd)
@@ -146,6 +148,7 @@ def check(
     workflow, whose command was found.
     """
     refuse_while_loading("check")
+    check_arguments("check", options=options)
     options, how = _options(options, keywords, "check")
     found = _resolved(target, options, how)
     if isinstance(found, Program | Workflow):
@@ -186,6 +189,8 @@ def resume(
     Returns the `RunResult`, or for a workflow the `ProgramResult`.
     """
     refuse_while_loading("resume")
+    check_run("resume", run)
+    check_arguments("resume", endpoint=endpoint, watcher=watcher, target=target, overrides=overrides)
     given: dict[str, Any] = {**(overrides or {}), **keywords}
     changes = {name: value for name, value in given.items() if name != "workspace"}
     for name in changes:
@@ -237,6 +242,8 @@ def rescore(
     the requests.
     """
     refuse_while_loading("rescore")
+    check_run("rescore", run)
+    check_arguments("rescore", options=options, watcher=watcher, target=target)
     options, how = _options(options, keywords, "rescore")
     if how.given():
         raise UsageError(f"rescore() works on one run; leave {', '.join(how.given())} out")
