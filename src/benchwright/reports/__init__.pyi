@@ -1,0 +1,131 @@
+from benchwright.core import printable as printable
+from benchwright.reports.files.export import (
+    TEXT_FORMATS as TEXT_FORMATS,
+)
+from benchwright.reports.files.export import (
+    export_samples as export_samples,
+)
+from benchwright.reports.files.export import (
+    exported_lines as exported_lines,
+)
+from benchwright.reports.files.parquet import sample_rows as sample_rows
+from benchwright.reports.files.plugins import (
+    REPORT_PLUGINS as REPORT_PLUGINS,
+)
+from benchwright.reports.files.plugins import (
+    find_report as find_report,
+)
+from benchwright.reports.files.plugins import (
+    write_reports as write_reports,
+)
+from benchwright.reports.files.run_files import (
+    results_document as results_document,
+)
+from benchwright.reports.files.run_files import (
+    write_run_config as write_run_config,
+)
+from benchwright.reports.files.run_files import (
+    write_run_files as write_run_files,
+)
+from benchwright.reports.files.work_folder import write_work_folder as write_work_folder
+from benchwright.reports.files.work_tasks import (
+    RUNS_FILE as RUNS_FILE,
+)
+from benchwright.reports.files.work_tasks import (
+    WorkRuns as WorkRuns,
+)
+from benchwright.reports.files.work_tasks import (
+    find_work_folder as find_work_folder,
+)
+from benchwright.reports.files.work_tasks import (
+    make_work_folder as make_work_folder,
+)
+from benchwright.reports.files.work_tasks import (
+    read_work_tasks as read_work_tasks,
+)
+from benchwright.reports.files.work_tasks import (
+    record_work_tasks as record_work_tasks,
+)
+from benchwright.reports.html.pages import result_fragment as result_fragment
+from benchwright.reports.kinds import (
+    BENCHMARK_REPORTS as BENCHMARK_REPORTS,
+)
+from benchwright.reports.kinds import (
+    WORKFLOW_REPORTS as WORKFLOW_REPORTS,
+)
+from benchwright.reports.kinds import (
+    KindReports as KindReports,
+)
+from benchwright.reports.kinds import (
+    View as View,
+)
+from benchwright.reports.terminal.comparison import comparison_table as comparison_table
+from benchwright.reports.terminal.result import result_table as result_table
+from benchwright.reports.terminal.runs import RunTable as RunTable
+from benchwright.reports.terminal.side_by_side import SideBySideTable as SideBySideTable
+from benchwright.reports.terminal.steps import event_table as event_table
+from benchwright.reports.terminal.workflows import code_result as code_result
+from benchwright.reports.views.benchmarks import benchmark_details as benchmark_details
+from benchwright.reports.views.comparing import compare_benchmarks as compare_benchmarks
+from benchwright.reports.views.comparing_workflows import compare_workflows as compare_workflows
+from benchwright.reports.views.comparison import (
+    Comparison as Comparison,
+)
+from benchwright.reports.views.comparison import (
+    ComparisonOptions as ComparisonOptions,
+)
+from benchwright.reports.views.comparison import (
+    MetricComparison as MetricComparison,
+)
+from benchwright.reports.views.figures import headline_of as headline_of
+from benchwright.reports.views.folder_samples import (
+    SamplesOf as SamplesOf,
+)
+from benchwright.reports.views.folder_samples import (
+    steps_of_folder as steps_of_folder,
+)
+from benchwright.reports.views.result import ResultView as ResultView
+from benchwright.reports.views.run_folders import (
+    as_filed as as_filed,
+)
+from benchwright.reports.views.run_folders import (
+    folder_run as folder_run,
+)
+from benchwright.reports.views.run_folders import (
+    is_run_folder as is_run_folder,
+)
+from benchwright.reports.views.run_folders import (
+    run_of_folder as run_of_folder,
+)
+from benchwright.reports.views.runs import (
+    EventList as EventList,
+)
+from benchwright.reports.views.runs import (
+    PartsRequest as PartsRequest,
+)
+from benchwright.reports.views.runs import (
+    RunDetails as RunDetails,
+)
+from benchwright.reports.views.runs import (
+    RunView as RunView,
+)
+from benchwright.reports.views.runs import (
+    plain_view as plain_view,
+)
+from benchwright.reports.views.sample_columns import SampleView as SampleView
+from benchwright.reports.views.samples import RunSamples as RunSamples
+from benchwright.reports.views.side_by_side import (
+    SideBySide as SideBySide,
+)
+from benchwright.reports.views.side_by_side import (
+    SideRun as SideRun,
+)
+from benchwright.reports.views.side_by_side import (
+    side_by_side as side_by_side,
+)
+from benchwright.reports.views.text import duration as duration
+from benchwright.reports.views.text import plural as plural
+from benchwright.reports.views.work_table import WorkTask as WorkTask
+from benchwright.reports.views.work_table import work_runs as work_runs
+from benchwright.reports.views.workflows import recorded_events as recorded_events
+from benchwright.reports.views.workflows import step_views as step_views

@@ -1,0 +1,38 @@
+from benchwright.stats._accumulator import ScoreAccumulator as ScoreAccumulator
+from benchwright.stats._aggregator import Aggregator as Aggregator
+from benchwright.stats._helpers import Classification as Classification
+from benchwright.stats._helpers import Statistics as Statistics
+from benchwright.stats._intervals import (
+    FEWEST as FEWEST,
+)
+from benchwright.stats._intervals import (
+    t_quantile as t_quantile,
+)
+from benchwright.stats._intervals import (
+    wilson_interval as wilson_interval,
+)
+from benchwright.stats._paired import (
+    PairedResult as PairedResult,
+)
+from benchwright.stats._paired import (
+    compare_pairs as compare_pairs,
+)
+from benchwright.stats._paired import (
+    mcnemar_exact as mcnemar_exact,
+)
+from benchwright.stats._paired import (
+    wilcoxon_signed_rank as wilcoxon_signed_rank,
+)
+from benchwright.stats._repeats import (
+    RepeatSummary as RepeatSummary,
+)
+from benchwright.stats._repeats import (
+    RepeatTally as RepeatTally,
+)
+from benchwright.stats._repeats import (
+    consensus_at_k as consensus_at_k,
+)
+from benchwright.stats._repeats import (
+    pass_at_k as pass_at_k,
+)
+from benchwright.stats._summary import ScoreSummary as ScoreSummary
