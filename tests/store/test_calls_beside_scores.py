@@ -110,6 +110,8 @@ def test_a_workspace_without_the_columns_is_read_and_migrated(store: Store) -> N
         connection.execute("ALTER TABLE workflow_steps DROP COLUMN failures")
         connection.execute("DROP TABLE sample_index")
         connection.execute("DROP INDEX runs_by_lease")
+        for column in ("began", "worked"):
+            connection.execute(f"ALTER TABLE runs DROP COLUMN {column}")
         connection.execute("PRAGMA user_version = 2")
         connection.commit()
         connection.execute("PRAGMA journal_mode = DELETE")

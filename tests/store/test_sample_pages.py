@@ -161,6 +161,8 @@ def test_older_and_read_only_workspaces_give_the_same_pages(workspace: Workspace
         connection.execute("ALTER TABLE workflow_steps DROP COLUMN failures")
         connection.execute("DROP TABLE sample_index")
         connection.execute("DROP INDEX runs_by_lease")
+        for column in ("began", "worked"):
+            connection.execute(f"ALTER TABLE runs DROP COLUMN {column}")
         connection.execute("PRAGMA user_version = 3")
         connection.commit()
     for read_only in (True, False, True):

@@ -426,6 +426,22 @@ def test_a_work_folder_is_gone_on_with(folder: Path, server: Server) -> None:
     assert len(set(server.asked)) == 10
 
 
+def test_a_pair_starts_at_its_turn_and_a_finished_one_keeps_its_end(folder: Path, server: Server) -> None:
+    suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl, b.jsonl]\nwork_dir: out")
+    server.pause_s = 0.02
+    run_suite("s.yaml", parallelism=1)
+    second, first = before = runs_of(folder)
+    assert second.created_at >= first.finished_at
+    run_suite("s.yaml", reuse="", parallelism=1)
+    for old, new in zip(before, runs_of(folder), strict=True):
+        assert (new.created_at, new.finished_at, new.worked, new.starts) == (
+            old.created_at,
+            old.finished_at,
+            old.worked,
+            1,
+        )
+
+
 def test_going_on_asks_what_failed_again_and_new_pairs_for_the_first_time(
     folder: Path, server: Server
 ) -> None:

@@ -121,6 +121,11 @@ async def _perform(
     run, prepared = job.run, job.prepared
     if not job.resuming or not run.manifest:  # new, or killed before its data were read
         run = store.start_run(run.id, prepared.manifest)
+    elif (
+        run.finished_at is None
+        or store.count_steps(run.id, "score") < prepared.row_count * prepared.settings.repeats
+    ):
+        run = store.restart_run(run.id)  # not where only the summary is computed again
     make_folder(run.folder)
     write_run_config(
         benchmark_details(run)

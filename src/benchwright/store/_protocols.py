@@ -38,7 +38,10 @@ class RunStore(Protocol):
         """Take over a benchmark run. `RunOwnedError` while a live process owns it, unless forced."""
 
     def start_run(self, run_id: int, manifest: JsonObject) -> RunRecord:
-        """Turn a queued run into a running one."""
+        """Turn a queued run into a running one. Its time counts from here."""
+
+    def restart_run(self, run_id: int) -> RunRecord:
+        """Begin to work on a claimed run once more. Until then it keeps its end, its duration and its starts."""
 
     def finish_run(
         self, run_id: int, status: RunStatus, *, summary: JsonObject | None, error: str | None = None

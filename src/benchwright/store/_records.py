@@ -66,6 +66,8 @@ class RunRecord:
     """The user's own labels."""
     starts: int = 1
     """Times the run was started or resumed."""
+    worked: float | None = None
+    """Seconds that processes worked on it, over all starts that ended; None: recorded by an older version."""
 
 
 class StepOutput(NamedTuple):

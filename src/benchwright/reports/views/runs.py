@@ -59,6 +59,8 @@ class RunView:
     """The user's own labels."""
     starts: int
     """Times the run was started or resumed."""
+    worked: float | None = None
+    """Seconds that processes worked on it; None: not on record."""
     summary: JsonObject | None
     """The figures as recorded; None while there are none."""
     counted: str = "–"
@@ -70,8 +72,10 @@ class RunView:
 
     @property
     def seconds(self) -> float | None:
-        """From the start to the last end."""
-        return None if self.finished_at is None else self.finished_at - self.created_at
+        """How long processes worked on it, if it ended. Where that is not on record: from the start to the last end."""
+        if self.finished_at is None:
+            return None
+        return self.finished_at - self.created_at if self.worked is None else self.worked
 
     @property
     def model_title(self) -> str:
@@ -281,5 +285,6 @@ def plain_view(run: RunRecord) -> RunView:
         output=run.output,
         tags=run.tags,
         starts=run.starts,
+        worked=run.worked,
         summary=run.summary,
     )

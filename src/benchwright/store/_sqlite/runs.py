@@ -23,16 +23,17 @@ from benchwright.core import (
     known_run_status,
     suggest,
 )
-from benchwright.store._owner import Owner, begin_run, end_of_run, let_go, live_owner, new_lease, this_process
+from benchwright.store._owner import Owner, end_of_run, let_go, live_owner, new_lease, this_process
 from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, event_of
 from benchwright.store._sqlite.database import Connected, check_lease, database_of
+from benchwright.store._sqlite.worked import begin_work, end_work
 from benchwright.store._texts import load_json, storable, storable_json, storable_message
 from benchwright.store._workflow_records import Lease
 from benchwright.store._workspace import Workspace
 
 _RUN_COLUMNS = (
     "id, name, target, model, status, folder, settings, manifest, summary, error, created_at, finished_at,"
-    " owner, heartbeat, kind, input, output, tags, starts"
+    " owner, heartbeat, kind, input, output, tags, starts, worked"
 )
 
 
@@ -64,17 +65,18 @@ class Runs(Connected):
         manifest: JsonObject,
         status: RunStatus = "running",
     ) -> RunRecord:
-        """Record a new run, owned by this process."""
+        """Record a new run, owned by this process. Work on a queued one begins with `start_run`."""
         now = time.time()
         with self._transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO runs (id, name, target, model, status, folder, settings, manifest, owner, heartbeat,"
-                " created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                " created_at, worked) VALUES (?,?,?,?,?,?,?,?,?,?,?,0)",
                 (self._next_run(), name, storable(target), storable(model), status, "", encode_json(settings), encode_json(manifest),
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)
-            begin_run(database_of(connection), run_id, now)
+            if status != "queued":
+                begin_work(connection, run_id, now)
             place = folder if folder is not None else self.workspace.run_folder(run_id, name)
             connection.execute(
                 "UPDATE runs SET folder = ?, lease = ? WHERE id = ?",
@@ -106,8 +108,25 @@ class Runs(Connected):
         return count
 
     def start_run(self, run_id: int, manifest: JsonObject) -> RunRecord:
-        """Turn a queued run into a running one."""
-        self._update(run_id, "status = 'running', manifest = ?", encode_json(manifest))
+        """Turn a queued run into a running one. It starts now, however long it waited."""
+        now = time.time()
+        with self._transaction() as connection:
+            self._check_held(run_id)
+            connection.execute(
+                "UPDATE runs SET status = 'running', manifest = ?, created_at = ?, finished_at = NULL WHERE id = ?",
+                (encode_json(manifest), now, run_id),
+            )
+            begin_work(connection, run_id, now)
+        return self.run(run_id)
+
+    def restart_run(self, run_id: int) -> RunRecord:
+        """Begin to work on a claimed run once more."""
+        with self._transaction() as connection:
+            self._check_held(run_id)
+            connection.execute(
+                "UPDATE runs SET starts = starts + 1, finished_at = NULL WHERE id = ?", (run_id,)
+            )
+            begin_work(connection, run_id, time.time())
         return self.run(run_id)
 
     def delete_run(self, run_id: int) -> None:
@@ -121,7 +140,8 @@ class Runs(Connected):
     def claim_run(self, run_id: int, *, force: bool = False) -> RunRecord:
         """Become the owner of an existing run, unless a live process owns it and is not forced out.
 
-        Each claim writes a new lease: the former owner, should it wake up, can record nothing more.
+        Each claim writes a new lease: the former owner, should it wake up, can record nothing more. A claim is no start:
+        the run keeps its end and its duration until `restart_run`.
         """
         with self._transaction() as connection:
             row = connection.execute(
@@ -142,12 +162,11 @@ class Runs(Connected):
                     f"run {run_id} is being executed by process {owner.pid} on {owner.host}. "
                     f"Wait for it, or stop it first (kill -INT {owner.pid})."
                 )
+            end_work(connection, run_id, None)
             connection.execute(
-                "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, lease = ?, finished_at = NULL,"
-                " error = NULL WHERE id = ?",
-                (this_process().to_text(), now := time.time(), self._new_lease(run_id).token, run_id),
+                "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, lease = ?, error = NULL WHERE id = ?",
+                (this_process().to_text(), time.time(), self._new_lease(run_id).token, run_id),
             )
-            begin_run(database_of(connection), run_id, now)
             self._event(run_id, "run.resumed", "resumed")
         return self.run(run_id)
 
@@ -184,18 +203,25 @@ class Runs(Connected):
         self._connection.execute("PRAGMA synchronous = FULL")
         try:
             with self._transaction() as connection:
+                end = end_of_run(database_of(connection), run_id)
                 if run_id in self._leases:
                     self._check_held(run_id)
+                    end_work(connection, run_id, end)
+                    finished = (
+                        "coalesce(finished_at, ?)"  # one that was claimed and not restarted keeps its end
+                    )
                 else:
                     self._refuse_owned(run_id)
+                    end_work(connection, run_id, None)
+                    finished = "?"
                 connection.execute(
-                    "UPDATE runs SET status = ?, summary = ?, error = ?, finished_at = ?, owner = NULL, lease = NULL"
-                    " WHERE id = ?",
+                    f"UPDATE runs SET status = ?, summary = ?, error = ?, finished_at = {finished}, owner = NULL,"
+                    " lease = NULL WHERE id = ?",
                     (
                         status,
                         None if summary is None else storable_json(encode_json(summary)),
                         storable_message(error),
-                        end_of_run(database_of(connection), run_id),
+                        end,
                         run_id,
                     ),
                 )
@@ -295,7 +321,7 @@ class Runs(Connected):
 
 def _run_record(row: tuple[Any, ...]) -> RunRecord:
     (run_id, name, target, model, status, folder, settings, manifest, summary, error, created, finished,
-     owner, heartbeat, kind, given, output, tags, starts) = row  # fmt: skip
+     owner, heartbeat, kind, given, output, tags, starts, worked) = row  # fmt: skip
     status = known_run_status(status, run_id)
     if RUN_STATUSES[status].live and not (owner and Owner.from_text(str(owner)).alive(heartbeat)):
         status = "interrupted"
@@ -317,4 +343,5 @@ def _run_record(row: tuple[Any, ...]) -> RunRecord:
         output=load_json(output),
         tags=None if tags is None else orjson.loads(tags),
         starts=starts,
+        worked=worked,
     )

@@ -143,6 +143,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         SAMPLE_METRICS,
         "ALTER TABLE workflow_steps ADD COLUMN failures INTEGER NOT NULL DEFAULT 0",
     ),
+    (  # 7: how long processes worked on a run. A run waits in a suite, and between a kill and a resume.
+        "ALTER TABLE runs ADD COLUMN began REAL",  # wall clock of the start that has not ended, or null
+        "ALTER TABLE runs ADD COLUMN worked REAL",  # seconds of all starts that ended; null: of an older version
+    ),
 )
 
 
@@ -159,6 +163,8 @@ def show_as_newest(connection: sqlite3.Connection, version: int) -> None:
     Names of the connection's own temporary views come before those of the database.
     """
     connection.execute("PRAGMA temp_store = MEMORY")
+    if version > 1:
+        connection.execute("CREATE TEMP VIEW runs AS SELECT *, NULL AS began, NULL AS worked FROM main.runs")
     if version > 2:
         return
     connection.execute(
@@ -169,7 +175,7 @@ def show_as_newest(connection: sqlite3.Connection, version: int) -> None:
         return
     connection.execute(
         "CREATE TEMP VIEW runs AS SELECT *, 'benchmark' AS kind, NULL AS input, NULL AS output, NULL AS tags,"
-        " NULL AS lease, 1 AS starts FROM main.runs"
+        " NULL AS lease, 1 AS starts, NULL AS began, NULL AS worked FROM main.runs"
     )
     connection.execute("CREATE TEMP VIEW events AS SELECT *, NULL AS step_id, NULL AS data FROM main.events")
     for statement in MIGRATIONS[1]:

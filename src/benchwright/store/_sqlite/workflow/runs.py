@@ -20,10 +20,11 @@ from benchwright.core import (
     known_run_status,
     normalise_name,
 )
-from benchwright.store._owner import Owner, begin_run, hold, let_go, live_owner, new_lease, this_process
-from benchwright.store._sqlite.database import check_lease, database_of
+from benchwright.store._owner import Owner, hold, let_go, live_owner, new_lease, this_process
+from benchwright.store._sqlite.database import check_lease
 from benchwright.store._sqlite.runs import Runs
 from benchwright.store._sqlite.steps import lower_marks
+from benchwright.store._sqlite.worked import begin_work, end_work
 from benchwright.store._sqlite.workflow.statements import (
     EventRow,
     close_run,
@@ -55,14 +56,14 @@ class WorkflowRuns(Runs):
         with self._transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO runs (id, kind, name, target, model, status, folder, settings, manifest, owner,"
-                " heartbeat, created_at, input, tags)"
-                " VALUES (?,?,?,?,'',?,'',?,?,?,?,?,?,?)",
+                " heartbeat, created_at, input, tags, worked)"
+                " VALUES (?,?,?,?,'',?,'',?,?,?,?,?,?,?,0)",
                 (self._next_run(), RunKind.WORKFLOW.value, storable(name), storable(target or name), status, encode_json(settings or {}),
                  encode_json(manifest or {}), this_process().to_text(), now, now, input_json,
                  None if not tags else encode_json(tags)),
             )  # fmt: skip
             lease = new_lease(int(cursor.lastrowid or 0))
-            begin_run(database_of(connection), lease.run_id, now)
+            begin_work(connection, lease.run_id, now)
             folder = self.workspace.run_folder(lease.run_id, normalise_name(name) or "workflow")
             connection.execute(
                 "UPDATE runs SET folder = ?, lease = ? WHERE id = ?", (str(folder), lease.token, lease.run_id)
@@ -108,13 +109,14 @@ class WorkflowRuns(Runs):
                     )
                 lease = new_lease(run_id)
                 why = "taken over by force" if owner is not None else "its process died"
+                end_work(connection, run_id, None)
                 restore_events(connection, run_id)
                 interrupt_steps(connection, run_id, why, now)
                 message = "taken over by force" if owner is not None else "resumed"
                 event = EventRow(run_id, None, "run.resumed", message, _json(data), now)
                 put_events(connection, [event])
                 connection.execute("UPDATE runs SET starts = starts + 1 WHERE id = ?", (run_id,))
-            begin_run(database_of(connection), run_id, now)
+            begin_work(connection, run_id, now)
             connection.execute(
                 "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, lease = ?, finished_at = NULL,"
                 " error = NULL WHERE id = ?",
@@ -178,7 +180,7 @@ class WorkflowRuns(Runs):
             dead = [run_id for run_id, *who in rows if live_owner(*who) is None]
             for run_id in dead:
                 restore_events(connection, run_id)
-                close_run(connection, run_id, "interrupted", None, "its process died")
+                close_run(connection, run_id, "interrupted", None, "its process died", died=True)
         return dead
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from benchwright.core import JsonObject, JsonValue, UsageError, canonical_json, encode_json
 from benchwright.store._owner import end_of_run
 from benchwright.store._sqlite.database import database_of
+from benchwright.store._sqlite.worked import end_work
 from benchwright.store._texts import storable, storable_json, storable_message
 from benchwright.store._workflow_records import Lease, MetricTotals
 from benchwright.store._workflow_rules import StepState
@@ -197,10 +198,18 @@ def interrupt_steps(connection: sqlite3.Connection, run_id: int, why: str, now: 
 
 
 def close_run(
-    connection: sqlite3.Connection, run_id: int, status: str, output: bytes | None, error: str | None
+    connection: sqlite3.Connection,
+    run_id: int,
+    status: str,
+    output: bytes | None,
+    error: str | None,
+    *,
+    died: bool = False,
 ) -> None:
-    """End a run: open steps, state, output, numbers, event, release of ownership."""
+    """End a run: open steps, state, output, numbers, event, release of ownership. Where its process `died`, nobody worked
+    on it since its last sign of life."""
     now = end_of_run(database_of(connection), run_id)
+    end_work(connection, run_id, None if died else now)
     interrupt_steps(connection, run_id, f"the run ended ({status})", now)
     summary = {
         "steps": step_counts(connection, run_id),
