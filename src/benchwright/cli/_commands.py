@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -32,6 +33,16 @@ class Command(NamedTuple):
     """The module that implements it."""
 
 
+EXPORT_FORMATS = {"jsonl": "JSON lines", "csv": "CSV", "parquet": "Parquet", "xlsx": "Excel"}
+"""What `export` writes, by the ending of the file."""
+
+
+def either(words: Iterable[str]) -> str:
+    """`a, b or c`."""
+    *first, last = words
+    return f"{', '.join(first)} or {last}"
+
+
 COMMANDS: dict[str, Command] = {
     "init": Command("init [DIR]", "write a starter: benchwright.toml, one benchmark, its data", "_init"),
     "ls": Command("ls", "list the evaluations that can be run from here", "_ls"),
@@ -47,7 +58,7 @@ COMMANDS: dict[str, Command] = {
     "cancel": Command("cancel RUN", "end a run for good and stop its process", "_cancel"),
     "rm": Command("rm RUN…", "delete runs with their records and files", "_rm"),
     "export": Command(
-        "export RUN", "write the samples of a run as JSON lines, CSV, Parquet or Excel", "_export"
+        "export RUN", f"write the samples of a run as {either(EXPORT_FORMATS.values())}", "_export"
     ),
     "compare": Command("compare A B", "compare two runs, sample by sample", "_compare"),
     "cache": Command(

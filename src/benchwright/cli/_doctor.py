@@ -18,7 +18,7 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Check and repair; JSON: `{"workspace", "sound", "problems", "recovered", "adopted", "orphans"}`."""
+    """Check and repair; JSON: `{"workspace", "exists", "sound", "problems", "recovered", "adopted", "orphans"}`."""
     from dataclasses import asdict
 
     from benchwright.core import RunKind
@@ -45,7 +45,11 @@ def execute(arguments: Namespace, output: Output) -> int:
             output.line(f"  {run.problem}")
     for folder in found.orphans:
         output.line(f"not on record: {folder}")
-    if found.sound:
+    if not found.exists:
+        output.line(
+            f"there is no workspace in {found.workspace}. The first run makes one; name another with --workspace DIR"
+        )
+    elif found.sound:
         output.line(f"{found.workspace}: the database is sound, and every run folder is on record")
     elif arguments.dry_run:
         output.line("nothing was changed. Repair with: benchwright doctor")

@@ -6,6 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchwright.cli._commands import EXPORT_FORMATS, either
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._run_flags import add_workspace
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 _FORMAT = Setting(
     "format",
     "text",
-    "jsonl, csv, parquet or xlsx (default: by the extension of FILE, else jsonl)",
-    choices=("jsonl", "csv", "parquet", "xlsx"),
+    f"{either(EXPORT_FORMATS)} (default: by the extension of FILE, else jsonl)",
+    choices=tuple(EXPORT_FORMATS),
 )
 
 

@@ -65,16 +65,16 @@ def execute(arguments: Namespace, output: Output) -> int:
     earliest = None if arguments.since is None else since(arguments.since)
     with existing_store(arguments) as store:
         runs = [] if store is None else store.runs()
+        lost = named_workspace(arguments).run_folders({run.id for run in runs})
+        for field in ("name", "status", "kind"):
+            requested = getattr(arguments, field)
+            if requested is not None:
+                runs = [run for run in runs if getattr(run, field) == requested]
+        if earliest is not None:
+            runs = [run for run in runs if run.created_at >= earliest]
+        shown = runs[: arguments.limit]
+        views = [view_of(run, store) for run in shown]
     workspace = named_workspace(arguments)
-    lost = workspace.run_folders({run.id for run in runs})
-    for field in ("name", "status", "kind"):
-        requested = getattr(arguments, field)
-        if requested is not None:
-            runs = [run for run in runs if getattr(run, field) == requested]
-    if earliest is not None:
-        runs = [run for run in runs if run.created_at >= earliest]
-    shown = runs[: arguments.limit]
-    views = [view_of(run) for run in shown]
     if output.as_json:
         output.json({"runs": [view.to_json() for view in views]})
     elif lost and not runs:

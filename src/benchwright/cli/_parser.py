@@ -43,7 +43,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace | str:
         """The arguments, or the help text if the words request it. Raises UsageError."""
-        if "-h" in words or "--help" in words or ("--help-all" in words and self._has_more):
+        if not {"-h", "--help", "--help-all"}.isdisjoint(words):
             return self._help(all="--help-all" in words or not self._has_more)
         # Intermixed: a positional argument may also follow the options.
         arguments, unknown = self.parse_known_intermixed_args(list(words))

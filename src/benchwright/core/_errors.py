@@ -13,11 +13,15 @@ from typing import ClassVar
 class BenchwrightError(Exception):
     """Base of every error benchwright raises on purpose. The text is meant for the user."""
 
+    __module__ = "benchwright"
+
     exit_code: ClassVar[int] = 1
 
 
 class UsageError(BenchwrightError, ValueError):
     """A wrong flag or argument."""
+
+    __module__ = "benchwright"
 
     exit_code = 2
 
@@ -25,17 +29,23 @@ class UsageError(BenchwrightError, ValueError):
 class ConfigError(BenchwrightError, ValueError):
     """A configuration file that cannot be used."""
 
+    __module__ = "benchwright"
+
     exit_code = 2
 
 
 class BenchmarkError(BenchwrightError, ValueError):
     """A benchmark definition that cannot be used."""
 
+    __module__ = "benchwright"
+
     exit_code = 2
 
 
 class DatasetError(BenchwrightError, ValueError):
     """Data that cannot be used. `bad_rows` holds each bad row found, up to a limit."""
+
+    __module__ = "benchwright"
 
     exit_code = 2
 
@@ -56,11 +66,15 @@ class DatasetError(BenchwrightError, ValueError):
 class NotFoundError(BenchwrightError, LookupError):
     """A run, benchmark, model or file that is not there."""
 
+    __module__ = "benchwright"
+
     exit_code = 4
 
 
 class RunOwnedError(BenchwrightError):
     """Another live process owns the run."""
+
+    __module__ = "benchwright"
 
     exit_code = 5
 

@@ -56,7 +56,7 @@ class EndpointSettings:
     >>> EndpointSettings(url="localhost:8000", model_id="m")
     Traceback (most recent call last):
     ...
-    benchwright.core._errors.ConfigError: model URL 'localhost:8000' has no http:// or https:// in front. \
+    benchwright.ConfigError: model URL 'localhost:8000' has no http:// or https:// in front. \
 Write http://localhost:8000
     """
 

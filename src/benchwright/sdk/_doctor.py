@@ -44,6 +44,8 @@ class Diagnosis:
     """Runs listed again."""
     orphans: tuple[Path, ...] = ()
     """Folders of runs that are not on record, where nothing was to be changed."""
+    exists: bool = True
+    """Whether there is a workspace at all."""
 
     @property
     def sound(self) -> bool:
@@ -59,11 +61,11 @@ def diagnose(workspace: Workspace, *, repair: bool = True) -> Diagnosis:
     found = store_problems(workspace)
     problems = found or []
     recovered = recover_store(workspace) if problems and repair else None
+    if found is None and not workspace.run_folders():
+        return Diagnosis(workspace.root, exists=False)
     if not repair and (problems or found is None):
         folders = tuple(workspace.run_folders().values())
         return Diagnosis(workspace.root, tuple(problems), orphans=folders)
-    if found is None and not workspace.run_folders():
-        return Diagnosis(workspace.root)
     with open_store(workspace, read_only=not repair) as store:
         orphans = workspace.run_folders({run.id for run in store.runs()})
         if not repair:

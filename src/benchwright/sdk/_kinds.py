@@ -84,10 +84,15 @@ def kind_of(run: RunRecord) -> KindRow:
     return RUN_KINDS[run.kind]
 
 
-def view_of(run: RunRecord) -> RunView:
-    """A run in a list, of any kind; of an unknown one only what every run has."""
+def view_of(run: RunRecord, store: Store | None = None) -> RunView:
+    """A run in a list, of any kind; of an unknown one only what every run has. With its store, a run without a result
+    has the number of samples recorded so far."""
     if run.kind in RUN_KINDS:
-        return RUN_KINDS[run.kind].reports.view(run)
+        row = RUN_KINDS[run.kind]
+        view = row.reports.view(run)
+        if store is None or row.samples is None or run.summary is not None:
+            return view
+        return replace(view, counted=f"{store.count_steps(run.id, 'score'):,}")
     return replace(plain_view(run), summary=None, headline=f"kind {run.kind!r}: needs a newer benchwright")
 
 

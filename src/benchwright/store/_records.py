@@ -15,6 +15,8 @@ from benchwright.store._texts import load_json
 class StoreError(BenchwrightError):
     """The store cannot be used."""
 
+    __module__ = "benchwright"
+
 
 @dataclass(frozen=True, slots=True)
 class Recovered:

@@ -145,6 +145,8 @@ class RecordRefusedError(BenchwrightError):
 class InputChangedError(RecordRefusedError):
     """A step of this key is recorded with another input."""
 
+    __module__ = "benchwright"
+
     code = "input_changed"
 
     def __init__(
@@ -169,17 +171,23 @@ class InputChangedError(RecordRefusedError):
 class StepHeldError(RecordRefusedError):
     """A live process is executing the step already."""
 
+    __module__ = "benchwright"
+
     code = "step_held"
 
 
 class StaleAttemptError(RecordRefusedError):
     """The attempt is not the current one, or has ended already: what another attempt recorded stays."""
 
+    __module__ = "benchwright"
+
     code = "stale_attempt"
 
 
 class RunClosedError(RecordRefusedError):
     """The run has ended; it takes no more records."""
+
+    __module__ = "benchwright"
 
     code = "run_closed"
 

@@ -34,7 +34,7 @@ def stable_stringify(value: Any) -> str:
     >>> stable_stringify({"rows": [{"score": float("nan")}]})
     Traceback (most recent call last):
     ...
-    benchwright.core._errors.UsageError: $.rows[0].score is nan, which JSON cannot hold; expected a finite number
+    benchwright.UsageError: $.rows[0].score is nan, which JSON cannot hold; expected a finite number
     """
     try:
         # A quick look that refuses keys which are not text; the standard library would turn them into text.

@@ -32,6 +32,8 @@ _MOST_ROWS_PER_BATCH = 10_000
 class RowError(DatasetError):
     """A row does not fit its type."""
 
+    __module__ = "benchwright"
+
 
 class DatasetStats(Struct):
     """What the last pass over a dataset did."""

@@ -8,9 +8,13 @@ from benchwright.core import BenchwrightError
 class WorkflowError(BenchwrightError):
     """A workflow could not be run, or asked for something that cannot be done."""
 
+    __module__ = "benchwright"
+
 
 class ApiError(WorkflowError):
     """The server refused a request. The text is its message."""
+
+    __module__ = "benchwright"
 
     def __init__(
         self, message: str, *, status: int | None = None, code: str | None = None, retryable: bool = False
@@ -27,9 +31,13 @@ class ApiError(WorkflowError):
 class StepTimeoutError(WorkflowError, TimeoutError):
     """A step took longer than its `timeout`."""
 
+    __module__ = "benchwright"
+
 
 class MissingKeyError(WorkflowError, RuntimeError):
     """The environment variable that should hold an API key is not set."""
+
+    __module__ = "benchwright"
 
 
 def error_message(error: object) -> str:

@@ -80,6 +80,8 @@ class LLMReply(TypedDict):
 class LLMError(WorkflowError):
     """The model gave no usable reply, after all attempts."""
 
+    __module__ = "benchwright"
+
 
 async def call_llm(
     provider: ModelProvider,

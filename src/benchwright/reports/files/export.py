@@ -1,4 +1,4 @@
-"""Samples of a run as a file of their own: JSON lines, CSV, or the Parquet of the run's folder."""
+"""Samples of a run as a file of their own: JSON lines, CSV, a workbook, or the Parquet of the run's folder."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def run_overview(details: RunDetails) -> Group:
     if result is None:
         model = (printable(run.model or ""), "bold")
         parts += [Text(), Text.assemble((run.name, "bold"), " on ", model, f": {run.status}")]
-        parts.append(Text("no result yet", "yellow"))
+        parts.append(Text(_so_far(details), "yellow"))
         if run.error:
             parts.append(Text(printable(run.error), "red"))
     else:
@@ -37,6 +37,20 @@ def run_overview(details: RunDetails) -> Group:
     if details.events:
         parts += [Text(), event_grid(details.events)]
     return Group(*parts)
+
+
+def _so_far(details: RunDetails) -> str:
+    """What there is of a run without a result, and what continues it."""
+    run, text = details.run, "no result yet"
+    if details.recorded is not None:
+        rows = table_of(details.manifest.get("dataset")).get("rows")
+        repeats = details.settings.get("repeats")
+        whole = f" of {rows * repeats:,}" if isinstance(rows, int) and isinstance(repeats, int) else ""
+        text += f"; samples recorded: {details.recorded:,}{whole}"
+    if run.status == "running":
+        return f"{text}. It is running"
+    resumable = run.status == "interrupted" and not details.settings.get("adopted")
+    return f"{text}. Resume it: benchwright resume {run.id}" if resumable else text
 
 
 def event_grid(events: Sequence[EventView]) -> Table:

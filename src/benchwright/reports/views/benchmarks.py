@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from msgspec import structs
+
 from benchwright.core import OUTCOMES, Outcome, RunSummary, UsageError, printable
 from benchwright.reports.views.figures import first_two, summary_of
 from benchwright.reports.views.runs import PartsRequest, RunDetails, RunView, plain_view, run_details
@@ -31,8 +33,11 @@ def benchmark_details(run: RunRecord, events: Iterable[Event] = ()) -> RunDetail
 
 
 def recorded_benchmark(store: Store, run: RunRecord) -> RunDetails:
-    """A benchmark run in full, with its events."""
-    return benchmark_details(run, store.events(run.id))
+    """A benchmark run in full, with its events; without a result, with the number of samples recorded so far."""
+    details = benchmark_details(run, store.events(run.id))
+    if details.result is not None:
+        return details
+    return structs.replace(details, recorded=store.count_steps(run.id, "score"))
 
 
 def benchmark_samples(store: Store, run: RunRecord, request: PartsRequest) -> SampleList:

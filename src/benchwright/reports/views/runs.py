@@ -208,6 +208,8 @@ class RunDetails(Struct, frozen=True, kw_only=True):
     """Where the files are, as the user wrote it."""
     events: tuple[EventView, ...] = ()
     """What happened, oldest first."""
+    recorded: int | None = None
+    """Samples recorded so far, of a run without a result; None: not counted."""
 
     @property
     def eval_type(self) -> str:
