@@ -14,8 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from benchwright.cli import main
-from benchwright.core import RunFile
-from benchwright.engine import DEMO_NOTE
+from benchwright.core import DEMO_NOTE, RunFile
 from waiting import PATIENCE_S, until_delivered
 
 BENCHWRIGHT = [sys.executable, "-m", "benchwright"]
@@ -265,7 +264,7 @@ def test_simulate_serves_the_demo_model(starter: Path, json_of: Any) -> None:
         assert server.wait(timeout=PATIENCE_S) == 0
         assert server.stderr is not None
         assert server.stderr.read() == ""
-    assert report["results"][0]["demo"] is False
+    assert report["results"][0]["demo"] is True
     assert report["results"][0]["summary"]["metrics"]["correct"]["value"] == 1.0
 
 

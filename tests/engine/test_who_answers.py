@@ -11,9 +11,11 @@ import pytest
 
 import benchwright
 from benchwright import ScriptedEndpoint
-from benchwright.core import ModelReply
+from benchwright.core import DEMO_NOTE, ModelReply
 from benchwright.demo import DemoServer, DemoSettings, demo_server
-from benchwright.engine import DEMO_NOTE
+from benchwright.reports.views.command import command_of
+from benchwright.reports.views.runs import plain_view
+from benchwright.store import Workspace, open_store
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +42,25 @@ def test_the_demo_server_is_never_taken_for_a_real_model(
     first = benchwright.run(questions, workspace=tmp_path, **settings)
     assert first.summary.outcomes["request_failed"] == 0
     assert first.summary.notes.count(DEMO_NOTE) == 1
+    assert first.demo
+    assert first.to_json()["demo"] is True
     again = benchwright.run(questions, workspace=tmp_path, **settings)
     assert again.requests_sent == 0
     assert again.summary == first.summary
+
+
+def test_lists_and_rescored_runs_say_that_the_demo_server_answered(
+    server: DemoServer, questions: Path, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {"model_url": server.url, "model_id": "m"}
+    first = benchwright.run(questions, workspace=tmp_path, **settings)
+    rescored = benchwright.rescore(first.run_id, workspace=tmp_path)
+    assert DEMO_NOTE in rescored.summary.notes
+    script = ScriptedEndpoint(lambda request: "4")
+    assert not benchwright.run(questions, endpoint=script, workspace=tmp_path).demo
+    with open_store(Workspace(tmp_path)) as store:
+        assert [plain_view(run).to_json()["demo"] for run in store.runs()] == [False, True, True]
+        assert f"--model-url {server.url}" in command_of(store.run(first.run_id))
 
 
 def test_another_name_is_noted_once(questions: Path, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_described_model_replaces_the_one_of_the_configuration(folder: Path) -
     with demo_server(DemoSettings()) as server:
         result = benchwright.run(write(folder), model_url=server.url, model_id="served")
         assert server.stats()["requests"] == 10
-    assert (result.model, result.demo) == ("served", False)
+    assert (result.model, result.demo) == ("served", True)
 
 
 def test_a_models_cap_on_concurrency_holds(folder: Path) -> None:

@@ -115,7 +115,7 @@ from benchwright.core._step_keys import (
     score_of,
 )
 from benchwright.core._strategies import STRATEGIES, StrategyFacts
-from benchwright.core._summary import MetricSummary, RunSummary, is_share, is_time, lower_is_better
+from benchwright.core._summary import DEMO_NOTE, MetricSummary, RunSummary, is_share, is_time, lower_is_better
 from benchwright.core._texts import normalise_name, printable, printable_json, rfc3339, shown, suggest
 from benchwright.core._version import VERSION
 from benchwright.core._wire_formats import (
@@ -134,6 +134,7 @@ __all__ = [
     "APIS",
     "DATA_FORMATS",
     "DEFAULT_API",
+    "DEMO_NOTE",
     "LEFT_OUT",
     "MAX_DEPTH",
     "MODEL_TYPES",

@@ -9,6 +9,9 @@ from typing import Any
 
 from benchwright.core._json import JsonObject
 
+DEMO_NOTE = "demo model: these numbers say nothing about a real model"
+"""The note on every number that comes from the demo model, embedded or behind `simulate`."""
+
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:

@@ -1,5 +1,4 @@
 from benchwright.engine._feed import WorkItem as WorkItem
-from benchwright.engine._findings import DEMO_NOTE as DEMO_NOTE
 from benchwright.engine._group import (
     InterruptedRunError as InterruptedRunError,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import JsonObject, redact
+from benchwright.core import DEMO_NOTE, JsonObject, redact
 from benchwright.endpoints import SERVED_BY_DEMO, RequestAdapter
 from benchwright.store import RunRecord, Store
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchwright.engine._group import RunGroup
-
-DEMO_NOTE = "demo model: these numbers say nothing about a real model"
-"""The note on every number that comes from the embedded demo model."""
 
 _KEY = "servers"
 _SHOWN_NAMES = 3

@@ -20,10 +20,16 @@ from benchwright.benchmarks import (
     strategy_of,
 )
 from benchwright.config import HARMLESS, header_variables, resolve_headers
-from benchwright.core import ConfigError, JsonObject, ModelType, doubtful_secrets, environment_secret
+from benchwright.core import (
+    DEMO_NOTE,
+    ConfigError,
+    JsonObject,
+    ModelType,
+    doubtful_secrets,
+    environment_secret,
+)
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings
-from benchwright.engine._findings import DEMO_NOTE
 from benchwright.engine._manifest import manifest_of
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings

@@ -11,7 +11,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchwright.core import BenchwrightError, RunOwnedError, RunStatus, RunSummary, UsageError
-from benchwright.demo import DemoSettings
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
 from benchwright.reports import (
@@ -137,8 +136,7 @@ async def _perform(
     # In a thread: writing the samples of a large run would hold up the others.
     reports = prepared.settings.reports or ()
     problems = await asyncio.to_thread(_write_files, store.workspace, run.id, performed.summary, reports)
-    demo = prepared.asks_a_model and isinstance(prepared.settings.endpoint, DemoSettings)
-    result = result_of(store.run(run.id), performed, demo=demo)
+    result = result_of(store.run(run.id), performed)
     if problems:  # what was requested is not all there
         result = replace(result, exit_code=result.exit_code or 1, report_problems=tuple(problems))
     return result

@@ -33,7 +33,7 @@ class RunResult:
     model: str
     """Model id."""
     demo: bool
-    """Whether the embedded demo model answered: its numbers say nothing about a real model."""
+    """Whether the demo model answered, embedded or as a server: its numbers say nothing about a real model."""
     status: RunStatus
     """completed, failed or interrupted."""
     folder: Path
@@ -152,13 +152,14 @@ def called(run: str | int | RunResult) -> str:
     return str(run.run_id if isinstance(run, RunResult) else run)
 
 
-def result_of(run: RunRecord, performed: Performed, *, demo: bool) -> RunResult:
+def result_of(run: RunRecord, performed: Performed) -> RunResult:
     """Put together what the engine did and what the store recorded."""
+    view = BENCHMARK_REPORTS.view(run)
     return RunResult(
         run_id=run.id,
         name=run.name,
         model=run.model,
-        demo=demo,
+        demo=view.demo,
         status=run.status,
         folder=run.folder,
         summary=performed.summary,
@@ -170,7 +171,7 @@ def result_of(run: RunRecord, performed: Performed, *, demo: bool) -> RunResult:
         from_cache=performed.from_cache,
         seconds=performed.seconds,
         samples_per_s=performed.done / performed.seconds if performed.seconds > 0 else 0.0,
-        run=BENCHMARK_REPORTS.view(run),
+        run=view,
     )
 
 
@@ -179,12 +180,12 @@ def recorded_result(run: RunRecord) -> RunResult | None:
     if run.summary is None:
         return None
     summary = RunSummary.from_json(run.summary)
-    model = run.settings.get("model")
+    view = BENCHMARK_REPORTS.view(run)
     return RunResult(
         run_id=run.id,
         name=run.name,
         model=run.model,
-        demo=isinstance(model, dict) and model.get("kind") == "demo",
+        demo=view.demo,
         status=run.status,
         folder=run.folder,
         summary=summary,
@@ -196,7 +197,7 @@ def recorded_result(run: RunRecord) -> RunResult | None:
         from_cache=0,
         seconds=0.0,
         samples_per_s=0.0,
-        run=BENCHMARK_REPORTS.view(run),
+        run=view,
     )
 
 

@@ -9,7 +9,7 @@ from benchwright.config import BY_NAME, JUDGE_SETTINGS, RESCORE_OPTIONS, RUN_SET
 from benchwright.core import LEFT_OUT, JsonObject, canonical_json, is_secret_name
 from benchwright.reports.views.settings import (
     endpoint_of,
-    is_demo,
+    is_embedded_demo,
     is_set,
     questions_of,
     sent_settings,
@@ -31,7 +31,7 @@ def command_of(run: RunRecord) -> str:
         if settings.get("retargeted"):
             words += ["--target", f"{run.target}:{run.name}" if run.target.endswith(".py") else run.target]
         generation = {}
-    elif is_demo(run):
+    elif is_embedded_demo(run):
         demo = table_of(settings.get("model"))
         flags = (
             {"model": "random"}

@@ -40,7 +40,7 @@ class RunView:
     rescored_from: int | None
     """The run whose replies were scored again."""
     demo: bool
-    """Whether the embedded demo model answered."""
+    """Whether the demo model answered, embedded or as a server."""
     status: RunStatus
     """Where the run stands."""
     error: str | None

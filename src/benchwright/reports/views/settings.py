@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
-from benchwright.core import STRATEGIES, JsonObject, is_secret_name, public_url
+from benchwright.core import DEMO_NOTE, STRATEGIES, JsonObject, is_secret_name, public_url
 from benchwright.store import STATE_FOLDER, RunRecord
 
 PARAMS: dict[str, tuple[str, ...]] = {
@@ -29,7 +29,13 @@ GENERATION_PARAMS = {"max_tokens": "max_new_tokens", "temperature": "temperature
 
 
 def is_demo(run: RunRecord) -> bool:
-    """Whether the embedded demo model answered."""
+    """Whether the demo model answered: the embedded one, or that of `simulate`, whose replies name themselves."""
+    notes = (run.summary or {}).get("notes")
+    return is_embedded_demo(run) or (isinstance(notes, list) and DEMO_NOTE in notes)
+
+
+def is_embedded_demo(run: RunRecord) -> bool:
+    """Whether the embedded demo model answers."""
     facts = STRATEGIES.get(str(run.manifest.get("strategy")))
     return (facts is None or facts.sends) and table_of(run.settings.get("model")).get("kind") == "demo"
 
