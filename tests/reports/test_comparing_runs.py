@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -389,6 +390,52 @@ def test_copies_share_a_test_and_metrics_that_do_not_differ_have_none(
     assert "is corrected" not in shown
     (line,) = (line for line in shown.splitlines() if line.startswith(" parsed"))
     assert line.split()[-1] == "–"
+
+
+def test_chance_is_a_constant_of_the_data(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"question {n},x{n},y{n},z{n},{'ABC'[n % 3]}" for n in range(30)]
+    (here / "q.csv").write_text("\n".join(["question,A,B,C,answer", *lines]) + "\n")
+
+    def letters(letter: str) -> ScriptedEndpoint:
+        def reply(request) -> ModelReply:  # type: ignore[no-untyped-def]
+            if "question 7" in str(request.body["messages"]):
+                return ModelReply("failed", failure=RequestFailure("http", "no", http_status=400))
+            return ModelReply("answered", letter)
+
+        return ScriptedEndpoint(reply)
+
+    first = run("q.csv", endpoint=letters("A"))
+    run("q.csv", endpoint=letters("B"))
+    chance = first.metrics["chance"]
+    assert (chance.value, chance.interval) == (pytest.approx(1 / 3), "constant")
+    assert chance.ci_low is chance.ci_high is chance.with_failures is None
+    assert first.metrics["accuracy"].with_failures is not None
+    text = next(here.glob(".benchwright/runs/0001-*/results.yml")).read_text()
+    stats = yaml.safe_load(text)["results"]["tasks"]["q"]["metrics"]["pass@1"]["scores"]["chance"]["stats"]
+    assert sorted(stats) == ["count", "interval", "max", "mean", "min", "stddev"]
+    found = next(metric for metric in compare(1, 2).metrics if metric.name == "chance")
+    assert (found.paired, found.failures_as_wrong, found.p_adjusted) == (None, None, None)
+    main(["compare", "1", "2"])
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith(" chance"))
+    assert row.split() == ["chance", "0.3333", "0.3333", "+0", "–", "–"]
+    main(["show", "1"])
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  chance"))
+    assert row.split() == ["chance", "0.3333", "–", "29", "–", "–"]
+
+
+def test_equal_values_are_not_called_too_few(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    @benchmark(
+        name="fives", dataset=[{"q": f"question {n}", "target": "yes"} for n in range(30)], prompt="{q}"
+    )
+    def fives(sample):  # type: ignore[no-untyped-def]
+        return {"points": 5.0}
+
+    run(fives, endpoint=answering(12))
+    run(fives, endpoint=answering(12), limit=10)
+    for number, words in ((1, "all equal"), (2, "too few")):
+        main(["show", str(number)])
+        (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  points"))
+        assert words in row
 
 
 def test_equal_differences_of_other_rows_are_another_test(here: Path) -> None:

@@ -161,6 +161,8 @@ class BenchmarkSpec:
     """The metric that stands for a run in one figure."""
     lower_is_better: tuple[str, ...] = ()
     """Metrics of which less is better, where their names do not say so."""
+    constants: tuple[str, ...] = ()
+    """Scores that follow from the rows alone, whatever the replies: given as values, without interval or test."""
     remarks: Remarks | None = None
     """Notes on the numbers of a run."""
     unscored: str = ""

@@ -32,7 +32,8 @@ class MetricSummary:
     ci_high: float | None
     """Upper end of the 95 % interval."""
     interval: str
-    """How the interval was computed: wilson, bounded, clustered, normal or none."""
+    """How the interval was computed: wilson, bounded, clustered, normal or none; `constant`: the metric follows from the
+    rows alone and needs none."""
     min: float
     """Smallest value."""
     max: float
@@ -44,6 +45,11 @@ class MetricSummary:
     too_few: bool = False
     """Whether the rows are too few to rely on the interval, by the rule of `benchwright.stats`. False in records of earlier
     versions, which did not note it."""
+
+    @property
+    def constant(self) -> bool:
+        """Whether the metric follows from the rows alone, as the chance level does, and was not measured."""
+        return self.interval == "constant"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -54,7 +55,7 @@ def summarise(
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
         sums.add(indices, records)
     evaluated, failed = sums.counts.total(), sums.aggregator.failed
-    metrics = _metrics(sums.aggregator, spec.lower_is_better)
+    metrics = _metrics(sums.aggregator, spec)
     changes = change_notes(manifest or {}, evaluated)
     partial = evaluated < rows * repeats
     share = failed / evaluated if evaluated else 0.0
@@ -203,13 +204,13 @@ def _by_origin(
     return found
 
 
-def _metrics(aggregator: Aggregator, declared: Sequence[str]) -> dict[str, MetricSummary]:
+def _metrics(aggregator: Aggregator, spec: BenchmarkSpec) -> dict[str, MetricSummary]:
     with_failures = aggregator.summaries_with_failures_as_wrong()
     metrics = {}
     for name, summary in aggregator.summaries().items():
         # A failure as 0 would be the best that an error rate can have.
-        wrong = None if lower_is_better(name, declared) else with_failures.get(name)
-        metrics[name] = _metric(summary, wrong)
+        wrong = None if lower_is_better(name, spec.lower_is_better) else with_failures.get(name)
+        metrics[name] = _constant(summary) if name in spec.constants else _metric(summary, wrong)
     return metrics
 
 
@@ -226,6 +227,19 @@ def _over_repeats(
             if figure.scored is not None:
                 found.setdefault(name, {})[metric] = _metric(figure.scored, figure.with_failures)
     return found
+
+
+def _constant(summary: ScoreSummary) -> MetricSummary:
+    """A metric that was not measured: it has no error, and failures do not change it."""
+    return replace(
+        _metric(summary, None),
+        stderr=0.0,
+        sample_stderr=0.0,
+        ci_low=None,
+        ci_high=None,
+        interval="constant",
+        too_few=False,
+    )
 
 
 def _metric(summary: ScoreSummary, wrong: ScoreSummary | None) -> MetricSummary:

@@ -155,6 +155,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         max_tokens_field=LENGTH,
         headline=scoring.headline,
         remarks=scoring.remarks,
+        constants=scoring.constants,
         sampling=_sampling(options, reader.path, cwd),
         unscored=NO_GOLD if not found.gold and options.evaluator is None else "",
         family="qa" if data_type == "qa" else "mcq",

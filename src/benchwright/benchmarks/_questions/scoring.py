@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from benchwright.scorers import ScorerInput, Scores
 
 _JUDGE = "judge"
+_CONSTANTS = ("chance",)
+"""What the scorers of multiple choice give by the number of options alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class Scoring:
     """What the scorer sees as `sample.config`; judges are looked for here before a run."""
     remarks: Remarks | None = None
     """Notes on the numbers."""
+    constants: tuple[str, ...] = ()
+    """Scores that follow from the rows alone."""
 
 
 def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
@@ -65,7 +69,7 @@ def _of_type(options: QuestionOptions, data_type: DataType) -> Scoring:
     if data_type == "qa":
         return _qa(options)
     if options.infer_method != "gen":
-        return Scoring(scorer=mcq_ranked, headline="acc", remarks=set_remarks)
+        return Scoring(scorer=mcq_ranked, headline="acc", remarks=set_remarks, constants=_CONSTANTS)
     if data_type == "mcq":
         return _mcq(options.mcq_fallback)
     if options.mcq_fallback != "none":
@@ -73,7 +77,7 @@ def _of_type(options: QuestionOptions, data_type: DataType) -> Scoring:
             "mcq_fallback guesses one letter, and in these rows any number of options may be right (mcq_multi); leave "
             "it out"
         )
-    return Scoring(scorer=mcq_sets, headline="exact_set", remarks=set_remarks)
+    return Scoring(scorer=mcq_sets, headline="exact_set", remarks=set_remarks, constants=_CONSTANTS)
 
 
 def _mcq(fallback: str) -> Scoring:
@@ -83,7 +87,8 @@ def _mcq(fallback: str) -> Scoring:
     if fallback not in known:
         raise UsageError(f"fallback is {fallback!r}; expected {', '.join(known)}.{suggest(fallback, known)}")
     scorer = mcq_answers(fallback)  # type: ignore[arg-type]  # just seen to be one of them
-    return Scoring(scorer=scorer, headline="accuracy", remarks=partial(mcq_remarks, fallback=fallback))
+    remarks = partial(mcq_remarks, fallback=fallback)
+    return Scoring(scorer=scorer, headline="accuracy", remarks=remarks, constants=_CONSTANTS)
 
 
 def _qa(options: QuestionOptions) -> Scoring:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from benchwright.core import WITHOUT_REPLY, printable
-from benchwright.reports.views.figures import figures_of
+from benchwright.reports.views.figures import figures_of, no_interval
 from benchwright.reports.views.runs import RunDetails, RunView
 from benchwright.reports.views.sample_columns import SampleView
 from benchwright.reports.views.samples import Predicted
@@ -102,9 +102,10 @@ def eval_log(details: RunDetails, tally: Tally) -> str:
         lines.append(f"no scores: {summary.unscored}")
     for name, metric in figures_of(summary).items():
         known = metric.ci_low is not None and metric.ci_high is not None
-        interval = f"{metric.ci_low:.6g} to {metric.ci_high:.6g}" if known else "too few"
+        interval = f"{metric.ci_low:.6g} to {metric.ci_high:.6g}" if known else no_interval(metric)
         interval += ", too few" * (known and metric.too_few)
-        lines.append(f"{name}: {metric.value:.6g} (n {metric.count:,}, 95 % {interval})")
+        error = "" if metric.constant else f", 95 % {interval}"
+        lines.append(f"{name}: {metric.value:.6g} (n {metric.count:,}{error})")
     lines.append("outcomes: " + ", ".join(f"{name} {count:,}" for name, count in summary.outcomes.items()))
     if tally.methods:
         lines.append(

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, printable
-from benchwright.reports.views.figures import figures_of
+from benchwright.reports.views.figures import figures_of, no_interval
 from benchwright.reports.views.result import ResultView
 from benchwright.reports.views.text import plural
 from benchwright.reports.views.work_table import FIGURE_COLUMNS, WorkTable
@@ -52,6 +52,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["count"] = lambda number: f"{number:,}"
+    environment.filters["no_interval"] = no_interval
     environment.filters["percent"] = lambda share: f"{min(100.0, max(0.0, share)):.2f}"
     return environment
 

@@ -122,7 +122,8 @@ def _value(side: MetricSide | None, break_: str) -> str:
     if side is None:
         return "–"
     if side.ci_low is None or side.ci_high is None or side.ci_low == side.ci_high:
-        return f"{short_number(side.value)}{break_}[too few]" if side.count else short_number(side.value)
+        told = side.count and side.no_interval != "–"
+        return f"{short_number(side.value)}{break_}[{side.no_interval}]" if told else short_number(side.value)
     return f"{short_number(side.value)}{break_}[{side.ci_low:.3f}, {side.ci_high:.3f}]"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, MetricSummary, RunFile, RunSummary, known_outcome, printable
 from benchwright.reports.terminal.parts import grid
-from benchwright.reports.views.figures import figures_of, headline_of, too_few_notes
+from benchwright.reports.views.figures import figures_of, headline_of, no_interval, too_few_notes
 from benchwright.reports.views.result import ResultView
 from benchwright.reports.views.text import duration, number, plural, tokens
 
@@ -64,9 +64,9 @@ def _headline_first(summary: RunSummary) -> dict[str, MetricSummary]:
 
 
 def _interval(metric: MetricSummary) -> str:
-    """Runs of earlier versions may have an interval of no width: that came of too few values, not of certainty."""
+    """Runs of earlier versions may have an interval of no width: that is no certainty, and not shown."""
     if metric.ci_low is None or metric.ci_high is None or metric.ci_low == metric.ci_high:
-        return "too few"
+        return no_interval(metric)
     return f"{number(metric.ci_low)} – {number(metric.ci_high)}"
 
 

@@ -107,7 +107,7 @@ def _metric(row: SideRow) -> str:
 
 
 def _value(cell: SideCell | None) -> str:
-    """`0.7500 (0.41 – 0.93) *`; a width of zero comes of too few values and is not shown as an interval."""
+    """`0.7500 (0.41 – 0.93) *`; a width of zero is no certainty and not shown as an interval."""
     if cell is None:
         return ""
     signs = "".join(SIGNS[mark][0] for mark in cell.marks)
@@ -115,7 +115,10 @@ def _value(cell: SideCell | None) -> str:
         return f"– {signs}".rstrip()
     text = number(cell.value)
     known = cell.ci_low is not None and cell.ci_high is not None and cell.ci_low != cell.ci_high
-    text += f" ({_short(cell.ci_low or 0)} – {_short(cell.ci_high or 0)})" if known else " (too few)"
+    if known:
+        text += f" ({_short(cell.ci_low or 0)} – {_short(cell.ci_high or 0)})"
+    elif cell.no_interval != "–":
+        text += f" ({cell.no_interval})"
     return f"{text} {signs}".rstrip()
 
 

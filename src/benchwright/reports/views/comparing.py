@@ -18,6 +18,7 @@ from benchwright.reports.views.comparison import (
     requested_metrics,
     title_of,
 )
+from benchwright.reports.views.figures import no_interval
 from benchwright.reports.views.pairing import PairedSamples, Scored, paired_samples, pairs_of
 from benchwright.reports.views.settings import endpoint_of
 from benchwright.reports.views.text import plural
@@ -86,7 +87,9 @@ def _metrics(
     found = []
     for name in names:
         left, right = a.metrics.get(name), b.metrics.get(name)
-        tally = seen.tallies.get(name)
+        # What follows from the rows alone is not tested.
+        constant = any(side is not None and side.constant for side in (left, right))
+        tally = None if constant else seen.tallies.get(name)
         paired = None if tally is None else tally.paired(name)
         # A metric that some samples lack has no such figure: nobody knows whether a failed one would have had it.
         everywhere = all(side is not None and side.with_failures is not None for side in (left, right))
@@ -129,7 +132,13 @@ def _metric_side(metric: MetricSummary | None) -> MetricSide | None:
     if metric is None:
         return None
     return MetricSide(
-        metric.value, metric.count, metric.ci_low, metric.ci_high, metric.with_failures, metric.too_few
+        metric.value,
+        metric.count,
+        metric.ci_low,
+        metric.ci_high,
+        metric.with_failures,
+        metric.too_few,
+        no_interval(metric),
     )
 
 

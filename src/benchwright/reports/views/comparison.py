@@ -94,6 +94,8 @@ class MetricSide:
     """Mean with every failed sample counted as 0; None where that says nothing."""
     too_few: bool = False
     """Whether the rows are too few to rely on the interval."""
+    no_interval: str = "too few"
+    """What tables show where there is no interval; `–`: the metric needs none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,18 @@ def is_fraction(metric: MetricSummary) -> bool:
     return metric.min >= 0.0 and metric.max <= 1.0
 
 
+def no_interval(metric: MetricSummary) -> str:
+    """What tables show where a metric has no interval: nothing for a constant, else why there is no basis for one."""
+    if metric.constant:
+        return "–"
+    return "too few" if metric.too_few or metric.count < FEWEST else "all equal"
+
+
 def metric_stats(metric: MetricSummary) -> JsonObject:
     """The figures of a metric under their names in `results.yml`; marks only where they are set."""
     stats = {there: getattr(metric, name) for name, there in METRIC_NAMES.items()}
+    if metric.constant:
+        stats = {name: stats[name] for name in ("count", "interval", "max", "mean", "min", "stddev")}
     return {name: value for name, value in stats.items() if value is not False}
 
 
@@ -86,6 +95,8 @@ def metric_of_stats(stats: Mapping[str, Any]) -> MetricSummary:
     known: dict[str, Any] = {
         name: stats.get(there, False if name in marks else None) for name, there in METRIC_NAMES.items()
     }
+    if known["interval"] == "constant":
+        known |= {"stderr": 0.0, "sample_stderr": 0.0}
     return MetricSummary(**known)
 
 
@@ -94,7 +105,8 @@ def too_few_notes(summary: RunSummary) -> list[str]:
     few = [name for name, metric in summary.metrics.items() if metric.too_few]
     if not few:
         return []
-    which = "" if len(few) == len(summary.metrics) else f" of {', '.join(few)}"
+    measured = [name for name, metric in summary.metrics.items() if not metric.constant]
+    which = "" if len(few) == len(measured) else f" of {', '.join(few)}"
     return [f"fewer than {FEWEST} rows: too few to rely on the 95 % intervals{which}"]
 
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import JsonObject, MetricSummary, RunSummary
-from benchwright.reports.views.figures import figures_of, headline_of, summary_of, too_few_notes
+from benchwright.reports.views.figures import figures_of, headline_of, no_interval, summary_of, too_few_notes
 from benchwright.store import RunRecord
 
 Mark: TypeAlias = Literal["failed", "not begun", "partial", "not comparable"]
@@ -62,6 +62,8 @@ class SideCell:
     """What keeps the cell from being compared."""
     too_few: bool = False
     """Whether the rows are too few to rely on the interval."""
+    no_interval: str = "too few"
+    """What tables show where there is no interval; `–`: the metric needs none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,11 @@ class SideBySide(Struct, frozen=True):
     def to_json(self) -> list[JsonObject]:
         """`[{dataset, metric, headline, cells: [{model, run_id, value, ci_low, ci_high, n, evaluated, failed,
         outcomes, marks, too_few}]}]`."""
-        return [asdict(row) for row in self.rows]
+        rows = [asdict(row) for row in self.rows]
+        for row in rows:
+            for cell in row["cells"]:
+                del cell["no_interval"]  # words of tables
+        return rows
 
 
 def side_by_side(runs: Sequence[SideRun], *, all_metrics: bool = True) -> SideBySide:
@@ -138,6 +144,7 @@ def _cell(run: SideRun, summary: RunSummary | None, metric: str | None) -> SideC
         outcomes={} if summary is None else dict(summary.outcomes),
         marks=_marks(run, summary),
         too_few=found is not None and found.too_few,
+        no_interval="–" if found is None else no_interval(found),
     )
 
 

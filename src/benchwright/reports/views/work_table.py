@@ -12,7 +12,7 @@ from msgspec.structs import replace as replace_struct
 
 from benchwright.core import OUTCOMES, STRATEGIES, JsonObject, JsonValue, MetricSummary, RunSummary
 from benchwright.reports.views.benchmarks import recorded_benchmark
-from benchwright.reports.views.figures import METRIC_NAMES, averaged, headline_of, is_fraction
+from benchwright.reports.views.figures import METRIC_NAMES, averaged, headline_of, is_fraction, no_interval
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RunSamples
 from benchwright.store import Store
@@ -78,12 +78,14 @@ class Cell(Struct, frozen=True):
     """Why the figure is missing, or must not be compared."""
     too_few: bool = False
     """Whether the rows are too few to rely on the interval."""
+    no_interval: str = "too few"
+    """What tables show where there is no interval."""
 
     @property
     def interval(self) -> str:
-        """`61.20 – 74.05`; a width of zero comes from too few values, not from certainty, and is not shown."""
+        """`61.20 – 74.05`; a width of zero is no certainty and not shown."""
         if self.low is None or self.high is None or self.low == self.high:
-            return "–" if self.value is None else "too few"
+            return "–" if self.value is None else self.no_interval
         return f"{self.low:.2f} – {self.high:.2f}{' (too few)' * self.too_few}"
 
     def to_json(self) -> JsonObject:
@@ -292,5 +294,6 @@ def _cell(counts: Cell, summary: RunSummary, metric: MetricSummary, share: bool)
         high=None if metric.ci_high is None else metric.ci_high * factor,
         count=metric.count,
         too_few=metric.too_few,
+        no_interval=no_interval(metric),
         remark="" if summary.comparable else "partial" if summary.partial else "not comparable",
     )
