@@ -105,6 +105,28 @@ def test_check_finds_out_without_a_run(starter: Path, said: Any, json_of: Any) -
     assert not (starter / ".benchwright").exists()
 
 
+@pytest.mark.parametrize(("rows", "only"), [(50, ""), (300, "; only the first 50 of 300 rows were tried")])
+def test_check_counts_gold_answers_on_which_the_scorer_fails(
+    starter: Path, said: Any, json_of: Any, rows: int, only: str
+) -> None:
+    (starter / "failing.py").write_text(
+        "from benchwright import benchmark\n"
+        f"ROWS = [{{'q': f'{{n}}?', 'target': str(n)}} for n in range({rows})]\n"
+        "@benchmark(name='failing', dataset=ROWS, prompt='{q}')\n"
+        "def failing(sample):\n"
+        "    if int(sample.target) < 21:\n"
+        "        raise ValueError('no')\n"
+        "    return {'correct': sample.response == sample.target}\n"
+    )
+    code, shown = said("check", "failing.py")
+    assert code == 0
+    told = " ".join(shown.split())
+    assert f"29 of 50 score as right (correct), the scorer fails on 21{only}" in told
+    assert ("only the first" in told) == bool(only)
+    assert "the scorer fails on the gold answers of 21 rows" in told
+    assert json_of("check", "failing.py")["checks"][0]["gold"]["looked_at"] == 50
+
+
 def test_check_refuses_what_could_not_run(starter: Path, said: Any, json_of: Any) -> None:
     (starter / "qa.jsonl").write_text('{"question": "1 + 1?", "answer": "2"}\n{"qestion": "2 + 2?"}\n')
     code, shown = said("check", "my_bench.py")

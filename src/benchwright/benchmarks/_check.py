@@ -106,7 +106,7 @@ class CheckReport:
         A run could start, but a model that is always right would get 0.
         """
         gold = self.gold
-        return gold is not None and gold.right == 0 and gold.checked + gold.failed > 0
+        return gold is not None and gold.right == 0 and gold.tried > 0
 
 
 @hub_commits()

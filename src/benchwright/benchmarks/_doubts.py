@@ -108,7 +108,7 @@ def about_gold(gold: GoldCheck) -> Iterator[str]:
     wrong = gold.checked - gold.right
     if wrong:
         yield (
-            f"{wrong} of {gold.checked} gold answers do not score as right ({gold.key}): "
+            f"{wrong} of {gold.tried} gold answers do not score as right ({gold.key}): "
             + "; ".join(gold.wrong)
             + (" …" if wrong > len(gold.wrong) else "")
         )

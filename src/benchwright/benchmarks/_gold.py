@@ -6,7 +6,7 @@ import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._fields import target_of
@@ -48,6 +48,13 @@ class GoldCheck:
     """Why nothing, or no more, was checked."""
     judged: bool = False
     """Whether the scorer asks a judge."""
+    looked_at: int = 0
+    """Rows that were looked at: the first ones of the data."""
+
+    @property
+    def tried(self) -> int:
+        """Rows whose target was given to the scorer: those that got a verdict, and those on which it failed."""
+        return self.checked + self.failed
 
 
 def check_gold(
@@ -84,7 +91,7 @@ def check_gold(
         if judge_count(spec):
             return _JUDGED
         skipped = "no row has a target, or the scorer gives no right-or-wrong score"
-    return trial.found(skipped)
+    return replace(trial.found(skipped), looked_at=len(rows))
 
 
 _JUDGED = GoldCheck(skipped=JUDGED, judged=True)
