@@ -98,3 +98,15 @@ def test_a_killed_run_shows_what_it_recorded_and_how_to_resume(
     assert "of 300. Resume it: benchwright resume 1" in shown
     count = shown.partition("samples recorded: ")[2].partition(" ")[0]
     assert f" {count} " in said(capsys, "list")
+
+
+def test_ls_lists_suites_and_no_other_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "mc.csv").write_text("question,A,B,answer\n1+1=,1,2,B\n", encoding="utf-8")
+    (folder / "suite.toml").write_text('models = ["demo"]\ndatasets = ["mc.csv"]\n', encoding="utf-8")
+    (folder / "suite.yaml").write_text("models: [demo]\ndatasets: [mc.csv]\n", encoding="utf-8")
+    (folder / "other.toml").write_text("[tool]\ndatasets = 3\n", encoding="utf-8")
+    (folder / "broken.yaml").write_text("datasets: [", encoding="utf-8")
+    listed = json.loads(said(capsys, "ls", "--json"))
+    files = [each["name"] for each in listed["evaluations"] if each["kind"] == "file"]
+    assert files == ["mc.csv", "suite.toml", "suite.yaml"]
+    assert main(["check", "suite.toml"]) == 0

@@ -13,6 +13,7 @@ from benchwright.benchmarks import (
     load_benchmarks,
 )
 from benchwright.config import (
+    CONFIG_NAMES,
     DEFAULT_PROFILE_URL,
     PROFILES,
     BenchmarkConfig,
@@ -47,7 +48,7 @@ class Evaluation:
 
 def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
     """Evaluations of the configuration, of installed packages, of the files of this folder (benchmarks and workflows
-    in Python, and data whose first row has a question), and the built-in ones."""
+    in Python, data whose first row has a question, and suites), and the built-in ones."""
     cwd = cwd or Path.cwd()
     config = find_config(cwd)
     found = _configured(config) if config is not None else []
@@ -63,10 +64,33 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
     for path in sorted(cwd.iterdir()):
         if is_question_file(path.name) and path.is_file() and (columns := _columns_of(path)):
             found.append(Evaluation(path.name, "file", path.name, f"questions ({', '.join(columns)})"))
+    found += _suites(cwd)
     taken = {evaluation.name for evaluation in found if evaluation.kind != "installed"}
     for name, known in BUILTIN_EVALUATIONS.items():
         if name not in taken:
             found.append(Evaluation(name, "builtin", "benchwright", f"{known.description} ({known.dataset})"))
+    return found
+
+
+def _suites(cwd: Path) -> list[Evaluation]:
+    """Files of suites, but for those in Python. Only what mentions datasets is read as one; what then is none is left out."""
+    found = []
+    for path in sorted(cwd.iterdir()):
+        if (
+            path.suffix.lower() not in (".toml", ".yaml", ".yml")
+            or path.name in CONFIG_NAMES
+            or not path.is_file()
+        ):
+            continue
+        if "datasets" not in path.read_text(encoding="utf-8", errors="replace"):
+            continue
+        from benchwright.suites import load_suite
+
+        try:
+            load_suite(path.name, cwd=cwd)
+        except BenchwrightError:
+            continue
+        found.append(Evaluation(path.name, "file", path.name, "suite of models and datasets"))
     return found
 
 
