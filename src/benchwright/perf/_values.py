@@ -1,0 +1,244 @@
+"""What a load test records: one value per request, one per stage, the health of the client, and what decided it all.
+
+All times are seconds since the start of the test's clock, which is monotonic and the same for all workers.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, convert, msgpack, to_builtins
+
+PhaseName: TypeAlias = Literal["warmup", "measured", "cooldown"]
+"""Warm-up and cool-down requests are sent and recorded like others, and no figure counts them."""
+
+Profile: TypeAlias = Literal[
+    "synchronous", "concurrent", "throughput", "constant", "poisson", "gamma", "burst", "ramp", "trace"
+]
+"""When requests are sent."""
+
+TokenSource: TypeAlias = Literal["usage", "tokenizer", "counted", "estimated"]
+"""Who counted tokens: the server, a tokenizer, the events of the stream, or the length of the text."""
+
+
+class RequestOutcome(StrEnum):
+    """What came of a request of a load test: `ok`, or the class of its error."""
+
+    OK = "ok"
+    CONNECT = "connect"
+    TIMEOUT = "timeout"
+    HTTP_4XX = "http_4xx"
+    HTTP_429 = "http_429"
+    HTTP_5XX = "http_5xx"
+    PROTOCOL = "protocol"
+    EMPTY = "empty"
+    CANCELLED = "cancelled"
+    RESET = "reset"
+    BROKEN_STREAM = "broken_stream"
+    NOT_SENT = "not_sent"
+
+
+class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
+    """One request of the plan, sent or not. Fields are stored by their place: append new ones, with a default."""
+
+    number: int
+    """Its place in the plan of the test, from 0."""
+    stage: int = 0
+    """Index of the stage: the levels of a sweep, or of a search."""
+    phase: PhaseName = "measured"
+    row: int = 0
+    """Index of the row in the data."""
+    conversation: int | None = None
+    turn: int = 0
+    worker: int = 0
+    """Which process sent it."""
+    url: int = 0
+    """Which of the addresses got it."""
+    planned: float | None = None
+    """When the schedule wanted it sent; None in a closed loop."""
+    sent: float | None = None
+    """When it was handed to the socket; None: it never was."""
+    first_byte: float | None = None
+    first_event: float | None = None
+    """The first event of the stream, whatever it holds."""
+    first_token: float | None = None
+    """The first event with text, reasoning or a tool call."""
+    first_answer: float | None = None
+    """The first event with text or a tool call, reasoning apart."""
+    last_content: float | None = None
+    """The last event with content; of a reply that was not streamed, its last byte."""
+    ended: float | None = None
+    """The last byte, or when it was known to have failed."""
+    arrivals: tuple[float, ...] = ()
+    """When each event with content arrived, in seconds after `sent`; empty where the reply was not streamed."""
+    event_tokens: tuple[int, ...] | None = None
+    """Tokens of each of these events, where they are known."""
+    outcome: RequestOutcome = RequestOutcome.OK
+    error: str | None = None
+    """The first words of the error."""
+    http_status: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    token_source: TokenSource | None = None
+    """Where `output_tokens` comes from."""
+    requested_tokens: int | None = None
+    """The `max_tokens` of the request."""
+    finish_reason: str | None = None
+    prompt_hash: str | None = None
+    """Equal for equal prompts: 16 hexadecimal digits."""
+    scores: dict[str, float] | None = None
+    delayed_s: float = 0.0
+    """How long it waited because as many requests as allowed were in flight."""
+    attempts: int = 1
+
+    @property
+    def ok(self) -> bool:
+        """Whether a whole reply came."""
+        return self.outcome is RequestOutcome.OK
+
+
+_RECORD = msgpack.Decoder(RequestRecord)
+_ENCODER = msgpack.Encoder()
+
+
+def encode_record(record: RequestRecord) -> bytes:
+    """As it is stored."""
+    return _ENCODER.encode(record)
+
+
+def decode_record(stored: bytes) -> RequestRecord:
+    """What `encode_record` stored, of this version or an older one."""
+    return _RECORD.decode(stored)
+
+
+class LoadSettings(Struct, frozen=True):
+    """Everything that decides the figures of a load test. Recorded before its first request."""
+
+    profile: Profile = "concurrent"
+    levels: tuple[float, ...] = (1.0,)
+    """One stage each: requests in flight in a closed loop, requests per second in an open one."""
+    burstiness: float = 1.0
+    """Shape of the gamma law of the gaps: 1 is Poisson, below is burstier, above smoother."""
+    ramp: Literal["linear", "exponential"] = "linear"
+    ramp_start: float | None = None
+    ramp_end: float | None = None
+    burst_size: int = 1
+    """Requests sent together in profile `burst`."""
+    requests: int | None = None
+    """Measured requests of each stage; None: until `seconds` have passed."""
+    seconds: float | None = None
+    """How long each stage sends measured requests."""
+    max_error_share: float | None = None
+    """Above it the test is not comparable."""
+    stop_error_share: float | None = None
+    """Above it the test stops early."""
+    warmup: int = 0
+    cooldown: int = 0
+    max_concurrency: int | None = None
+    """Most requests in flight, over all workers; None: no limit."""
+    seed: int = 0
+    """Of arrival times and of sampling."""
+    stream: bool = True
+    score: bool = False
+    workers: int = 1
+    urls: tuple[str, ...] = ()
+    """Addresses that get requests in turn, without secrets."""
+    slo: tuple[tuple[str, float], ...] = ()
+    """Names of limits, and the most that each may be, in seconds."""
+    request_timeout_s: float = 120.0
+    drain_s: float = 30.0
+    """How long an interrupted test waits for requests in flight."""
+    meta: dict[str, Any] | None = None
+    """What the `.meta.json` of the data decided."""
+
+    @property
+    def open_loop(self) -> bool:
+        """Whether requests are sent at their time, whatever came of earlier ones."""
+        return self.profile in OPEN_PROFILES
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        found: dict[str, Any] = to_builtins(self)
+        return found
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> LoadSettings:
+        """What `to_json` gave; keys of newer versions are left out."""
+        return convert(stored, cls)
+
+
+OPEN_PROFILES: tuple[Profile, ...] = ("constant", "poisson", "gamma", "burst", "ramp", "trace")
+"""Profiles in which the schedule, not the server, decides when a request is sent."""
+
+
+class Spread(Struct, frozen=True):
+    """Of many durations, in seconds: their number, mean, 99th percentile and maximum."""
+
+    n: int = 0
+    mean: float = 0.0
+    p99: float = 0.0
+    max: float = 0.0
+
+
+class Health(Struct, frozen=True):
+    """How the client did in one stage. It says whether the figures are the server's or the client's."""
+
+    lag: Spread = Spread()
+    """How late the event loop ran a timer."""
+    lateness: Spread = Spread()
+    """How late requests were sent, against the schedule; in a closed loop, after their slot became free."""
+    cpu_shares: tuple[float, ...] = ()
+    """CPU time over wall time, for each worker."""
+    gc_s: float = 0.0
+    """Time in garbage collection, over all workers."""
+    verdict: Literal["ok", "strained", "limit"] = "ok"
+    """`limit`: the client was the limit, and the figures are not the server's."""
+    reasons: tuple[str, ...] = ()
+    """Why, and what to do."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Times in milliseconds."""
+        found: dict[str, Any] = {}
+        for name, spread in (("event_loop_lag", self.lag), ("send_lateness", self.lateness)):
+            found |= {
+                f"{name}_mean_ms": spread.mean * 1000,
+                f"{name}_p99_ms": spread.p99 * 1000,
+                f"{name}_max_ms": spread.max * 1000,
+            }
+        found |= {"cpu_shares": list(self.cpu_shares), "gc_ms": self.gc_s * 1000}
+        return found | {"verdict": self.verdict, "reasons": list(self.reasons)}
+
+
+class StageRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
+    """One stage of a load test: a level of a sweep. Recorded when it ends; a killed one has none."""
+
+    stage: int
+    level: float | None = None
+    """Requests in flight, or requests per second; None: neither is limited."""
+    started: float = 0.0
+    """When measured requests may be sent first."""
+    ended: float = 0.0
+    """The end of its last request."""
+    offered: int = 0
+    """Measured requests that the schedule wanted sent until the stage stopped."""
+    delayed: int = 0
+    """Requests that waited because as many as allowed were in flight."""
+    delayed_s: float = 0.0
+    stopped_by: Literal["requests", "seconds", "errors", "interrupt", "data", "watchdog"] = "requests"
+    health: Health = Health()
+
+
+_STAGE = msgpack.Decoder(StageRecord)
+
+
+def encode_stage(stage: StageRecord) -> bytes:
+    """As it is stored."""
+    return _ENCODER.encode(stage)
+
+
+def decode_stage(stored: bytes) -> StageRecord:
+    """What `encode_stage` stored."""
+    return _STAGE.decode(stored)
