@@ -27,13 +27,11 @@ from benchwright.scorers._mcq.extraction import ChoiceRule, Extraction
 from benchwright.scorers._mcq.guesses import aisbench_choice, nearest_choice
 from benchwright.scorers._mcq.rows import gold_letter, gold_letters, options_of
 from benchwright.scorers._mcq.rules import CHOICE_RULES, NO_ANSWER_REASONS
-from benchwright.scorers._mcq.scorer import mcq_answers, mcq_remarks
-from benchwright.scorers._mcq.several import extract_choices, mcq_sets, set_remarks
+from benchwright.scorers._mcq.scorer import extract_choices, mcq_answers, mcq_remarks, mcq_sets, set_remarks
 from benchwright.scorers._named import SCORER_PLUGINS, find_scorer
 from benchwright.scorers._numbers import gsm8k_answer, gsm8k_answer_strict
 from benchwright.scorers._overlap import bleu, chrf, chrf_sacre, corpus_bleu, rouge
-from benchwright.scorers._qa import QA_METRICS, qa_answers, qa_metric_names
-from benchwright.scorers._qa_compare import holds_answer
+from benchwright.scorers._qa import QA_METRICS, holds_answer, qa_answers, qa_metric_names
 from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
 from benchwright.scorers._text import contains, exact_match, f1_token, levenshtein_similarity, regex_match
 from benchwright.scorers._yesno import boolean_yesno, boolean_yesno_strict

@@ -17,9 +17,8 @@ from benchwright.scorers._mcq.letters import (
     joined_to,
     letter_at,
 )
-from benchwright.scorers._mcq.marks import marked_option
 from benchwright.scorers._mcq.rules import RULES, STATEMENT_RULES
-from benchwright.scorers._mcq.texts import OptionTexts, denied
+from benchwright.scorers._mcq.texts import OptionTexts, denied, marked_option
 from benchwright.scorers._mcq.view import View
 
 _CALCULATED = r"\s?[+×÷*/^=–-]\s?[\d(\\]"  # "the answer is 2258 + 5 = …" names nothing yet
