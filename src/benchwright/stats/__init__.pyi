@@ -1,4 +1,5 @@
 from benchwright.stats._accumulator import ScoreAccumulator as ScoreAccumulator
+from benchwright.stats._accumulator import ScoreSummary as ScoreSummary
 from benchwright.stats._aggregator import Aggregator as Aggregator
 from benchwright.stats._helpers import Classification as Classification
 from benchwright.stats._helpers import Statistics as Statistics
@@ -35,4 +36,3 @@ from benchwright.stats._repeats import (
 from benchwright.stats._repeats import (
     pass_at_k as pass_at_k,
 )
-from benchwright.stats._summary import ScoreSummary as ScoreSummary

@@ -7,8 +7,7 @@ from operator import itemgetter
 from typing import Any, NoReturn
 
 from benchwright.core import is_share
-from benchwright.stats._accumulator import LARGEST, ScoreAccumulator, fit
-from benchwright.stats._summary import ScoreSummary
+from benchwright.stats._accumulator import LARGEST, ScoreAccumulator, ScoreSummary, fit
 
 _NUMBERS = frozenset({bool, int, float})
 

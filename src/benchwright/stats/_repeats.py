@@ -21,8 +21,8 @@ from math import comb, fsum, sqrt
 
 from msgspec import Struct
 
+from benchwright.stats._accumulator import ScoreSummary
 from benchwright.stats._intervals import mean_interval
-from benchwright.stats._summary import ScoreSummary
 
 
 def pass_at_k(n: int, right: int, k: int) -> float:
