@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded_runs import SUMMARY, every_kind_of_sample, score
 
-from benchwright.reports.files.arrow_columns import array as column
+from benchwright.reports.files.parquet import array as column
 from benchwright.store import RunRecord, Store
 
 TEXTS = st.text(max_size=6)  # no halves of characters, and all others
