@@ -3,23 +3,161 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
-from benchwright.core import encode_json
+from benchwright.core import WITHOUT_REPLY, encode_json
 from benchwright.reports.files.atomic import replacing
 from benchwright.reports.files.parquet import write_samples
-from benchwright.reports.files.predictions import TABLE_COLUMNS, prediction_line, sample_ids
-from benchwright.reports.files.workbook import write_workbook
 from benchwright.reports.views.runs import RunDetails
-from benchwright.reports.views.samples import RunSamples
+from benchwright.reports.views.sample_columns import COLUMNS, SampleView
+from benchwright.reports.views.samples import Predicted, RunSamples
 from benchwright.reports.views.text import without_formula
 
+Identify: TypeAlias = Callable[[int, int], str]
+"""Row number and repeat to an id."""
+EXPORTED = tuple(name for name, column in COLUMNS.items() if column.exported)
+"""Columns that a prediction has under their own names, after those that it names otherwise."""
+TABLE_COLUMNS = (
+    "data_abbr", "id", "repeat", "success", "uuid", "origin_prompt", "prediction", "gold", "outcome", "error", "scores",
+    *EXPORTED,
+)  # fmt: skip
+"""What tables of predictions have before the metrics and the row."""
+MOST_ROWS = 1_048_576
+"""Rows that a sheet can have."""
+
+MOST_CHARS = 32_767
+"""Characters that a cell can hold."""
+
+_TYPES = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">\
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>\
+<Default Extension="xml" ContentType="application/xml"/>\
+<Override PartName="/xl/workbook.xml" \
+ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>\
+<Override PartName="/xl/worksheets/sheet1.xml" \
+ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>"""
+_RELATION = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" \
+Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}" Target="{target}"/></Relationships>"""
+_BOOK = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" \
+xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>\
+<sheet name="{name}" sheetId="1" r:id="rId1"/></sheets></workbook>"""
+_SHEET = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>"""
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 TEXT_FORMATS = ("jsonl", "csv")
 """Formats that can be printed, line by line."""
+
+
+def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> bytes:
+    """The sample as one line of JSON."""
+    view = predicted.view
+    record: dict[str, Any] = {
+        "data_abbr": dataset,
+        "id": view.sample_id,
+        "repeat": view.repeat,
+        "success": view.outcome not in WITHOUT_REPLY,
+        "uuid": identify(view.sample_id, view.repeat),
+        "origin_prompt": _prompt(view),
+        "prediction": view.response,
+        "gold": view.target,
+        "outcome": view.outcome,
+        "scores": view.scores,
+    }
+    if predicted.error is not None:
+        record["error"] = predicted.error
+    for name in EXPORTED:
+        record[name] = getattr(view, name)
+    if view.choices is not None:
+        record["choices"], record["choices_logprobs"] = view.choices, view.choices_logprobs
+    record["row"] = None if view.metadata is None else orjson.Fragment(view.metadata)
+    return _line(record)
+
+
+def failed_line(predicted: Predicted, dataset: str) -> bytes:
+    """A sample without a score: its prompt, and what went wrong."""
+    view = predicted.view
+    record = {
+        "data_abbr": dataset,
+        "id": view.sample_id,
+        "repeat": view.repeat,
+        "input": _prompt(view),
+        "outcome": view.outcome,
+        "error_info": view.error,
+        "error": predicted.error,
+    }
+    return _line(record)
+
+
+def sample_ids(identity: str) -> Identify:
+    """Gives the samples of a run ids that no other sample has; the same each time they are written."""
+    from uuid import NAMESPACE_URL, uuid5
+
+    space = uuid5(NAMESPACE_URL, identity)
+    return lambda sample, repeat: str(uuid5(space, f"{sample}/{repeat}"))
+
+
+def _prompt(view: SampleView) -> Any:
+    """The prompt; the messages where there is more than that one."""
+    if view.messages is None:
+        return view.prompt
+    messages = orjson.loads(view.messages)
+    plain = len(messages) == 1 and isinstance(messages[0].get("content"), str)
+    return view.prompt if plain else messages
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return encode_json(record) + b"\n"
+
+
+def write_workbook(path: Path, rows: Iterable[list[Any]], sheet: str = "samples") -> tuple[int, int]:
+    """Write rows of texts, numbers and truth values; returns how many rows, and how many cells had to be cut, which then
+    say so. Texts stay texts: none is taken for a formula. Raises ValueError for more rows than a sheet can have."""
+    import zipfile
+
+    written = cut = 0
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("[Content_Types].xml", _TYPES)
+        parts.writestr("_rels/.rels", _RELATION.format(kind="officeDocument", target="xl/workbook.xml"))
+        parts.writestr("xl/workbook.xml", _BOOK.format(name=_escaped(sheet)))
+        parts.writestr(
+            "xl/_rels/workbook.xml.rels", _RELATION.format(kind="worksheet", target="worksheets/sheet1.xml")
+        )
+        with parts.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as out:
+            out.write(_SHEET.encode())
+            for row in rows:
+                if written == MOST_ROWS:
+                    raise ValueError(f"a sheet has at most {MOST_ROWS:,} rows")
+                written += 1
+                cut += sum(isinstance(value, str) and len(value) > MOST_CHARS for value in row)
+                out.write(f"<row>{''.join(map(_cell, row))}</row>".encode())
+            out.write(b"</sheetData></worksheet>")
+    return written, cut
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == "":
+        return "<c/>"
+    if isinstance(value, bool):
+        return f'<c t="b"><v>{int(value)}</v></c>'
+    if isinstance(value, int | float) and math.isfinite(value):
+        return f"<c><v>{value!r}</v></c>"
+    text = _NO_XML.sub("", str(value))
+    if len(text) > MOST_CHARS:
+        left = f" … [{len(text) - MOST_CHARS + 100:,} characters left out]"
+        text = text[: MOST_CHARS - 100] + left
+    return f'<c t="inlineStr"><is><t xml:space="preserve">{_escaped(text)}</t></is></c>'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def export_samples(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from benchwright.core import JsonObject
 from benchwright.reports.files.atomic import replacing, write_whole
-from benchwright.reports.files.predictions import failed_line, prediction_line, sample_ids
+from benchwright.reports.files.export import failed_line, prediction_line, sample_ids
 from benchwright.reports.files.run_files import dump_yaml
 from benchwright.reports.files.work_logs import Tally, eval_log, infer_log
 from benchwright.reports.files.work_results import write_results
