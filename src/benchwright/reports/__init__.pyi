@@ -9,17 +9,17 @@ from benchwright.reports.files.export import (
     exported_lines as exported_lines,
 )
 from benchwright.reports.files.parquet import sample_rows as sample_rows
-from benchwright.reports.files.plugins import (
+from benchwright.reports.files.run_files import (
     REPORT_PLUGINS as REPORT_PLUGINS,
 )
-from benchwright.reports.files.plugins import (
+from benchwright.reports.files.run_files import (
     find_report as find_report,
-)
-from benchwright.reports.files.plugins import (
-    write_reports as write_reports,
 )
 from benchwright.reports.files.run_files import (
     results_document as results_document,
+)
+from benchwright.reports.files.run_files import (
+    write_reports as write_reports,
 )
 from benchwright.reports.files.run_files import (
     write_run_config as write_run_config,

@@ -6,12 +6,23 @@ interrupted: it holds no times, run numbers, speeds or cache counts. Numbers kee
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
-from benchwright.core import JsonObject, MetricSummary, RunFile, RunSummary, exact_json, known_secrets
+from benchwright.core import (
+    JsonObject,
+    MetricSummary,
+    RunFile,
+    RunSummary,
+    UsageError,
+    exact_json,
+    known_secrets,
+    suggest,
+)
+from benchwright.plugins import Registry, check_function
 from benchwright.reports.files.atomic import write_whole
 from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.views.configuration import config_table, manifest_table, run_config
@@ -20,6 +31,12 @@ from benchwright.reports.views.run_folders import ALL_REPLIES
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.settings import table_of, without_none
+
+ReportWriter: TypeAlias = Callable[[JsonObject, Path], Any]
+"""Takes a run, as `show --json` prints it, and the folder of its files."""
+
+REPORT_PLUGINS: Registry[ReportWriter] = Registry("reports", lambda value: check_function(value, 2))
+"""Report writers of installed packages by name."""
 
 
 def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummary) -> list[Path]:
@@ -117,3 +134,29 @@ def _json(document: JsonObject) -> bytes:
         )
     except TypeError:  # a setting that is nested as deep as can be written alone
         return exact_json(document, indent=True) + b"\n"
+
+
+def find_report(name: str) -> ReportWriter:
+    """The report writer with this name. UsageError, with near names, if there is none."""
+    found = REPORT_PLUGINS.find(name)
+    if found is None:
+        known = REPORT_PLUGINS.names()
+        listed = f"Installed: {', '.join(known)}" if known else "No package with reports is installed"
+        raise UsageError(f"no report named {name!r}.{suggest(name, known)} {listed}")
+    return found
+
+
+def write_reports(details: RunDetails, names: Sequence[str]) -> list[str]:
+    """Write these reports of a run that has ended; returns what went wrong, one text for each that failed.
+
+    A report that fails changes nothing about the run, and stops no other.
+    """
+    problems = []
+    for name in names:
+        try:
+            find_report(name)(details.to_json(), details.run.folder)
+        except UsageError as error:
+            problems.append(f"report {name}: {error}")
+        except Exception as error:  # a plugin may raise anything
+            problems.append(f"report {name} failed: {type(error).__name__}: {error}")
+    return problems
