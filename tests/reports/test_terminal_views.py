@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 
 from benchwright.core import OUTCOMES, NotFoundError
 from benchwright.reports import PartsRequest, ResultView, RunTable, result_table
-from benchwright.reports.terminal.overview import run_overview
+from benchwright.reports.terminal.runs import run_overview
 from benchwright.reports.terminal.samples import sample_list
 from benchwright.reports.views import figures, text
 from benchwright.reports.views.benchmarks import benchmark_details, benchmark_samples, benchmark_view

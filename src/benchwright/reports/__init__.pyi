@@ -63,8 +63,8 @@ from benchwright.reports.terminal.comparison import comparison_table as comparis
 from benchwright.reports.terminal.result import result_table as result_table
 from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.side_by_side import SideBySideTable as SideBySideTable
-from benchwright.reports.terminal.steps import event_table as event_table
 from benchwright.reports.terminal.workflows import code_result as code_result
+from benchwright.reports.terminal.workflows import event_table as event_table
 from benchwright.reports.views.benchmarks import benchmark_details as benchmark_details
 from benchwright.reports.views.comparing import compare_benchmarks as compare_benchmarks
 from benchwright.reports.views.comparing_workflows import compare_workflows as compare_workflows

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from benchwright.core import JsonObject
-from benchwright.reports.terminal.overview import run_overview
+from benchwright.reports.terminal.runs import run_overview
 from benchwright.reports.terminal.samples import sample_list
-from benchwright.reports.terminal.steps import step_list
-from benchwright.reports.terminal.workflows import workflow_overview
+from benchwright.reports.terminal.workflows import step_list, workflow_overview
 from benchwright.reports.views.benchmarks import (
     benchmark_sample,
     benchmark_samples,
