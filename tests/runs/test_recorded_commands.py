@@ -14,7 +14,7 @@ from benchwright.cli._run import configure
 from benchwright.cli._run_flags import run_options
 from benchwright.config import RUN_SETTINGS, RunOptions, Setting
 from benchwright.reports.views.command import command_of
-from benchwright.reports.views.compared_settings import setting_differences
+from benchwright.reports.views.comparing import setting_differences
 from benchwright.runs._models import choose_model
 from benchwright.runs._run import find_targets, run_settings
 from benchwright.store import RunRecord, find_workspace, open_store

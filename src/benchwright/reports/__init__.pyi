@@ -78,13 +78,10 @@ from benchwright.reports.views.comparison import (
     MetricComparison as MetricComparison,
 )
 from benchwright.reports.views.figures import headline_of as headline_of
-from benchwright.reports.views.folder_samples import (
+from benchwright.reports.views.result import ResultView as ResultView
+from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,
 )
-from benchwright.reports.views.folder_samples import (
-    steps_of_folder as steps_of_folder,
-)
-from benchwright.reports.views.result import ResultView as ResultView
 from benchwright.reports.views.run_folders import (
     as_filed as as_filed,
 )
@@ -96,6 +93,9 @@ from benchwright.reports.views.run_folders import (
 )
 from benchwright.reports.views.run_folders import (
     run_of_folder as run_of_folder,
+)
+from benchwright.reports.views.run_folders import (
+    steps_of_folder as steps_of_folder,
 )
 from benchwright.reports.views.runs import (
     EventList as EventList,

@@ -19,6 +19,8 @@ from benchwright.reports.views.sample_columns import COLUMNS, SampleView
 from benchwright.reports.views.samples import Predicted, RunSamples
 from benchwright.reports.views.text import without_formula
 
+TEXT_FORMATS = ("jsonl", "csv")
+"""Formats that can be printed, line by line."""
 Identify: TypeAlias = Callable[[int, int], str]
 """Row number and repeat to an id."""
 EXPORTED = tuple(name for name, column in COLUMNS.items() if column.exported)
@@ -52,8 +54,6 @@ xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><s
 _SHEET = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>"""
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-TEXT_FORMATS = ("jsonl", "csv")
-"""Formats that can be printed, line by line."""
 
 
 def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> bytes:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from benchwright.core import JsonValue, MetricSummary, RunSummary, UsageError, is_time, lower_is_better
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    MetricSummary,
+    RunSummary,
+    UsageError,
+    is_time,
+    json_differences,
+    lower_is_better,
+)
 from benchwright.reports.views.benchmarks import benchmark_view
-from benchwright.reports.views.compared_settings import served_models, setting_differences
 from benchwright.reports.views.comparison import (
     Comparison,
     ComparisonOptions,
@@ -20,7 +28,7 @@ from benchwright.reports.views.comparison import (
 )
 from benchwright.reports.views.figures import no_interval
 from benchwright.reports.views.pairing import PairedSamples, Scored, paired_samples, pairs_of
-from benchwright.reports.views.settings import endpoint_of
+from benchwright.reports.views.settings import endpoint_of, sent_settings, table_of
 from benchwright.reports.views.text import plural
 from benchwright.store import RunRecord
 
@@ -29,6 +37,22 @@ _MUST_AGREE = (
     ("fewshot", "hash", "showed other examples"),
 )
 """Parts of a manifest without whose agreement a difference says nothing about the models."""
+_KNOWN_OTHERWISE = frozenset(
+    {
+        "target",
+        "benchmark",
+        "eval_type",
+        "dataset",
+        "retargeted",
+        "model.url",
+        "model.model_id",
+        "generation.model",
+    }
+)
+"""Settings that name what is compared by its content, or shown as the model of each side."""
+_CONTENT = frozenset({"run", "dataset", "benchmark", "fewshot", "hub", "changes", "servers"})
+"""Parts of a manifest that are compared by their content, or only say which run it is."""
+_NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
 
 
 def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: ComparisonOptions) -> Comparison:
@@ -214,3 +238,60 @@ def _side(run: RunRecord, summary: RunSummary) -> Side:
         comparable=summary.comparable,
         title=title_of(run),
     )
+
+
+def setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[str]) -> JsonObject:
+    """`{same, differences: [{path, run_a, run_b}]}`. A setting that is not named in `harmless` counts, so that a new one
+    is never left out."""
+    first, second = _settings(a, harmless), _settings(b, harmless)
+    _show_off(first, second, sent_settings(a))
+    _show_off(second, first, sent_settings(b))
+    differences: list[JsonValue] = [
+        {"path": difference.path, "run_a": difference.old, "run_b": difference.new}
+        for difference in json_differences(first, second)
+    ]
+    return {"same": not differences, "differences": differences}
+
+
+def _settings(run: RunRecord, harmless: Collection[str]) -> JsonObject:
+    settings = sent_settings(run)
+    found = _without(settings, {*_KNOWN_OTHERWISE, *harmless})
+    for name, value in run.manifest.items():
+        if name in _CONTENT:
+            continue
+        if name == "endpoint" and isinstance(value, dict):
+            value = {"type": value.get("type")}  # the address is that of the model, the headers are settings
+        if value not in _NOTHING:
+            found[name] = value
+    return found
+
+
+def _without(table: JsonObject, known: Collection[str], prefix: str = "") -> JsonObject:
+    """Settings that are set and not `known`. One that is off is as one that an older version did not have."""
+    found: JsonObject = {}
+    for name, value in table.items():
+        if f"{prefix}{name}" in known:
+            continue
+        if not prefix and name in ("model", "generation") and isinstance(value, dict):
+            value = _without(value, known, f"{name}.")
+        if value not in _NOTHING and value is not False:
+            found[name] = value
+    return found
+
+
+def _show_off(found: JsonObject, other: JsonObject, recorded: JsonObject) -> None:
+    """Name what one run recorded as off and the other has: it is false there, not missing."""
+    for name, value in other.items():
+        there = recorded.get(name)
+        if there is False:
+            found.setdefault(name, False)
+        elif isinstance(value, dict) and isinstance(there, dict):
+            inner = found.get(name)
+            if isinstance(inner, dict):
+                _show_off(inner, value, there)
+
+
+def served_models(run: RunRecord) -> list[str]:
+    """The names under which servers listed their models during the run; empty where no server did."""
+    servers = table_of(run.manifest.get("servers"))
+    return sorted({str(name) for found in servers.values() for name in table_of(found).get("served") or ()})
