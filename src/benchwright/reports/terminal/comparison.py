@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, printable
 from benchwright.reports.terminal.metric_table import MetricTable
-from benchwright.reports.terminal.workflow_comparison import workflow_parts
-from benchwright.reports.views.comparison import Comparison, MetricComparison, Side, differing
+from benchwright.reports.views.comparison import (
+    Comparison,
+    MetricComparison,
+    Side,
+    differing,
+    field_differences,
+)
 from benchwright.reports.views.text import duration, plural
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.table import Table
 
-_LONGEST = 60
+_LONGEST_SETTING = 60
 _LISTED = 3
 """Settings of one run alone that are shown with their values; if there are more, only with their names."""
+_LONGEST_FIELD = 80
 
 
 def comparison_table(comparison: Comparison) -> Group:
@@ -78,8 +84,7 @@ def _path(difference: JsonObject) -> str:
 
 
 def _short(value: JsonValue) -> str:
-    text = "not set" if value is None else exact_json(value).decode()
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return "not set" if value is None else _cut(value, _LONGEST_SETTING)
 
 
 def _sentences(comparison: Comparison) -> list[str]:
@@ -191,3 +196,57 @@ def _told(side: JsonValue, metric: str | None) -> str:
         return f"{side.get('outcome')}: {side.get('error') or ''}"
     value = scores.get(metric or "")
     return f"{side.get('outcome')}, {metric} {value}" if metric in scores else f"{side.get('outcome')}"
+
+
+def workflow_parts(comparison: Comparison) -> list[RenderableType]:
+    """Rich renderables, in order."""
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for heading, found in (("input", comparison.inputs), ("output", comparison.outputs)):
+        differences = found.get("differences")
+        if isinstance(differences, list) and differences:
+            parts += [
+                Text(),
+                Text(f"{heading} differs", "bold"),
+                _difference_table(comparison, [("", differences)]),
+            ]
+    if comparison.changed:
+        rows = [(change.step, field_differences(change.run_a, change.run_b)) for change in comparison.changed]
+        parts += [Text(), Text("steps with other outputs", "bold"), _difference_table(comparison, rows)]
+    others = [pair for pair in comparison.steps if pair.present != "both" or pair.output == "same"]
+    if others:
+        parts += [Text(), Text("other steps that are not the same", "bold")]
+        for pair in others:
+            run = comparison.run_a.id if pair.present == "only_a" else comparison.run_b.id
+            said = (
+                f"only in run {run}"
+                if pair.present != "both"
+                else f"input {pair.input}, status {pair.status}"
+            )
+            parts.append(Text(f"{printable(pair.step)}: {said}"))
+    return parts
+
+
+def _difference_table(comparison: Comparison, rows: list[tuple[str, list[JsonValue]]]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    named = any(step for step, _ in rows)
+    table = Table(box=box.SIMPLE_HEAD)
+    headings = ["field", f"run {comparison.run_a.id}", f"run {comparison.run_b.id}"]
+    for heading in ["step", *headings] if named else headings:
+        table.add_column(heading, overflow="fold")
+    for step, differences in rows:
+        for difference in differences:
+            if isinstance(difference, dict):
+                cells = [str(difference["path"]), _cut(difference["run_a"]), _cut(difference["run_b"])]
+                told = [step, *cells] if named else cells
+                table.add_row(*(Text(printable(cell)) for cell in told))
+    return table
+
+
+def _cut(value: JsonValue, longest: int = _LONGEST_FIELD) -> str:
+    text = exact_json(value).decode()
+    return text if len(text) <= longest else text[: longest - 1] + "…"
