@@ -65,6 +65,7 @@ from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.side_by_side import SideBySideTable as SideBySideTable
 from benchwright.reports.terminal.workflows import code_result as code_result
 from benchwright.reports.terminal.workflows import event_table as event_table
+from benchwright.reports.views.benchmarks import ResultView as ResultView
 from benchwright.reports.views.benchmarks import benchmark_details as benchmark_details
 from benchwright.reports.views.comparing import compare_benchmarks as compare_benchmarks
 from benchwright.reports.views.comparing_workflows import compare_workflows as compare_workflows
@@ -78,7 +79,6 @@ from benchwright.reports.views.comparison import (
     MetricComparison as MetricComparison,
 )
 from benchwright.reports.views.figures import headline_of as headline_of
-from benchwright.reports.views.result import ResultView as ResultView
 from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,
 )

@@ -6,8 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, printable
+from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import figures_of, no_interval
-from benchwright.reports.views.result import ResultView
 from benchwright.reports.views.text import plural
 from benchwright.reports.views.work_table import FIGURE_COLUMNS, WorkTable
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, MetricSummary, RunFile, RunSummary, known_outcome, printable
 from benchwright.reports.terminal.parts import grid
+from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import figures_of, headline_of, no_interval, too_few_notes
-from benchwright.reports.views.result import ResultView
 from benchwright.reports.views.text import duration, number, plural, tokens
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchwright.core import OUTCOMES, RUN_STATUSES, printable
 from benchwright.reports.terminal.parts import grid
 from benchwright.reports.terminal.result import result_table
-from benchwright.reports.views.result import result_view
+from benchwright.reports.views.benchmarks import result_view
 from benchwright.reports.views.runs import EventView, RunDetails, RunView
 from benchwright.reports.views.settings import table_of
 from benchwright.reports.views.text import duration, local_time
