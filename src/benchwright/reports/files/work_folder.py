@@ -14,8 +14,7 @@ from benchwright.core import JsonObject
 from benchwright.reports.files.atomic import replacing, write_whole
 from benchwright.reports.files.export import failed_line, prediction_line, sample_ids
 from benchwright.reports.files.run_files import dump_yaml
-from benchwright.reports.files.work_logs import Tally, eval_log, infer_log
-from benchwright.reports.files.work_results import write_results
+from benchwright.reports.files.work_results import Tally, eval_log, infer_log, write_results
 from benchwright.reports.files.work_tasks import (
     FAILED,
     TaskFiles,
