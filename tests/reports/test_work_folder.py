@@ -35,8 +35,8 @@ from benchwright.reports import (
     read_work_tasks,
     record_work_tasks,
 )
-from benchwright.reports.files import work_tasks
-from benchwright.reports.files.work_tasks import safe_name, task_files
+from benchwright.reports.files import work_folder
+from benchwright.reports.files.work_folder import safe_name, task_files
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
@@ -298,7 +298,7 @@ def test_names_are_made_safe(name: str, safe: str) -> None:
 
 
 def test_examples_of_names_hold() -> None:
-    assert doctest.testmod(work_tasks).failed == 0
+    assert doctest.testmod(work_folder).failed == 0
 
 
 def test_upper_and_lower_case_do_not_share_a_file() -> None:

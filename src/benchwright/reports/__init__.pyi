@@ -27,25 +27,25 @@ from benchwright.reports.files.run_files import (
 from benchwright.reports.files.run_files import (
     write_run_files as write_run_files,
 )
-from benchwright.reports.files.work_folder import write_work_folder as write_work_folder
-from benchwright.reports.files.work_tasks import (
+from benchwright.reports.files.work_folder import (
     RUNS_FILE as RUNS_FILE,
 )
-from benchwright.reports.files.work_tasks import (
+from benchwright.reports.files.work_folder import (
     WorkRuns as WorkRuns,
 )
-from benchwright.reports.files.work_tasks import (
+from benchwright.reports.files.work_folder import (
     find_work_folder as find_work_folder,
 )
-from benchwright.reports.files.work_tasks import (
+from benchwright.reports.files.work_folder import (
     make_work_folder as make_work_folder,
 )
-from benchwright.reports.files.work_tasks import (
+from benchwright.reports.files.work_folder import (
     read_work_tasks as read_work_tasks,
 )
-from benchwright.reports.files.work_tasks import (
+from benchwright.reports.files.work_folder import (
     record_work_tasks as record_work_tasks,
 )
+from benchwright.reports.files.work_folder import write_work_folder as write_work_folder
 from benchwright.reports.html.pages import result_fragment as result_fragment
 from benchwright.reports.kinds import (
     BENCHMARK_REPORTS as BENCHMARK_REPORTS,

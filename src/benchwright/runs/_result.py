@@ -18,7 +18,7 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.engine import Performed, StopCause
-from benchwright.reports import BENCHMARK_REPORTS, ResultView, RunView, result_fragment, sample_rows
+from benchwright.reports import BENCHMARK_REPORTS, ResultView, RunView, sample_rows
 from benchwright.store import RunRecord, Store
 
 
@@ -127,6 +127,8 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
+        from benchwright.reports import result_fragment  # no terminal needs it
+
         return result_fragment(self.view)
 
     def to_json(self) -> JsonObject:

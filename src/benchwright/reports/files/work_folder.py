@@ -1,31 +1,182 @@
-"""Writes a work folder: the samples of each run stream by once, and each file is there whole or not."""
+"""A work folder: how it is made and found, which runs it is about, the names of its files, and how they are written.
+
+The samples of each run stream by once, and each file is there whole or not.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import orjson
+from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, NotFoundError, UsageError, encode_json, suggest
 from benchwright.reports.files.atomic import replacing, write_whole
 from benchwright.reports.files.export import failed_line, prediction_line, sample_ids
 from benchwright.reports.files.run_files import dump_yaml
 from benchwright.reports.files.work_results import Tally, eval_log, infer_log, write_results
-from benchwright.reports.files.work_tasks import (
-    FAILED,
-    TaskFiles,
-    record_work_tasks,
-    storable,
-    task_files,
-)
 from benchwright.reports.files.work_texts import summary_csv, summary_json, summary_markdown, summary_text
 from benchwright.reports.views.configuration import run_config
 from benchwright.reports.views.samples import RunSamples
-from benchwright.reports.views.work_table import WorkRun, WorkTable, work_table
+from benchwright.reports.views.work_table import WorkRun, WorkTable, WorkTask, work_table
+
+RUNS_FILE = "runs.json"
+"""Maps tasks to runs, so that the folder can be used again."""
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+|\s+')
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+_LONGEST = 120
+"""Bytes of a name; an ending such as `_failed.jsonl` still fits into the 255 that file systems allow."""
+FAILED = "_failed"
+"""After a dataset's name: the file of its failed samples."""
+
+
+class WorkRuns(Struct, frozen=True):
+    """What a work folder remembers."""
+
+    workspace: Path
+    """Folder whose `.benchwright/` holds the runs."""
+    tasks: tuple[WorkTask, ...]
+    """Its tasks, in the order of the tables."""
+
+
+def make_work_folder(work_dir: Path, moment: float | None = None) -> Path:
+    """A new folder `<work_dir>/<YYYYmmdd_HHMMSS>` of the local time; a number after it where that exists."""
+    stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
+    for number in range(1, 1000):
+        folder = work_dir / (stamp if number == 1 else f"{stamp}_{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            if work_dir.is_dir():
+                continue
+            raise UsageError(f"{work_dir} is a file; give a folder: --work-dir DIR") from None
+        except OSError as error:
+            raise UsageError(
+                f"{folder} cannot be made: {error.strerror}. Choose another --work-dir"
+            ) from None
+        return folder
+    raise UsageError(f"{work_dir} has a thousand folders of this second; choose another --work-dir")
+
+
+def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
+    """The folder to reuse: `reuse` names it (its time), else the last by name.
+
+    Raises NotFoundError, with near names.
+    """
+    known = sorted(path.parent.name for path in work_dir.glob(f"*/{RUNS_FILE}"))
+    if reuse:
+        if (work_dir / reuse / RUNS_FILE).is_file():
+            return work_dir / reuse
+        near = suggest(reuse, known)
+        there = f" It has: {', '.join(known[-5:])}." if known else " It has none."
+        raise NotFoundError(f"{work_dir} has no work folder {reuse!r}.{near}{there}")
+    if not known:
+        raise NotFoundError(
+            f"{work_dir} has no work folder to reuse; start one by leaving --reuse off, or name another --work-dir"
+        )
+    return work_dir / known[-1]
+
+
+def record_work_tasks(folder: Path, workspace: Path, tasks: Sequence[WorkTask]) -> Path:
+    """Record which runs the folder is about. Replaces an earlier record."""
+    known = [asdict(storable(task)) for task in tasks]
+    document = orjson.loads(encode_json({"workspace": str(workspace), "tasks": known}))
+    path = folder / RUNS_FILE
+    write_whole(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return path
+
+
+def storable(task: WorkTask) -> WorkTask:
+    """The task with half characters, which UTF-8 cannot hold, made question marks: file names may hold anything."""
+    model, dataset = (name.encode("utf-8", "replace").decode() for name in (task.model, task.dataset))
+    return WorkTask(model, dataset, task.run_id)
+
+
+def read_work_tasks(folder: Path) -> WorkRuns:
+    """What the folder is about. Raises UsageError for a file that is not ours."""
+    path = folder / RUNS_FILE
+    try:
+        document: Any = orjson.loads(path.read_bytes())
+        tasks = tuple(
+            WorkTask(str(task["model"]), str(task["dataset"]), int(task["run_id"]))
+            for task in document["tasks"]
+        )
+        return WorkRuns(Path(str(document["workspace"])), tasks)
+    except FileNotFoundError:
+        raise NotFoundError(f"{folder} is no work folder: it has no {RUNS_FILE}") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}. Start anew by leaving --reuse off") from None
+
+
+class TaskFiles(NamedTuple):
+    """Where the files of one task go."""
+
+    task: WorkTask
+    """Which one."""
+    model: str
+    """Folder of its model."""
+    dataset: str
+    """Its files, without their endings."""
+
+
+def safe_name(name: str) -> str:
+    """The name with what a file system may refuse replaced by `_`; letters of any script stay.
+
+    >>> safe_name("org/model:7b"), safe_name(".."), safe_name("CON")
+    ('org_model_7b', '_', 'CON_')
+    """
+    safe = _UNSAFE.sub("_", name.encode("utf-8", "replace").decode()).strip(". ")
+    while len(safe.encode()) > _LONGEST:
+        safe = safe[:-1]
+    if _RESERVED.fullmatch(safe):
+        safe += "_"
+    return safe or "_"
+
+
+def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
+    """A place for every task, and a sentence for each whose name another has taken already."""
+    folders = _folders(tasks)
+    taken: set[tuple[str, str]] = set()
+    found: list[TaskFiles] = []
+    notes: list[str] = []
+    for task in tasks:
+        model, wanted = folders[task.model], safe_name(task.dataset)
+        dataset = wanted
+        number = 1
+        # Lower case: some file systems take `A` and `a` for one name. A dataset's failed samples need a name too.
+        while {(model, dataset.lower()), (model, (dataset + FAILED).lower())} & taken:
+            number += 1
+            dataset = f"{wanted}-{number}"
+        taken |= {(model, dataset.lower()), (model, (dataset + FAILED).lower())}
+        if number > 1:
+            notes.append(
+                f"{task.model} on {task.dataset} (run {task.run_id}): the name is taken, its files are called {dataset}"
+            )
+        found.append(TaskFiles(task, model, dataset))
+    return found, notes
+
+
+def _folders(tasks: Sequence[WorkTask]) -> dict[str, str]:
+    """A folder for each model's name; two names that would share one get two."""
+    folders: dict[str, str] = {}
+    for task in tasks:
+        if task.model in folders:
+            continue
+        wanted = folder = safe_name(task.model)
+        number = 1
+        while folder.lower() in {known.lower() for known in folders.values()}:
+            number += 1
+            folder = f"{wanted}-{number}"
+        folders[task.model] = folder
+    return folders
 
 
 def write_work_folder(

@@ -1,5 +1,5 @@
-"""What a work folder has of one task: its numbers, `results/<model>/<dataset>.json`, on request with every sample; and the logs of
-its two stages."""
+"""What a work folder has of one task: its numbers, `results/<model>/<dataset>.json`, on request with every sample, and the
+logs of its two stages."""
 
 from __future__ import annotations
 
