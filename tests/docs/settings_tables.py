@@ -7,7 +7,8 @@ from pathlib import Path
 
 from benchwright.config import RESCORE_OPTIONS, RESUME_OVERRIDES, RUN_SETTINGS, Setting
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "running.md"
+_DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = (_DOCS / "flags.md", _DOCS / "resuming.md")
 GROUPS = {
     "model": "Model",
     "data": "Data",
@@ -46,7 +47,7 @@ def _group(group: str, title: str) -> str:
         if setting.group == group
     ]
     return "\n".join(
-        [f"\n#### {title}\n", "| flag | value | default | meaning |", "|---|---|---|---|", *rows, ""]
+        [f"\n## {title}\n", "| flag | value | default | meaning |", "|---|---|---|---|", *rows, ""]
     )
 
 
@@ -92,4 +93,5 @@ def _meaning(setting: Setting, *, manual: bool = False) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rendered(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(rendered(page.read_text(encoding="utf-8")), encoding="utf-8")

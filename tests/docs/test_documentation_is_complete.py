@@ -18,7 +18,7 @@ from typing import get_args
 import pytest
 import yaml
 from page_blocks import blocks_of
-from settings_tables import GROUPS, PAGE, rendered
+from settings_tables import GROUPS, PAGES, rendered
 
 import benchwright
 from benchwright.benchmarks import benchmark
@@ -99,24 +99,36 @@ def flags_of(command: str) -> set[str]:
     }
 
 
+def command_pages() -> dict[str, str]:
+    """Where the table of all commands says that each is described."""
+    cells = [row[0] for row in table_rows(sections("running")["All commands"])][1:]
+    links = [re.fullmatch(r"\[`(\w+).*`\]\((?:(\w+)\.md)?#\1\)", cell) for cell in cells]
+    return {link[1]: link[2] or "running" for link in links if link is not None}
+
+
+def test_every_command_is_listed_in_the_order_of_the_help() -> None:
+    assert list(command_pages()) == list(COMMANDS)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command_has_a_section_that_names_its_flags(command: str) -> None:
-    text = sections("running")[command]
+    text = sections(command_pages()[command])[command]
     if command in ("run", "check"):
-        text += sections("running")["The flags of run and check"]
+        text += sections("flags")["The flags of run and check"]
     shown = {flag for name in named(text) for flag in FLAG.findall(name)} | named(text)
     assert sorted(flags_of(command) - shown) == []
 
 
 def test_tables_of_settings_are_those_of_the_declaration() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert rendered(text) == text, "run: make docs"
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        assert rendered(text) == text, "run: make docs"
     assert {setting.group for setting in RUN_SETTINGS} == set(GROUPS)
 
 
 def settings_in(section: str) -> set[str]:
     """Names, under which files and Python know them, of the settings in a table of flags."""
-    rows = table_rows(sections("running")[section])
+    rows = table_rows(sections("flags")[section])
     return {flag[2:].replace("-", "_") for row in rows for flag in FLAG.findall(row[0])}
 
 
@@ -333,7 +345,7 @@ def test_json_shapes_are_documented(
     printed = json.loads(done.stdout)
     rows = {
         key: cells[1]
-        for cells in table_rows(sections("running")["JSON"])
+        for cells in table_rows(sections("json")["By command"])
         for key in (named(cells[0]) or {cells[0]})
     }
     keys = set(printed)
@@ -349,7 +361,7 @@ def test_json_shapes_are_documented(
 def test_summary_and_metric_fields_are_documented() -> None:
     from benchwright.core import MetricSummary, RunSummary
 
-    text = named(sections("running")["JSON"])
+    text = named(sections("json")["The summary of a run"])
     assert {field.name for field in (*fields(RunSummary), *fields(MetricSummary))} <= text
 
 

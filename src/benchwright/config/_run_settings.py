@@ -82,7 +82,7 @@ class RunOptions:
     repeats: int | None = _data("ask each row N times", "replies", least=1, aliases=("n_repeats",), default=1,
         tables=_MODELS_TOO, frequent=True)
     pass_k: int | None = _data("the k of pass@k and cons@k", "summary", least=1, metavar="K", otherwise="the repeats",
-        see="#repeats")
+        see="running.md#repeats")
     num_fewshot: int | None = _data("solved examples in front of each prompt", "prompt", least=0,
         otherwise="the benchmark's", more="0 for none", frequent=True)
     fewshot_seed: int | None = _data("seed for drawing the examples", "prompt", default=42)

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from benchwright.stats._intervals import FEWEST, UNSEEN, Z_95
 
 PairedInterval: TypeAlias = Literal["score", "normal", "none"]
-"""How the interval of a difference was made; docs/running.md has the formulas."""
+"""How the interval of a difference was made; docs/comparing.md has the formulas."""
 
 _ENOUGH_DIFFER = 15
 """From so many pairs that differ on, their spread is estimated; fewer say too little about it."""
