@@ -13,8 +13,7 @@ import pytest
 from tiny_media import JPEG, MP4, PNG, wav
 
 from benchwright.benchmarks import Generation, MissingFieldError, Prompt, chat_request
-from benchwright.benchmarks._media import RowMedia
-from benchwright.benchmarks._media_files import MediaFiles
+from benchwright.benchmarks._media import MediaFiles, RowMedia
 from benchwright.engine._calls import RequestIdentity
 from benchwright.engine._findings import EndpointFindings
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.benchmarks import _requirements as requirements
+from benchwright.benchmarks import _doubts as doubts
 from benchwright.benchmarks._doubts import definition_doubts
 
 
@@ -90,7 +90,7 @@ def test_another_version_is_told() -> None:
 def test_versions_are_compared_as_pip_does(
     monkeypatch: pytest.MonkeyPatch, version: str, requirement: str, met: bool
 ) -> None:
-    monkeypatch.setattr(requirements, "_installed_version", {"p": version}.get)
+    monkeypatch.setattr(doubts, "_installed_version", {"p": version}.get)
     assert (told(requirement) == []) is met
 
 

@@ -37,6 +37,7 @@ from benchwright.benchmarks._fields import (
 from benchwright.benchmarks._gold import GoldCheck as GoldCheck
 from benchwright.benchmarks._gold import check_gold as check_gold
 from benchwright.benchmarks._importing import import_file as import_file
+from benchwright.benchmarks._importing import imported_modules as imported_modules
 from benchwright.benchmarks._loading import (
     BENCHMARK_PLUGINS as BENCHMARK_PLUGINS,
 )
@@ -47,7 +48,6 @@ from benchwright.benchmarks._loading import (
     missing_target as missing_target,
 )
 from benchwright.benchmarks._missing_fields import target_problem as target_problem
-from benchwright.benchmarks._neighbours import imported_modules as imported_modules
 from benchwright.benchmarks._nocode.builtins import (
     BUILTIN_EVALUATIONS as BUILTIN_EVALUATIONS,
 )
@@ -68,6 +68,7 @@ from benchwright.benchmarks._prompts import (
 from benchwright.benchmarks._prompts import (
     build_prompts as build_prompts,
 )
+from benchwright.benchmarks._prompts import next_user_turn as next_user_turn
 from benchwright.benchmarks._questions.load import (
     is_question_file as is_question_file,
 )
@@ -75,10 +76,10 @@ from benchwright.benchmarks._questions.load import (
     load_questions as load_questions,
 )
 from benchwright.benchmarks._questions.options import QuestionOptions as QuestionOptions
-from benchwright.benchmarks._questions.validate import (
+from benchwright.benchmarks._questions.rows import (
     FileReport as FileReport,
 )
-from benchwright.benchmarks._questions.validate import (
+from benchwright.benchmarks._questions.rows import (
     validate_questions as validate_questions,
 )
 from benchwright.benchmarks._registered import defined_without_file as defined_without_file
@@ -162,5 +163,4 @@ from benchwright.benchmarks._template import (
 from benchwright.benchmarks._template import (
     load_template as load_template,
 )
-from benchwright.benchmarks._turns import next_user_turn as next_user_turn
 from benchwright.core import MissingFieldError as MissingFieldError

@@ -13,8 +13,8 @@ from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._gold import GoldCheck, check_gold
 from benchwright.benchmarks._media import media_notes
 from benchwright.benchmarks._prompts import PromptBuilder
-from benchwright.benchmarks._questions.names import LETTERS
-from benchwright.benchmarks._questions.validate import tallied
+from benchwright.benchmarks._questions.columns import LETTERS
+from benchwright.benchmarks._questions.rows import tallied
 from benchwright.benchmarks._requests import open_conversation
 from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows, requested_spec
 from benchwright.benchmarks._scan import RowScan, ScannedRow

@@ -1,19 +1,25 @@
-"""What a check warns about, and a run notes: doubts about the definition, its rows and its gold answers."""
+"""What a check warns about, and a run notes: doubts about the definition, the packages that it requires, its rows and its
+gold answers. Nothing is installed or imported.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from benchwright.benchmarks._examples import example_template
 from benchwright.benchmarks._gold import GoldCheck
 from benchwright.benchmarks._missing_fields import target_error, target_problem
 from benchwright.benchmarks._prompts import prompt_template
-from benchwright.benchmarks._requirements import unmet_requirements
 from benchwright.benchmarks._scan import RowScan
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Strategy
 from benchwright.benchmarks._template import Template, looks_like_lost_file
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 _ESCAPED_NAME = re.compile(r"\{\{\s*(?P<name>[^\W\d]\w*)[^{}]*\}\}")
 
@@ -119,3 +125,55 @@ def about_gold(gold: GoldCheck) -> Iterator[str]:
 def _rows(count: int, one: str = "", many: str = "") -> str:
     """So many rows, with the verb that goes with the number."""
     return f"1 row {one}".strip() if count == 1 else f"{count} rows {many}".strip()
+
+
+def unmet_requirements(requirements: Sequence[str]) -> Iterator[str]:
+    """Warnings about requirements that are not met, with the command that installs them."""
+    if not requirements:
+        return
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    absent: list[str] = []
+    other: dict[str, str] = {}
+    for written in requirements:
+        text = written.partition(" #")[0].strip()
+        try:
+            required = Requirement(text)
+        except InvalidRequirement:  # an option or a path: metadata says nothing about it
+            continue
+        if required.marker is not None and not required.marker.evaluate():
+            continue  # for other systems or versions of Python
+        version = _installed_version(required.name)
+        if version is None:
+            absent.append(text)
+        elif required.url is None and not _satisfies(version, required):
+            other[text] = version
+    if absent:
+        yield f"required packages are not installed: {', '.join(absent)}; run: {_install(absent)}"
+    if other:
+        found = ", ".join(f"{text} (installed: {version})" for text, version in other.items())
+        yield f"required packages are installed in another version: {found}; run: {_install(other)}"
+
+
+def _satisfies(version: str, required: Requirement) -> bool:
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        installed = Version(version)
+    except InvalidVersion:
+        return True  # a version of another scheme: only pip can say
+    # A pre-release that somebody installed is there on purpose.
+    return required.specifier.contains(installed, prereleases=True)
+
+
+def _install(requirements: Iterable[str]) -> str:
+    return f"pip install {' '.join(map(shlex.quote, requirements))}"  # unquoted, a shell takes > for a redirection
+
+
+def _installed_version(name: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from benchwright.core import MissingFieldError, listed, nearest
 
 if TYPE_CHECKING:
-    from benchwright.benchmarks._pools import Pool
+    from benchwright.benchmarks._fewshot import Pool
     from benchwright.benchmarks._prompts import PromptBuilder
     from benchwright.benchmarks._scan import RowScan
     from benchwright.benchmarks._spec import BenchmarkSpec

@@ -1,13 +1,23 @@
-"""From what the user wrote as a prompt to a compiled template: file or text, `{field}` or Jinja2."""
+"""From what the user wrote as a prompt to a compiled template: file or text, `{field}` or Jinja2.
+
+Jinja2 is imported when the first such template is compiled. Templates run in its immutable sandbox: undefined variables
+are errors, nothing is escaped, and one final newline is dropped, as Jinja2 does. There is no loader, so a template cannot
+include other files.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from benchwright.core import BenchmarkError, BraceTemplate, Row
+from benchwright.core import BenchmarkError, BraceTemplate, MissingFieldError, Row
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
 
 _FILE_ENDINGS = (".txt", ".md", ".jinja", ".jinja2")
 _JINJA_ENDINGS = (".jinja", ".jinja2")
@@ -69,11 +79,7 @@ def compile_template(text: str, *, jinja: bool | None = None, what: str = "promp
     """
     if jinja is None:
         jinja = "{%" in text or "{#" in text
-    if not jinja:
-        return BraceTemplate(text, what)
-    from benchwright.benchmarks._jinja import JinjaTemplate  # Jinja2 is 60 ms that most runs do not need
-
-    return JinjaTemplate(text, what)
+    return JinjaTemplate(text, what) if jinja else BraceTemplate(text, what)
 
 
 def load_template(value: str, base_dir: Path, *, what: str = "prompt", jinja: bool | None = None) -> Template:
@@ -120,3 +126,61 @@ def looks_like_lost_file(value: str, base_dir: Path) -> bool:
         and _FILE_NAME.fullmatch(value) is not None
         and template_file(value, base_dir) is None
     )
+
+
+_UNDEFINED = re.compile(r"^'(?P<name>[^']+)' is undefined$")
+
+
+class JinjaTemplate:
+    """A compiled Jinja2 template."""
+
+    engine: Literal["jinja2"] = "jinja2"
+
+    def __init__(self, text: str, what: str = "prompt") -> None:
+        from jinja2 import TemplateSyntaxError, meta
+
+        self.text = text
+        """The template as written."""
+        self.what = what
+        """What messages call it: prompt, system_prompt, fewshot_template."""
+        environment = _environment()
+        try:
+            tree = environment.parse(text)
+            compiled = environment.from_string(text)
+        except TemplateSyntaxError as error:
+            raise BenchmarkError(f"{what}, line {error.lineno}: {error.message} (Jinja2)") from None
+        # Names with a default are not needed from every row, yet they are read from it.
+        self.fields = frozenset(meta.find_undeclared_variables(tree)) - frozenset(environment.globals)
+        """Top-level field names that the template reads."""
+        self._render = compiled.render
+
+    def render(self, row: Row) -> str:
+        """The text for one row; raises MissingFieldError, also for whatever else a template can fail with."""
+        try:
+            return self._render(row)
+        except Exception as error:
+            raise self._failure(error, row) from None
+
+    def _failure(self, error: Exception, row: Row) -> MissingFieldError:
+        from jinja2 import UndefinedError
+
+        text = str(error)
+        if isinstance(error, UndefinedError):
+            named = _UNDEFINED.match(text)
+            if named:
+                return MissingFieldError(named["name"], row)
+            return MissingFieldError(
+                text, reason=f"{self.what}: {text}; the row has: {', '.join(map(str, row))}"
+            )
+        return MissingFieldError(
+            self.what, reason=f"{self.what} cannot be rendered: {type(error).__name__}: {text}"
+        )
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    options: dict[str, Any] = {"undefined": StrictUndefined, "autoescape": False}
+    return ImmutableSandboxedEnvironment(**options)

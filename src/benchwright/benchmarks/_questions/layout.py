@@ -14,14 +14,13 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from benchwright.benchmarks._questions.lists import Listed, listed_options, whole_number
-from benchwright.benchmarks._questions.media import columns_of_media, shown_by
-from benchwright.benchmarks._questions.names import (
+from benchwright.benchmarks._questions.columns import (
     BEYOND,
     LETTERS,
     Columns,
     NamedOptions,
     answer_columns,
+    columns_of_media,
     distractors,
     is_working,
     lettered_columns,
@@ -30,7 +29,9 @@ from benchwright.benchmarks._questions.names import (
     numbered_columns,
     question_column,
     same_column,
+    shown_by,
 )
+from benchwright.benchmarks._questions.lists import Listed, listed_options, whole_number
 from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.core import BadRow, DatasetError, Row, UsageError
 from benchwright.datasets import DatasetReader

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks._questions.names import LETTERS
+from benchwright.benchmarks._questions.columns import LETTERS
 from benchwright.core import TooDeepError, load_json
 
 _LONGEST_TEXT = 100_000

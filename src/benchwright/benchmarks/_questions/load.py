@@ -8,20 +8,21 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from benchwright.benchmarks._media import RowMedia
+from benchwright.benchmarks._questions.columns import Columns
 from benchwright.benchmarks._questions.layout import find_layout
-from benchwright.benchmarks._questions.names import Columns
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions, sampling_for
 from benchwright.benchmarks._questions.prompts import (
     CodePrompt,
     built_in,
     built_in_example,
     candidates_reader,
+    check_system,
     ranked,
+    written_prompts,
 )
 from benchwright.benchmarks._questions.rows import LENGTH, RowRules
 from benchwright.benchmarks._questions.scoring import scoring_of
 from benchwright.benchmarks._questions.sniff import checked_type, doubts, sniff
-from benchwright.benchmarks._questions.written import check_system, written_prompts
 from benchwright.benchmarks._spec import BenchmarkSpec, Media, RowCheck
 from benchwright.core import (
     DatasetError,

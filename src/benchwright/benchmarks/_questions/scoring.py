@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchwright.benchmarks._questions.names import LETTERS, Columns
+from benchwright.benchmarks._questions.columns import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions
 from benchwright.benchmarks._spec import Remarks, ScorerFunction
 from benchwright.core import JsonObject, UsageError, suggest

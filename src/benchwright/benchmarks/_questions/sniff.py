@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from benchwright.benchmarks._questions.columns import LETTERS, Columns
 from benchwright.benchmarks._questions.layout import Layout, unused_columns
-from benchwright.benchmarks._questions.names import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType
 from benchwright.core import BadRow, DatasetError, Row, UsageError, listed
 from benchwright.datasets import DatasetReader

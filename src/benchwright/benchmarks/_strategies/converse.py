@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._missing_fields import parameter_without_column
+from benchwright.benchmarks._prompts import next_user_turn, user_turns
 from benchwright.benchmarks._requests import conversation_request, open_conversation
 from benchwright.benchmarks._strategies.base import Answer, Asking, GoldTry, RowPlan, Strategy, tokens_of
-from benchwright.benchmarks._turns import next_user_turn, user_turns
 from benchwright.core import JsonObject, MissingFieldError, UsageError
 
 if TYPE_CHECKING:
