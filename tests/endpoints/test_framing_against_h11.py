@@ -115,10 +115,10 @@ def read_by_us(pieces: list[bytes], *, streamed: bool) -> tuple[int, bytes] | Tr
         connection.connection_made(Socket())  # type: ignore[arg-type]
         waiter: asyncio.Future[HttpReply] = loop.create_future()
         if streamed:
-            stream = connection.send_streamed(b"", 0.0, 5.0, Stamps())
+            stream = connection.hold_streamed(b"", 5.0, Stamps())
         else:
             connection.hold(b"", 5.0, waiter, Stamps())
-            connection.write_held(0.0)
+        connection.write_held(0.0)
         for piece in pieces:
             connection.data_received(piece)
         connection.connection_lost(None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import cached_property
 from urllib.parse import urlsplit
 
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock, Timer
@@ -78,13 +79,23 @@ class LeanTransport:
         if target is None or target.headers is not headers:
             target = self._aim(url, headers)
         message = b"%b%d\r\n\r\n%b" % (target.head, len(payload), payload)
-        connection = target.pool.take() or await target.pool.connect(timeout_s)
-        try:
-            return await self._begin(connection, message, timeout_s, stamps or Stamps())
-        except TransportFailure as failure:
-            if failure.stale:
-                target.pool.drop_idle()
-            raise
+        connection = target.pool.take()
+        while True:
+            if connection is None:
+                connection = await target.pool.connect(timeout_s)
+            self._sweeper.watch(timeout_s)
+            stream = connection.hold_streamed(message, timeout_s, stamps or Stamps())
+            self._write_soon(connection)
+            try:
+                await stream.started()
+            except UnusedConnection:  # as above
+                connection = None
+            except TransportFailure as failure:
+                if failure.stale:
+                    target.pool.drop_idle()
+                raise
+            else:
+                return stream
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -97,32 +108,26 @@ class LeanTransport:
     def _ask(
         self, connection: Connection, message: bytes, timeout_s: float, stamps: Stamps
     ) -> asyncio.Future[HttpReply]:
-        loop = self._sweeper.watch(timeout_s)
-        waiter: asyncio.Future[HttpReply] = loop.create_future()
+        waiter: asyncio.Future[HttpReply] = self._sweeper.watch(timeout_s).create_future()
         connection.hold(message, timeout_s, waiter, stamps)
+        self._write_soon(connection)
+        return waiter
+
+    def _write_soon(self, connection: Connection) -> None:
         # What is asked within one turn of the loop is written together: a server that waits for work is woken
         # once for all of it. Waking it for each costs a busy client as much as the writing does.
         held = self._held
         if not held:
-            loop.call_soon(self._write_held)
+            self._sweeper.loop.call_soon(self._write_held)
         held.append(connection)
         if len(held) >= _WRITE_TOGETHER:
             self._write_held()
-        return waiter
 
     def _write_held(self) -> None:
         held, self._held = self._held, []
         now = self._now()
         for connection in held:
             connection.write_held(now)
-
-    async def _begin(
-        self, connection: Connection, message: bytes, timeout_s: float, stamps: Stamps
-    ) -> LeanStream:
-        self._sweeper.watch(timeout_s)
-        stream = connection.send_streamed(message, self._now(), timeout_s, stamps)
-        await stream.started()
-        return stream
 
     def _aim(self, url: str, headers: Mapping[str, str]) -> _Target:
         parts = urlsplit(url)
@@ -225,13 +230,15 @@ class _Sweeper:
         self._clock = clock
         self._interval_s = _SLOWEST_SWEEP_S
         self._timer: Timer | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @cached_property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop that the transport belongs to: that of its first request."""
+        return asyncio.get_running_loop()
 
     def watch(self, timeout_s: float) -> asyncio.AbstractEventLoop:
         """See to it that a deadline so far away is noticed; returns the running loop, which callers need anyway."""
-        loop = self._loop
-        if loop is None:
-            loop = self._loop = asyncio.get_running_loop()
+        loop = self.loop
         if timeout_s < self._interval_s * 10:
             self._quicken(max(_QUICKEST_SWEEP_S, timeout_s / 10))
         if self._timer is None:

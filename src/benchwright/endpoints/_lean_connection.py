@@ -91,6 +91,15 @@ class Connection(asyncio.Protocol):
         self.timeout_s = timeout_s
         self.deadline = inf  # until it is written
 
+    def hold_streamed(self, data: bytes, timeout_s: float, stamps: Stamps) -> LeanStream:
+        """Take a request whose reply is handed over piece by piece, or whose failure its stream raises."""
+        stream = self.stream = LeanStream(self)
+        self._stamps = stamps
+        self._unsent = data
+        self.timeout_s = timeout_s
+        self.deadline = inf  # as above
+        return stream
+
     def write_held(self, now: float) -> None:
         """Write the request that was taken, unless the connection broke or its caller left meanwhile."""
         data, self._unsent = self._unsent, None
@@ -98,16 +107,6 @@ class Connection(asyncio.Protocol):
             self._stamps.sent = now
             self.deadline = now + self.timeout_s
             self._transport.write(data)  # type: ignore[union-attr]  # connected, or it would not be in the pool
-
-    def send_streamed(self, data: bytes, now: float, timeout_s: float, stamps: Stamps) -> LeanStream:
-        """Write a request whose reply is handed over piece by piece."""
-        stream = self.stream = LeanStream(self)
-        self._stamps = stamps
-        stamps.sent = now
-        self.timeout_s = timeout_s
-        self.deadline = now + timeout_s
-        self._transport.write(data)  # type: ignore[union-attr]  # as above
-        return stream
 
     def expire(self) -> None:
         """The deadline has passed."""
