@@ -215,7 +215,7 @@ def test_scorers_that_cannot_be_called_get_the_migration_hint(function: Any, sai
     ],
 )
 def test_the_signature_tells_whether_config_is_passed(function: Any, passes_config: bool) -> None:
-    from benchwright.benchmarks._signature import check_scorer
+    from benchwright.benchmarks._scoring import check_scorer
 
     assert check_scorer(function) is passes_config
 

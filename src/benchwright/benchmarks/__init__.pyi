@@ -147,10 +147,10 @@ from benchwright.benchmarks._scoring import (
     scores_of as scores_of,
 )
 from benchwright.benchmarks._spec import BenchmarkSpec as BenchmarkSpec
+from benchwright.benchmarks._strategies import strategy_of as strategy_of
 from benchwright.benchmarks._strategies.base import Answer as Answer
 from benchwright.benchmarks._strategies.base import Asking as Asking
 from benchwright.benchmarks._strategies.base import Strategy as Strategy
-from benchwright.benchmarks._strategies.table import strategy_of as strategy_of
 from benchwright.benchmarks._template import (
     PlainText as PlainText,
 )

@@ -20,7 +20,7 @@ from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows, re
 from benchwright.benchmarks._scan import RowScan, ScannedRow
 from benchwright.benchmarks._scoring import judge_count, judge_problems
 from benchwright.benchmarks._spec import BenchmarkSpec
-from benchwright.benchmarks._strategies.table import strategy_of
+from benchwright.benchmarks._strategies import strategy_of
 from benchwright.core import BadRow, BenchwrightError, JsonObject, MissingFieldError, ModelRequest
 from benchwright.datasets import hub_commits, open_dataset
 

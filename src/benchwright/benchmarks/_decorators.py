@@ -5,19 +5,25 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from benchwright.benchmarks._fields import filters_of
 from benchwright.benchmarks._registered import attach, register
-from benchwright.benchmarks._signature import check_scorer, positional_count, refuses_slips
+from benchwright.benchmarks._scoring import check_scorer, positional_count
 from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
 from benchwright.core import MODEL_TYPES, BenchmarkError, ModelType, normalise_name, suggest
 from benchwright.datasets import DatasetRef
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_NEAR = 0.8
+"""From this likeness on a keyword is taken for a slip: `choice`, `promt`, `num_fewshots`, `systemprompt`."""
 
 
 def scorer(function: F) -> F:
@@ -32,7 +38,32 @@ def scorer(function: F) -> F:
     return function
 
 
-@refuses_slips
+def _refuses_slips(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function with `**keywords` raise BenchmarkError for a keyword that is nearly one of its parameters.
+
+    The look comes before the call: a mistyped name of a required parameter would otherwise be reported as its
+    absence. The caller of the result is two frames above the function, not one.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    known = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        for keyword in sorted(kwargs.keys() - known):
+            near = _nearly(keyword, known)
+            if near is not None:
+                name = kwargs.get("name", args[0] if args else None)
+                whose = f"benchmark {name!r}: " if isinstance(name, str) else ""
+                raise BenchmarkError(
+                    f"{whose}{keyword!r} is no parameter of @benchmark. Did you mean {near!r}? To hand it to the "
+                    f'scorer on purpose, write extra={{"{keyword}": …}}'
+                )
+        return function(*args, **kwargs)
+
+    return call
+
+
+@_refuses_slips
 def benchmark(
     name: str,
     dataset: DatasetRef,
@@ -247,3 +278,9 @@ def _requirements(
             ) from None
         return tuple(line for line in lines if line and not line.startswith("#"))
     return tuple(str(requirement) for requirement in value)
+
+
+def _nearly(keyword: str, known: Iterable[str]) -> str | None:
+    from difflib import get_close_matches  # only where there are further keywords
+
+    return next(iter(get_close_matches(keyword, known, n=1, cutoff=_NEAR)), None)

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from benchwright.benchmarks._examples import Example, FewShot, question_of
 from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._leak_guard import SelfExampleGuard
-from benchwright.benchmarks._signature import positional_count
+from benchwright.benchmarks._scoring import positional_count
 from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
 from benchwright.benchmarks._template import Template, load_template
 from benchwright.core import JsonObject, MissingFieldError, Row

@@ -21,9 +21,9 @@ from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
 from benchwright.benchmarks._requests import Generation
 from benchwright.benchmarks._scan import RowScan, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.benchmarks._strategies import strategy_of
 from benchwright.benchmarks._strategies.base import Strategy
 from benchwright.benchmarks._strategies.rank import reread_targets
-from benchwright.benchmarks._strategies.table import strategy_of
 from benchwright.benchmarks._template import PlainText
 from benchwright.core import (
     STRATEGIES,

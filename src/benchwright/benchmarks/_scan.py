@@ -16,8 +16,8 @@ from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
 from benchwright.benchmarks._requests import Generation
 from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.benchmarks._strategies import strategy_of
 from benchwright.benchmarks._strategies.base import RowPlan, Strategy
-from benchwright.benchmarks._strategies.table import strategy_of
 from benchwright.core import STRATEGIES, BadRow, MissingFieldError, Row
 from benchwright.datasets import DatasetReader
 

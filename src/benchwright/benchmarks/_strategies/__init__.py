@@ -1,1 +1,27 @@
-"""From a row to requests and an answer: one file for each strategy that `core` declares."""
+"""From a row to requests and an answer: one file for each strategy that `core` declares, and the table of their classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from benchwright.benchmarks._strategies.base import Strategy
+from benchwright.benchmarks._strategies.converse import Converse
+from benchwright.benchmarks._strategies.generate import Generate
+from benchwright.benchmarks._strategies.rank import Rank
+from benchwright.benchmarks._strategies.score_only import ScoreOnly
+from benchwright.core import STRATEGIES
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.core import ModelType
+
+_CLASSES: Mapping[str, type[Strategy]] = {each.name: each for each in (ScoreOnly, Rank, Converse, Generate)}
+
+
+def strategy_of(spec: BenchmarkSpec, model_type: ModelType | None = None) -> type[Strategy]:
+    """How rows of this benchmark are handled when the model is of `model_type` (None: as declared).
+
+    UsageError for a pair that cannot work.
+    """
+    return next(found for name in STRATEGIES if (found := _CLASSES[name]).fits(spec, model_type))
