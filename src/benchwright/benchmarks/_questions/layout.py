@@ -8,8 +8,6 @@ checks and scorers know one form only. Whatever is not certain is left alone: th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import sha256
-from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,21 +16,20 @@ from benchwright.benchmarks._questions.columns import (
     BEYOND,
     LETTERS,
     Columns,
-    NamedOptions,
     answer_columns,
     columns_of_media,
-    distractors,
-    is_working,
-    lettered_columns,
-    list_columns,
-    media_columns,
-    numbered_columns,
     question_column,
     same_column,
     shown_by,
 )
-from benchwright.benchmarks._questions.lists import Listed, listed_options, whole_number
 from benchwright.benchmarks._questions.options import QuestionOptions
+from benchwright.benchmarks._questions.row_options import (
+    Listed,
+    OptionSource,
+    is_filled,
+    option_source,
+    whole_number,
+)
 from benchwright.core import BadRow, DatasetError, Row, UsageError
 from benchwright.datasets import DatasetReader
 
@@ -42,9 +39,6 @@ SAMPLE_ROWS = 1000
 SEVERAL_SHARE = 0.05
 """From this share of answers that name several options, a file is one of several right options; below it such an
 answer is a slip, and the row is refused."""
-
-OptionsOf: TypeAlias = Callable[[Row], "Listed | None"]
-"""A row to its options with their labels; None where it has none."""
 
 
 class Layout(Struct, frozen=True, kw_only=True):
@@ -87,7 +81,7 @@ def _layout_of_text(
     rows: Sequence[Row], names: Sequence[str], options: QuestionOptions, columns: Columns
 ) -> Layout:
     mapping = _plain_names(names, columns)
-    source = _source(rows, names, options, columns)
+    source = option_source(rows, names, options, columns)
     if source is None:
         return _without_options(rows, options, columns, mapping)
     stem = (
@@ -110,105 +104,6 @@ def _layout_of_text(
     return Layout(
         mapping=mapping, shape=shape, said=tuple(said), used=frozenset(used), several=answers.several
     )
-
-
-class _Source(Struct, frozen=True, kw_only=True):
-    """Where options stand."""
-
-    read: OptionsOf
-    """The options of a row as it stands in the data."""
-    mapping: Mapping[str, str] = field(default_factory=dict)
-    """Columns that only need another name."""
-    column: str | None = None
-    """The column that holds all of them."""
-    drawn: NamedOptions | None = None
-    """A right and several wrong ones in columns of their own."""
-    names: tuple[str, ...] = ()
-    """Columns of the data that hold options."""
-    said: tuple[str, ...] = ()
-    """How they are read; nothing for columns A, B, C, …"""
-    guessed: bool = False
-    """Whether only answers that fit make it sure."""
-
-
-def _source(
-    rows: Sequence[Row], names: Sequence[str], options: QuestionOptions, columns: Columns
-) -> _Source | None:
-    if columns.from_list is not None:
-        named = columns.from_list
-        name = named if named in names else same_column(named, names) or named
-        cells = [row[name] for row in rows if _filled(row, name)]
-        if cells and not any(map(listed_options, cells)):
-            raise UsageError(
-                f'options names the column "{name}", and no cell of it is a list of options: {str(cells[0])[:60]!r}. Write '
-                'lists, such as ["first", "second"], or give each option a column: A, B, C, …'
-            )
-        return _in_list(name)
-    if columns.letters:
-        given = {letter: letter for letter in columns.letters if letter not in columns.mapping.values()}
-        return _Source(read=_in_columns({**given, **columns.mapping}), names=tuple(columns.mapping))
-    lettered = lettered_columns(names)
-    plain = {"A", "B"} <= set(names)
-    if plain and any(_filled(row, "A") and _filled(row, "B") for row in rows):
-        mapping = {name: letter for name, letter in lettered.items() if name != letter}
-        return _Source(read=_in_columns(lettered), mapping=mapping, said=_renamed(mapping))
-    if options.data_type == "qa":
-        return None
-    for name in list_columns(names):
-        if any(listed_options(row.get(name)) for row in rows):
-            return _in_list(name)
-    if lettered and not plain:
-        return _renames(lettered)
-    numbered = numbered_columns(names)
-    if numbered:
-        return _renames(numbered)
-    drawn = distractors(names)
-    return None if drawn is None else _drawn(drawn)
-
-
-def _renames(found: Mapping[str, str]) -> _Source:
-    return _Source(
-        read=_in_columns(found), mapping=found, names=tuple(found), said=_renamed(found), guessed=True
-    )
-
-
-def _in_list(name: str) -> _Source:
-    said = (f'options are read from "{name}"',)
-    return _Source(read=lambda row: listed_options(row.get(name)), column=name, names=(name,), said=said)
-
-
-def _drawn(found: NamedOptions) -> _Source:
-    wrong = ", ".join(found.wrong)
-    said = (
-        f'options are "{found.right}" (the right one) and {wrong}, in an order drawn from each question: the same in '
-        "every run",
-    )
-    names = (found.right, *found.wrong)
-    return _Source(read=lambda row: _draw(row, found), drawn=found, names=names, said=said)
-
-
-def _draw(row: Row, found: NamedOptions) -> Listed | None:
-    texts = [str(value) for name in found.wrong if (value := row.get(name)) not in (None, "")]
-    right = row.get(found.right)
-    if right in (None, "") or not texts:
-        return None
-    seed = sha256("\n".join([str(right), *texts, str(row.get("question", ""))]).encode()).digest()
-    at = int.from_bytes(seed[:8]) % (len(texts) + 1)
-    return Listed((*texts[:at], str(right), *texts[at:]), right=LETTERS[at] if at < len(LETTERS) else None)
-
-
-def _in_columns(found: Mapping[str, str]) -> OptionsOf:
-    names = sorted(found, key=lambda name: found[name])
-
-    def read(row: Row) -> Listed | None:
-        texts = []
-        for name in names:
-            if not _filled(row, name):
-                break
-            texts.append(str(row[name]))
-        return Listed(tuple(texts)) if len(texts) > 1 else None
-
-    return read
 
 
 class _Answers(Struct, frozen=True):
@@ -240,7 +135,7 @@ class _Answers(Struct, frozen=True):
 def _answers(
     rows: Sequence[Row],
     names: Sequence[str],
-    source: _Source,
+    source: OptionSource,
     options: QuestionOptions,
     columns: Columns,
     mapping: Mapping[str, str],
@@ -256,7 +151,7 @@ def _answers(
     return fitting[0] if fitting else _Answers(seen=sum(one.seen for one in found))
 
 
-def _read_as(rows: Sequence[Row], name: str, source: _Source, given: int | None) -> _Answers:
+def _read_as(rows: Sequence[Row], name: str, source: OptionSource, given: int | None) -> _Answers:
     seen = texts = labels = odd = 0
     several = 0
     lowest, at_end, indexed = None, False, True
@@ -301,7 +196,9 @@ def _several(several: int, seen: int) -> bool:
     return several > 0 and several >= SEVERAL_SHARE * seen
 
 
-def _agreeing(rows: Sequence[Row], names: Sequence[str], source: _Source, answers: _Answers) -> Iterator[str]:
+def _agreeing(
+    rows: Sequence[Row], names: Sequence[str], source: OptionSource, answers: _Answers
+) -> Iterator[str]:
     """The column of the answers, and others that say the same in every row."""
     if answers.column is None:
         return
@@ -333,7 +230,7 @@ def _told(answers: _Answers, given: str, wanted: str) -> Iterator[str]:
         yield f'the right option is read from "{answers.column}"'
 
 
-def _shape(source: _Source, given: str, wanted: str, base: int | None) -> Callable[[Row], Row] | None:
+def _shape(source: OptionSource, given: str, wanted: str, base: int | None) -> Callable[[Row], Row] | None:
     """What makes rows of one form; None where they have it."""
     listed = source.read if source.column is not None or source.drawn is not None else None
     if listed is None and base is None and given in ("", wanted):
@@ -359,7 +256,7 @@ def _shape(source: _Source, given: str, wanted: str, base: int | None) -> Callab
 
 def _own_options(row: Row) -> Iterator[str]:
     for letter in LETTERS:
-        if not _filled(row, letter):
+        if not is_filled(row, letter):
             return
         yield str(row[letter])
 
@@ -383,51 +280,6 @@ def _plain_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
     return found
 
 
-def unused_columns(
-    names: Sequence[str], layout: Layout, columns: Columns, *, options: bool, gold: bool, media: bool
-) -> Iterator[str]:
-    """Columns that look like options, an answer or an image, and are not read. `names` are those after the mapping."""
-    taken = {*columns.question, columns.answer, *layout.used, *columns.mapping}
-    free = [name for name in names if name not in taken]
-    if not options:
-        whole = list_columns(free)
-        apart = list(numbered_columns(free)) or [
-            name for name in lettered_columns(free) if name not in LETTERS
-        ]
-        drawn = distractors(free)
-        if not whole and not apart and drawn is not None:
-            apart = [drawn.right, *drawn.wrong]
-        if whole or apart:
-            yield (
-                f"{_columns(whole or apart)} like options and {'is' if len(whole or apart) == 1 else 'are'} not used: "
-                "rows are asked without options (qa). "
-                + (
-                    'Write lists of options there, such as ["first", "second"], or give each option a column: A, B, C, …'
-                    if whole
-                    else f"Name what holds them: --options {','.join(apart)}"
-                )
-            )
-    for name in answer_columns(free)[:1]:
-        if not gold:
-            yield f'column "{name}" looks like the answer and is not used. Name it: --output-column {name}'
-        elif not is_working(name):
-            yield (
-                f'column "{name}" looks like an answer and is not used: right is what "{columns.answer}" says. Where it '
-                f"is the other one: --output-column {name}"
-            )
-    if not media:
-        for name in media_columns(free):
-            yield (
-                f'column "{name}" looks like an image, a video or a sound and is not sent: its cells are no paths, data: URLs '
-                "or http:// addresses"
-            )
-
-
-def _columns(names: Sequence[str]) -> str:
-    quoted = ", ".join(f'"{name}"' for name in names)
-    return f"column {quoted} looks" if len(names) == 1 else f"columns {quoted} look"
-
-
 def _plainly(mapping: Mapping[str, str], options: Mapping[str, str] | None = None) -> list[str]:
     """Sentences for columns under other names; blanks and case alone are not worth one."""
     others = {
@@ -436,18 +288,6 @@ def _plainly(mapping: Mapping[str, str], options: Mapping[str, str] | None = Non
         if name not in (options or {}) and name.strip().casefold() != wanted.casefold()
     }
     return [f'"{wanted}" is read from "{name}"' for name, wanted in others.items()]
-
-
-def _renamed(mapping: Mapping[str, str]) -> tuple[str, ...]:
-    if not mapping:
-        return ()
-    names = sorted(mapping, key=lambda name: mapping[name])
-    return (f"options are read from the columns {', '.join(names)}",)
-
-
-def _filled(row: Row, name: str) -> bool:
-    value: Any = row.get(name)
-    return value is not None and bool(str(value).strip())
 
 
 def _sample(reader: DatasetReader) -> list[Row]:

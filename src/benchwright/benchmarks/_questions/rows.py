@@ -11,8 +11,8 @@ from benchwright.benchmarks._doubts import missing_answers
 from benchwright.benchmarks._missing_fields import is_blank, target_problem
 from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns
-from benchwright.benchmarks._questions.lists import whole_number
 from benchwright.benchmarks._questions.options import DataType
+from benchwright.benchmarks._questions.row_options import whole_number
 from benchwright.benchmarks._scan import RowScan, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec, RowCheck
 from benchwright.core import BadRow, DatasetError, MissingFieldError, Row, listed, nearest

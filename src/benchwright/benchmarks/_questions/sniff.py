@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from benchwright.benchmarks._questions.columns import LETTERS, Columns
-from benchwright.benchmarks._questions.layout import Layout, unused_columns
+from benchwright.benchmarks._questions.columns import (
+    LETTERS,
+    Columns,
+    answer_columns,
+    distractors,
+    is_working,
+    lettered_columns,
+    list_columns,
+    media_columns,
+    numbered_columns,
+)
+from benchwright.benchmarks._questions.layout import Layout
 from benchwright.benchmarks._questions.options import DataType
+from benchwright.benchmarks._questions.row_options import is_filled
 from benchwright.core import BadRow, DatasetError, Row, UsageError, listed
 from benchwright.datasets import DatasetReader
 
@@ -34,7 +45,7 @@ def sniff(reader: DatasetReader, columns: Columns, *, fixed: bool) -> Sniffed:
     for row in _rows(reader):
         if not row.keys() <= seen.keys():
             seen.update(dict.fromkeys(row))
-        mcq = mcq or (_has(row, "A") and _has(row, "B"))
+        mcq = mcq or (is_filled(row, "A") and is_filled(row, "B"))
         gold = gold or columns.has_answer(row)
         type_known = mcq or (fixed and not {"A", "B"} <= seen.keys())
         gold_known = gold or (fixed and columns.answer not in seen)
@@ -73,7 +84,7 @@ def checked_type(
 
 def doubts(found: Sniffed, columns: Columns, layout: Layout, *, media: bool) -> Iterator[str]:
     """Columns that look like something and are not used."""
-    yield from unused_columns(
+    yield from _unused(
         found.columns, layout, columns, options=found.data_type == "mcq", gold=found.gold, media=media
     )
     if found.data_type == "mcq" or columns.mapping:
@@ -88,17 +99,57 @@ def doubts(found: Sniffed, columns: Columns, layout: Layout, *, media: bool) -> 
         )
 
 
+def _unused(
+    names: Sequence[str], layout: Layout, columns: Columns, *, options: bool, gold: bool, media: bool
+) -> Iterator[str]:
+    """Columns that look like options, an answer or an image, and are not read. `names` are those after the mapping."""
+    taken = {*columns.question, columns.answer, *layout.used, *columns.mapping}
+    free = [name for name in names if name not in taken]
+    if not options:
+        whole = list_columns(free)
+        apart = list(numbered_columns(free)) or [
+            name for name in lettered_columns(free) if name not in LETTERS
+        ]
+        drawn = distractors(free)
+        if not whole and not apart and drawn is not None:
+            apart = [drawn.right, *drawn.wrong]
+        if whole or apart:
+            yield (
+                f"{_columns(whole or apart)} like options and {'is' if len(whole or apart) == 1 else 'are'} not used: "
+                "rows are asked without options (qa). "
+                + (
+                    'Write lists of options there, such as ["first", "second"], or give each option a column: A, B, C, …'
+                    if whole
+                    else f"Name what holds them: --options {','.join(apart)}"
+                )
+            )
+    for name in answer_columns(free)[:1]:
+        if not gold:
+            yield f'column "{name}" looks like the answer and is not used. Name it: --output-column {name}'
+        elif not is_working(name):
+            yield (
+                f'column "{name}" looks like an answer and is not used: right is what "{columns.answer}" says. Where it '
+                f"is the other one: --output-column {name}"
+            )
+    if not media:
+        for name in media_columns(free):
+            yield (
+                f'column "{name}" looks like an image, a video or a sound and is not sent: its cells are no paths, data: URLs '
+                "or http:// addresses"
+            )
+
+
+def _columns(names: Sequence[str]) -> str:
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return f"column {quoted} looks" if len(names) == 1 else f"columns {quoted} look"
+
+
 def _rows(reader: DatasetReader) -> Iterator[Row]:
     try:
         for batch in reader.batches(on_bad=_ignore):
             yield from batch.rows
     except DatasetError:  # reported by the check of all rows, with what comes before it
         return
-
-
-def _has(row: Row, letter: str) -> bool:
-    value = row.get(letter)
-    return value is not None and bool(str(value).strip())
 
 
 def _letters(found: Sniffed) -> list[str]:

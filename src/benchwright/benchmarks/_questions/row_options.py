@@ -1,14 +1,25 @@
-"""Options that stand together in one cell: a list, a dict, or the JSON text of one."""
+"""The options of a row: in one cell, as a list, a dict or the JSON text of one, or in columns of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from benchwright.benchmarks._questions.columns import LETTERS
-from benchwright.core import TooDeepError, load_json
+from benchwright.benchmarks._questions.columns import (
+    LETTERS,
+    Columns,
+    NamedOptions,
+    distractors,
+    lettered_columns,
+    list_columns,
+    numbered_columns,
+    same_column,
+)
+from benchwright.benchmarks._questions.options import QuestionOptions
+from benchwright.core import Row, TooDeepError, UsageError, load_json
 
 _LONGEST_TEXT = 100_000
 _TEXT_KEYS = ("text", "value", "content", "option", "choice", "texts", "choices", "options")
@@ -170,3 +181,120 @@ def _parsed(text: str) -> Any:
             return literal_eval(bare)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return None
+
+
+OptionsOf: TypeAlias = Callable[[Row], Listed | None]
+"""A row to its options with their labels; None where it has none."""
+
+
+class OptionSource(Struct, frozen=True, kw_only=True):
+    """Where options stand."""
+
+    read: OptionsOf
+    """The options of a row as it stands in the data."""
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    """Columns that only need another name."""
+    column: str | None = None
+    """The column that holds all of them."""
+    drawn: NamedOptions | None = None
+    """A right and several wrong ones in columns of their own."""
+    names: tuple[str, ...] = ()
+    """Columns of the data that hold options."""
+    said: tuple[str, ...] = ()
+    """How they are read; nothing for columns A, B, C, …"""
+    guessed: bool = False
+    """Whether only answers that fit make it sure."""
+
+
+def option_source(
+    rows: Sequence[Row], names: Sequence[str], options: QuestionOptions, columns: Columns
+) -> OptionSource | None:
+    """Where a file keeps options, by what the user names, else by the names of its columns; None where it has none."""
+    if columns.from_list is not None:
+        named = columns.from_list
+        name = named if named in names else same_column(named, names) or named
+        cells = [row[name] for row in rows if is_filled(row, name)]
+        if cells and not any(map(listed_options, cells)):
+            raise UsageError(
+                f'options names the column "{name}", and no cell of it is a list of options: {str(cells[0])[:60]!r}. Write '
+                'lists, such as ["first", "second"], or give each option a column: A, B, C, …'
+            )
+        return _in_list(name)
+    if columns.letters:
+        given = {letter: letter for letter in columns.letters if letter not in columns.mapping.values()}
+        return OptionSource(read=_in_columns({**given, **columns.mapping}), names=tuple(columns.mapping))
+    lettered = lettered_columns(names)
+    plain = {"A", "B"} <= set(names)
+    if plain and any(is_filled(row, "A") and is_filled(row, "B") for row in rows):
+        mapping = {name: letter for name, letter in lettered.items() if name != letter}
+        return OptionSource(read=_in_columns(lettered), mapping=mapping, said=_renamed(mapping))
+    if options.data_type == "qa":
+        return None
+    for name in list_columns(names):
+        if any(listed_options(row.get(name)) for row in rows):
+            return _in_list(name)
+    if lettered and not plain:
+        return _renames(lettered)
+    numbered = numbered_columns(names)
+    if numbered:
+        return _renames(numbered)
+    drawn = distractors(names)
+    return None if drawn is None else _drawn(drawn)
+
+
+def _renames(found: Mapping[str, str]) -> OptionSource:
+    return OptionSource(
+        read=_in_columns(found), mapping=found, names=tuple(found), said=_renamed(found), guessed=True
+    )
+
+
+def _in_list(name: str) -> OptionSource:
+    said = (f'options are read from "{name}"',)
+    return OptionSource(read=lambda row: listed_options(row.get(name)), column=name, names=(name,), said=said)
+
+
+def _drawn(found: NamedOptions) -> OptionSource:
+    wrong = ", ".join(found.wrong)
+    said = (
+        f'options are "{found.right}" (the right one) and {wrong}, in an order drawn from each question: the same in '
+        "every run",
+    )
+    names = (found.right, *found.wrong)
+    return OptionSource(read=lambda row: _draw(row, found), drawn=found, names=names, said=said)
+
+
+def _draw(row: Row, found: NamedOptions) -> Listed | None:
+    texts = [str(value) for name in found.wrong if (value := row.get(name)) not in (None, "")]
+    right = row.get(found.right)
+    if right in (None, "") or not texts:
+        return None
+    seed = sha256("\n".join([str(right), *texts, str(row.get("question", ""))]).encode()).digest()
+    at = int.from_bytes(seed[:8]) % (len(texts) + 1)
+    return Listed((*texts[:at], str(right), *texts[at:]), right=LETTERS[at] if at < len(LETTERS) else None)
+
+
+def _in_columns(found: Mapping[str, str]) -> OptionsOf:
+    names = sorted(found, key=lambda name: found[name])
+
+    def read(row: Row) -> Listed | None:
+        texts = []
+        for name in names:
+            if not is_filled(row, name):
+                break
+            texts.append(str(row[name]))
+        return Listed(tuple(texts)) if len(texts) > 1 else None
+
+    return read
+
+
+def _renamed(mapping: Mapping[str, str]) -> tuple[str, ...]:
+    if not mapping:
+        return ()
+    names = sorted(mapping, key=lambda name: mapping[name])
+    return (f"options are read from the columns {', '.join(names)}",)
+
+
+def is_filled(row: Row, name: str) -> bool:
+    """Whether a cell holds more than blanks."""
+    value: Any = row.get(name)
+    return value is not None and bool(str(value).strip())
