@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from benchwright.demo._arithmetic import calculate
 from benchwright.demo._facts import recall, rewrite
-from benchwright.demo._faults import Chance, limit_of
 from benchwright.demo._numbers import Kind, Solved, Worked, show_number
 from benchwright.demo._options import choose, decide, find_options, is_yes_no
 from benchwright.demo._requests import Question, is_judge_prompt, last_question
+from benchwright.demo._settings import Chance, limit_of
 from benchwright.demo._word_problems import combine, solve_word_problem
 from benchwright.demo._words import WORDS, chatter, guess, is_open_task
 

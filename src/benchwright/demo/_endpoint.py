@@ -7,10 +7,9 @@ from time import time
 
 from benchwright.core import CallTimes, ModelReply, ModelRequest, ReplyStatus, RequestFailure, TokenUsage
 from benchwright.demo._completions import DemoChoice
-from benchwright.demo._faults import Faults
 from benchwright.demo._model import DemoModel
 from benchwright.demo._requests import DemoRefusalError
-from benchwright.demo._settings import FAULTS, DemoSettings
+from benchwright.demo._settings import FAULTS, DemoSettings, Faults
 from benchwright.endpoints import LOOP_CLOCK, USUAL, Allowance, Clock, Limiter, Policy, SendGate, not_sent
 
 _CALLS_PER_TURN = 32

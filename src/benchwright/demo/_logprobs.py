@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from math import log, log1p
 from zlib import crc32
 
-from benchwright.demo._faults import ONE, share
 from benchwright.demo._requests import ends_in_cue
+from benchwright.demo._settings import ONE, share
 from benchwright.demo._words import WORDS, split_tokens
 
 END = "\n"

@@ -20,12 +20,11 @@ from benchwright.demo._completions import (
     reply_body,
     stream_events,
 )
-from benchwright.demo._faults import Faults
 from benchwright.demo._forms import Served, served_at
 from benchwright.demo._http import LAST_CHUNK, HttpRequest, chunk, response_head
 from benchwright.demo._model import DemoModel
 from benchwright.demo._requests import DemoRefusalError
-from benchwright.demo._settings import DemoSettings, FaultKind
+from benchwright.demo._settings import DemoSettings, FaultKind, Faults
 
 _JSON = "application/json"
 _EVENTS = "text/event-stream; charset=utf-8"
