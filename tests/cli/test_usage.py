@@ -14,10 +14,10 @@ import pytest
 from benchwright import __version__
 from benchwright.cli import _main, main
 from benchwright.cli._commands import COMMANDS
+from benchwright.cli._flags import run_options
 from benchwright.cli._main import normalise
 from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
-from benchwright.cli._run_flags import run_options
 from benchwright.config import RUN_SETTINGS
 from benchwright.core import _errors, worst_exit_code
 from benchwright.sdk import RunOptions

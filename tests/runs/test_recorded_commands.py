@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from benchwright.cli._flags import run_options
 from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
-from benchwright.cli._run_flags import run_options
 from benchwright.config import RUN_SETTINGS, RunOptions, Setting
 from benchwright.reports.views.command import command_of
 from benchwright.reports.views.comparing import setting_differences

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchwright.cli._cache import size_of, size_text
-from benchwright.cli._code_flags import server_next_to
+from benchwright.cli._flags import server_next_to
 from benchwright.cli._list import since
 from benchwright.core import UsageError
 from benchwright.sdk import list_evaluations

@@ -11,7 +11,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from benchwright.cli._code_flags import refuse_benchmark_flags, run_tags, server_next_to
+from benchwright.cli._flags import refuse_benchmark_flags, run_tags, server_next_to
 from benchwright.cli._output import Output
 from benchwright.cli._progress import EVERY_S
 

@@ -7,12 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchwright.cli._check import add_gold_flag
-from benchwright.cli._code_flags import add_code_flags, refuse_code_flags
+from benchwright.cli._flags import (
+    add_code_flags,
+    add_run_flags,
+    add_suite_flags,
+    check_target,
+    refuse_code_flags,
+    resolved,
+    run_options,
+)
 from benchwright.cli._loading import load
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
-from benchwright.cli._run_flags import add_run_flags, run_options
-from benchwright.cli._suite_flags import add_suite_flags, check_target, resolved
 from benchwright.cli._suites import run_pairs, search_names
 from benchwright.cli._workspace import name_configuration
 from benchwright.core import UsageError

@@ -6,9 +6,9 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchwright.cli._flags import add_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
-from benchwright.cli._run_flags import add_workspace
 from benchwright.config import Setting
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from benchwright.cli._flags import add_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
-from benchwright.cli._run_flags import add_workspace
 from benchwright.cli._workspace import existing_store
 from benchwright.config import Setting
 from benchwright.core import OUTCOMES

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchwright.cli._flags import suite_options
 from benchwright.cli._output import Output
-from benchwright.cli._suite_flags import suite_options
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from benchwright.cli._flags import add_run_flags, run_options
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
-from benchwright.cli._run_flags import add_run_flags, run_options
 from benchwright.config import settings_deciding
 
 if TYPE_CHECKING:

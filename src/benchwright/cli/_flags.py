@@ -1,0 +1,252 @@
+"""The flags of benchmarks, derived from the list of settings, of suites and of programs; and which of them fit a target."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from argparse import Namespace
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from benchwright.cli._parser import Parser, value_of
+from benchwright.config import RUN_SETTINGS, SUITE_SETTINGS, RunOptions, Setting, SuiteOptions
+
+if TYPE_CHECKING:
+    from benchwright.sdk import Resolved
+    from benchwright.store import Lease, Workspace
+    from benchwright.workflows import Serve, ServerBeside
+
+_SHORT = {"mode": "-m", "work_dir": "-w"}
+_TIME = re.compile(r"\d{8}_\d{6}(_\d+)?")
+_TIMEOUT = Setting("timeout", "number", "stop the program after this time", above=0)
+_ONLY_FOR_PROGRAMS = ("timeout", "tag", "no_server", "use_current_config", "force")
+_LONG_FORM = ("models", "reuse", "config_dir", *(setting.name for setting in SUITE_SETTINGS))
+
+
+def add_run_flags(parser: Parser, only: Collection[str] | None = None) -> None:
+    """Add the flags, under their headings; `only` names the settings to include."""
+    groups: dict[str, Any] = {}
+    for setting in RUN_SETTINGS:
+        if only is not None and setting.name not in only:
+            continue
+        if setting.group not in groups:
+            groups[setting.group] = parser.add_argument_group(setting.group)
+        _add(groups[setting.group], setting)
+        if setting.frequent:
+            parser.frequent.add(setting.name)
+
+
+def add_workspace(parser: Parser) -> None:
+    """Add `--workspace`, for commands that only read."""
+    setting = next(setting for setting in RUN_SETTINGS if setting.name == "workspace")
+    _add(parser.common, setting)
+
+
+def given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Run settings that were typed, by canonical name."""
+    values = {s.name: getattr(arguments, s.name, None) for s in RUN_SETTINGS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def run_options(arguments: argparse.Namespace) -> RunOptions:
+    """The flags as the options of a run."""
+    return RunOptions.from_keywords(given(arguments))
+
+
+def _add(group: Any, setting: Setting) -> None:
+    meaning = setting.help.replace("%", "%%")
+    if setting.kind == "bool":
+        group.add_argument(
+            *setting.flags, dest=setting.name, action=argparse.BooleanOptionalAction, help=meaning
+        )
+        return
+    # A list setting is gathered by `extend`: its converter makes a list of each text.
+    action = "extend" if setting.kind == "texts" else "store"
+    group.add_argument(
+        *setting.flags,
+        dest=setting.name,
+        action=action,
+        type=value_of(setting),
+        metavar=setting.metavariable,
+        help=meaning,
+    )
+
+
+def add_suite_flags(parser: Parser) -> None:
+    """Add TARGET, which may be left out, and the flags of suites."""
+    parser.add_argument(
+        "target", metavar="TARGET", nargs="?",
+        help="test.csv, bench.py, bench.py:name, suite.toml, a module, or a name (see: ls)",
+    )  # fmt: skip
+    group = parser.add_argument_group("several models or datasets")
+    group.add_argument(
+        "--models",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="names of models; each is evaluated on all of the data",
+    )
+    group.add_argument(
+        "--datasets", nargs="+", action="extend", metavar="NAME",
+        help="benchmarks, data files or configured names, instead of TARGET",
+    )  # fmt: skip
+    group.add_argument(
+        "--custom-dataset-path", nargs="+", action="extend", metavar="FILE",
+        help="files of questions, instead of TARGET",
+    )  # fmt: skip
+    group.add_argument(
+        "--config-dir", metavar="DIR", help="folder with files of models/ and datasets/ (default: configs)"
+    )
+    for setting in SUITE_SETTINGS:
+        flag = f"--{setting.name.replace('_', '-')}"
+        names = [_SHORT[setting.name], flag] if setting.name in _SHORT else [flag]
+        if setting.kind == "bool":
+            group.add_argument(*names, action="store_true", default=None, help=setting.meaning)
+        else:
+            group.add_argument(
+                *names, type=value_of(setting), metavar=setting.metavariable, help=setting.meaning
+            )
+    group.add_argument(
+        "-r", "--reuse", nargs="?", const="", metavar="TIME",
+        help="resume the newest work folder, or the one of that time",
+    )  # fmt: skip
+    group.add_argument(
+        "-s", "--search", action="store_true", help="only print where the named models and datasets come from"
+    )
+
+
+def check_target(arguments: Namespace) -> None:
+    """Raise UsageError unless exactly one of TARGET and the long form says what to evaluate."""
+    from pathlib import Path
+
+    from benchwright.core import UsageError
+
+    if arguments.target is None and arguments.reuse and not _TIME.fullmatch(arguments.reuse):
+        # `run --reuse suite.toml`: the word after --reuse is the target, and the newest folder is resumed.
+        arguments.target, arguments.reuse = arguments.reuse, ""
+    named = [flag for flag in ("datasets", "custom_dataset_path") if getattr(arguments, flag)]
+    if arguments.target is not None and named:
+        flags = " and ".join(f"--{flag.replace('_', '-')}" for flag in named)
+        raise UsageError(
+            f"{arguments.target} and {flags} both say what to evaluate; give one of them, or put all into a suite"
+        )
+    if arguments.target is None and not named and arguments.reuse is None and not arguments.search:
+        what = "--models names models, but no data" if arguments.models else "nothing to evaluate"
+        taken = [name for name in arguments.models or () if Path(name).is_file()]
+        if taken:
+            raise UsageError(
+                f"{taken[0]} follows --models and is read as a model; write it first: benchwright run "
+                f"{taken[0]} --models …"
+            )
+        raise UsageError(
+            f"{what}: give a target, as in benchwright run test.csv, or --custom-dataset-path FILE, or --datasets NAME"
+        )
+    if arguments.custom_dataset_path and len(arguments.custom_dataset_path) > 1 and arguments.meta_path:
+        raise UsageError(
+            "--custom-dataset-meta-path belongs to one file, and several were given; name each file's meta file in "
+            "a suite, or put it next to the file as FILE.meta.json"
+        )
+
+
+def suite_options(arguments: Namespace) -> SuiteOptions:
+    """The flags as options of a suite."""
+    from pathlib import Path
+
+    names = [*(setting.name for setting in SUITE_SETTINGS), "models", "reuse"]
+    values: dict[str, Any] = {name: getattr(arguments, name) for name in names}
+    if values["work_dir"] is not None:
+        values["work_dir"] = Path(values["work_dir"]).expanduser()
+    return SuiteOptions.from_keywords(values)
+
+
+def resolved(arguments: Namespace, options: RunOptions) -> Resolved:
+    """What to evaluate: TARGET, or the suite that the flags describe."""
+    from pathlib import Path
+
+    from benchwright.sdk import resolve
+
+    cwd = Path.cwd()
+    how = suite_options(arguments)
+    if arguments.target is not None:
+        return resolve(arguments.target, options, how, config_dir=arguments.config_dir)
+    from benchwright.suites import command_suite
+
+    return command_suite(
+        files=arguments.custom_dataset_path or [],
+        datasets=arguments.datasets or [],
+        models=arguments.models or [],
+        config_dir=arguments.config_dir,
+        cwd=cwd,
+    )
+
+
+def add_code_flags(parser: Parser, *, tags: bool) -> None:
+    """Add the flags of programs."""
+    group = parser.add_argument_group("programs and workflows")
+    group.add_argument("--timeout", type=value_of(_TIMEOUT), metavar="SECONDS", help=_TIMEOUT.meaning)
+    group.add_argument(
+        "--no-server", action="store_true", help="do not start a REST server next to the program"
+    )
+    if tags:
+        group.add_argument(
+            "--tag", action="append", metavar="NAME=VALUE", help="label the run; may be repeated"
+        )
+
+
+def refuse_benchmark_flags(arguments: Namespace, name: str) -> None:
+    """Raise UsageError for a flag that has no effect on a program."""
+    from benchwright.workflows import refuse_settings
+
+    long_form = [flag for flag in _LONG_FORM if getattr(arguments, flag, None)]
+    refuse_settings(name, [*given(arguments), *long_form])
+
+
+def refuse_code_flags(arguments: Namespace, name: str) -> None:
+    """Raise UsageError for a flag that has no effect on a benchmark."""
+    from benchwright.core import UsageError
+
+    typed = [flag for flag in _ONLY_FOR_PROGRAMS if getattr(arguments, flag, None)]
+    if typed:
+        flags = ", ".join(f"--{flag.replace('_', '-')}" for flag in typed)
+        raise UsageError(f"{flags}: only for programs and workflows, and {name} is a benchmark")
+
+
+def run_tags(arguments: Namespace) -> dict[str, str]:
+    """`--tag NAME=VALUE` as labels."""
+    from benchwright.core import UsageError
+
+    tags = {}
+    for text in arguments.tag or ():
+        name, equals, value = text.partition("=")
+        if not name.strip() or not equals:
+            raise UsageError(f"--tag {text!r}: expected NAME=VALUE, such as --tag prompt=v2")
+        tags[name.strip()] = value
+    return tags
+
+
+def server_next_to(arguments: Namespace, note: object) -> Serve | None:
+    """The function that starts a REST server next to a program; None with `--no-server`, and, with a note, where the
+    packages are missing."""
+    from importlib.util import find_spec
+
+    if arguments.no_server:
+        return None
+    if find_spec("uvicorn") is None or find_spec("starlette") is None:
+        if callable(note):
+            note(
+                "no REST server next to the program: pip install 'benchwright[server]' (Python programs need none)"
+            )
+        return None
+    return _serve_next_to
+
+
+@contextmanager
+def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[ServerBeside | None]:
+    """Serve on a free loopback port, with the right to write to the run of the lease."""
+    from benchwright.server import serving
+    from benchwright.workflows import ServerBeside
+
+    with serving(workspace) as (address, state):
+        state.hold(lease)
+        yield ServerBeside(address.url, address.token)
