@@ -8,8 +8,15 @@ import time
 import pytest
 
 from benchwright.cli import _progress as shown_progress
-from benchwright.cli._debug import DebugWatcher
-from benchwright.cli._progress import BarWatcher, LineWatcher, aside, progress_line, time_left_s, watching
+from benchwright.cli._progress import (
+    BarWatcher,
+    DebugWatcher,
+    LineWatcher,
+    aside,
+    progress_line,
+    time_left_s,
+    watching,
+)
 from benchwright.engine import Progress
 
 

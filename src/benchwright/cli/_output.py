@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
     from benchwright.reports import View
+    from benchwright.sdk import RunResult
 
 _PIPE_WIDTH = 120
 """Columns in a pipe or file, unless COLUMNS is set: tables in a log should not wrap."""
@@ -168,3 +169,31 @@ def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
 def _leave(stream: TextIO) -> None:
     """Discard what is still written: Python flushes once more when it ends, and would report an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def print_result(result: RunResult, output: Output) -> None:
+    """Print the table of one result; nothing in JSON mode, where all are printed together."""
+    if output.as_json:
+        return
+    note_problems(result, result.name, output)
+    from benchwright.reports import result_table
+
+    output.show(result_table(result.view))
+
+
+def note_problems(result: RunResult, name: str, output: Output) -> None:
+    """Print each problem on a line of its own, to standard error."""
+    for problem in result.report_problems:
+        output.note(f"error: {name} ended, but {problem}")
+    if result.exit_code == 1 and result.first_failure and not result.report_problems:
+        output.note(f"error: {name} failed: {result.first_failure}")
+
+
+def conclude(results: Sequence[RunResult], output: Output) -> int:
+    """Print `{"results": […], "exit_code": n}` in JSON mode; the exit code of the worst result."""
+    from benchwright.core import worst_exit_code
+
+    code = worst_exit_code([result.exit_code for result in results])
+    if output.as_json:
+        output.json({"results": [result.to_json() for result in results], "exit_code": code})
+    return code

@@ -29,8 +29,8 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Score recorded replies again; JSON as of `run`."""
     load("sdk")
+    from benchwright.cli._output import conclude, print_result
     from benchwright.cli._progress import watching
-    from benchwright.cli._results import conclude, print_result
     from benchwright.sdk import rescore
 
     options = run_options(arguments)

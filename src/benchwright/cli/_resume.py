@@ -55,8 +55,8 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 
 def _resume_benchmark(arguments: Namespace, output: Output) -> int:
+    from benchwright.cli._output import conclude, print_result
     from benchwright.cli._progress import watching
-    from benchwright.cli._results import conclude, print_result
     from benchwright.sdk import resume
 
     values = given(arguments)

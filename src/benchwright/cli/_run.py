@@ -49,7 +49,7 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Evaluate; a file with several benchmarks, and a suite, run them all."""
-    from benchwright.cli._debug import tracebacks
+    from benchwright.cli._progress import tracebacks
 
     with tracebacks(arguments.debug):
         return _execute(arguments, output)
@@ -92,8 +92,8 @@ def _run(arguments: Namespace, output: Output) -> int:
 def _run_benchmarks(
     found: Benchmarks | Questions, options: RunOptions, arguments: Namespace, output: Output
 ) -> int:
+    from benchwright.cli._output import conclude, print_result
     from benchwright.cli._progress import watching
-    from benchwright.cli._results import conclude, print_result
     from benchwright.sdk import RunResult, run
 
     if arguments.mode == "infer":

@@ -126,7 +126,7 @@ def search_names(arguments: Namespace, output: Output) -> int:
 
 def _print_pair(pair: PairResult, output: Output, *, in_full: bool) -> None:
     """Print one line when a pair ends, or the whole result if it is the only pair."""
-    from benchwright.cli._results import note_problems, print_result
+    from benchwright.cli._output import note_problems, print_result
 
     if output.as_json:
         return
