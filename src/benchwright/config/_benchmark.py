@@ -15,7 +15,7 @@ from benchwright.config._evaluations.nocode import NoCodeBenchmark, read_nocode
 from benchwright.config._model import ModelConfig, read_model_value
 from benchwright.config._run_settings import RUN_SETTINGS, settings_of
 from benchwright.config._setting import Setting
-from benchwright.config._tables import read_table
+from benchwright.config._values import read_table
 from benchwright.core import ConfigError, JsonObject, JsonValue, suggest
 
 BenchmarkType: TypeAlias = Literal["file", "builtin", "custom_code", "custom_nocode"]

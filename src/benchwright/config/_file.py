@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from benchwright.config._benchmark import BenchmarkConfig, read_benchmark, read_run_defaults
 from benchwright.config._model import ModelConfig, read_model
-from benchwright.config._tables import sub_table
+from benchwright.config._values import sub_table
 from benchwright.core import (
     ConfigError,
     JsonObject,

@@ -16,7 +16,7 @@ from benchwright.config._providers import PROVIDERS, RANDOM, RANDOM_NOTE, provid
 from benchwright.config._run_settings import BODY_SETTINGS, settings_of
 from benchwright.config._servers import apply_profile, check_headers, set_address, trusted_certificates
 from benchwright.config._setting import Setting
-from benchwright.config._tables import read_values
+from benchwright.config._values import read_values
 from benchwright.core import MODEL_TYPES, Api, ConfigError, JsonObject, JsonValue
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -15,9 +15,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict
 
-from benchwright.config._option_values import check_value, from_python
 from benchwright.config._profiles import PROFILES
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
+from benchwright.config._values import check_value, from_python
 from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
 
 _VERIFY, _CA_FILE = "check the {}'s TLS certificate", "PEM file of a certificate to trust as well"

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchwright.config._option_values import check_value, from_python
 from benchwright.config._run_settings import BY_NAME, RunOptions
 from benchwright.config._setting import row, settings_in
+from benchwright.config._values import check_value, from_python
 from benchwright.core import UsageError, suggest
 
 MODES = ("all", "infer", "eval", "viz")

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from benchwright.config._setting import Setting
-from benchwright.config._tables import read_values
+from benchwright.config._values import read_values
 from benchwright.core import ConfigError, JsonObject
 
 CODE_SETTINGS = (

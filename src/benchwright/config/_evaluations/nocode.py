@@ -11,7 +11,7 @@ from benchwright.config._evaluations.sources import read_source
 from benchwright.config._evaluations.style import ChoiceStyle, GraderStyle, read_style
 from benchwright.config._run_settings import RUN_SETTINGS
 from benchwright.config._setting import Setting
-from benchwright.config._tables import read_values
+from benchwright.config._values import read_values
 from benchwright.core import ConfigError, JsonObject, suggest
 
 ROW_ERRORS = ("fail", "skip", "count_wrong")

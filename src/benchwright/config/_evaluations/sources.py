@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from benchwright.config._setting import Setting
-from benchwright.config._tables import read_values
+from benchwright.config._values import read_values
 from benchwright.core import ConfigError, is_data_file, is_hub_uri
 
 _SETTINGS = (

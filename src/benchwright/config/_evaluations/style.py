@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from benchwright.config._setting import Setting
-from benchwright.config._tables import read_values
+from benchwright.config._values import read_values
 from benchwright.core import ConfigError, JsonObject, JsonValue, suggest
 
 GraderType: TypeAlias = Literal[

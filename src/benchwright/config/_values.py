@@ -1,0 +1,142 @@
+"""Values of settings as files and Python give them: brought into their proper form and checked. A table of a file is read
+strictly: every key known, every value of its type, no secret inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchwright.config._servers import check_headers
+from benchwright.config._setting import Setting
+from benchwright.core import LEFT_OUT, ConfigError, JsonValue, UsageError, is_secret_name, suggest
+
+
+def read_table(
+    file: Path,
+    table: str,
+    values: Mapping[str, object],
+    settings: Iterable[Setting],
+    *,
+    hints: Mapping[str, str],
+) -> dict[str, JsonValue]:
+    """Checked values of a table in a file, as `read_values` gives them."""
+    return read_values(f"{file}: [{table}]", values, settings, hints=hints)
+
+
+def read_values(
+    where: str,
+    values: Mapping[str, object],
+    settings: Iterable[Setting],
+    *,
+    hints: Mapping[str, str],
+    near: Iterable[str] = (),
+) -> dict[str, JsonValue]:
+    """Checked values under their canonical names; `-` and `_` are the same in keys.
+
+    `hints` tells, for keys that belong elsewhere, where that is; `near` holds further names to suggest.
+    """
+    known: dict[str, Setting] = {}
+    for setting in settings:
+        for name in (setting.name, *setting.aliases):
+            known[name] = setting
+    checked: dict[str, JsonValue] = {}
+    for key, value in values.items():
+        name = key.replace("-", "_")
+        wanted = known.get(name)
+        if wanted is None:
+            raise _unknown(where, key, known, hints, near)
+        if wanted.name in checked:
+            raise ConfigError(f"{where} sets {wanted.name} twice, once as {key}; keep one of them")
+        try:
+            checked[wanted.name] = wanted.check(value)
+        except ValueError as error:
+            raise ConfigError(f"{where} {key}: {error}") from None
+    return checked
+
+
+def sub_table(file: Path, table: str, value: object) -> dict[str, object]:
+    """The value as a table, or an error that shows how a table is written."""
+    if isinstance(value, dict):
+        return value
+    found = "a list of tables ([[…]])" if isinstance(value, list) else repr(value)
+    raise ConfigError(f"{file}: {table} is {found}; expected a table, written as [{table}]")
+
+
+def _unknown(
+    table: str, key: str, known: Mapping[str, Setting], hints: Mapping[str, str], near: Iterable[str]
+) -> ConfigError:
+    where = f"{table} {key}"
+    name = key.replace("-", "_")
+    if name in hints:
+        return ConfigError(f"{where}: {hints[name]}")
+    if is_secret_name(name):  # the value is not repeated: messages end up in logs
+        return ConfigError(
+            f"{where}: keys are not kept in files. Put it in an environment variable and name that: "
+            'api_key_name = "MY_KEY"'
+        )
+    names = sorted({setting.name for setting in known.values()})
+    return ConfigError(
+        f"{where} is not known.{suggest(name, known) or suggest(name, near)} Known: {', '.join(names)}"
+    )
+
+
+def from_python(setting: Setting, value: Any) -> Any:
+    """A keyword's value in the form that `RunOptions` has: what people write in several ways becomes one."""
+    if value is None:
+        return None
+    if setting.name == "headers":
+        return _headers(value)
+    if setting.kind == "texts":
+        return _names(value) if setting.commas else (value,) if isinstance(value, str) else tuple(value)
+    if setting.name in ("workspace", "output_dir", "work_dir"):
+        return Path(value)
+    if setting.name == "compat" and isinstance(value, bool):
+        return "aisbench" if value else None
+    if setting.name == "test_range" and isinstance(value, int | float):
+        return str(value)
+    return value
+
+
+def check_value(setting: Setting, value: Any) -> None:
+    """UsageError for a value of another type, or outside the range. Choices are checked where they are used, with what
+    else is known there."""
+    if setting.can_be_left_out and value == LEFT_OUT:
+        return
+    if expected := setting.wrong_type(value):
+        raise UsageError(f"{setting.name} is {value!r} ({type(value).__name__}); expected {expected}")
+    if setting.kind in ("int", "number"):
+        try:
+            setting.check(value)
+        except ValueError:
+            raise UsageError(
+                f"{setting.flags[0]} is {value}; expected {setting.limits or setting.expected}"
+            ) from None
+    if setting.name == "filters":
+        for written in value:
+            if "=" not in written:
+                raise UsageError(
+                    f"--filter {written!r} has no '='; expected FIELD=VALUE, as in --filter lang=hi"
+                )
+
+
+def _headers(value: Mapping[str, str] | str | Sequence[str]) -> dict[str, str]:
+    """Headers by name, from a table or from texts `NAME=VALUE`."""
+    if isinstance(value, Mapping):
+        return check_headers("headers", value)
+    headers: dict[str, str] = {}
+    for written in [value] if isinstance(value, str) else value:
+        name, mark, text = written.partition("=")
+        if not mark or not name.strip():
+            # Not quoted: it may hold a key.
+            raise UsageError("--header: expected NAME=VALUE, as in --header X-Team=search")
+        headers[name.strip()] = text.strip()
+    return check_headers("--header", headers)
+
+
+def _names(value: str | Sequence[str]) -> tuple[str, ...]:
+    """A list of names; several may stand in one text, between commas."""
+    texts = [value] if isinstance(value, str) else list(value)
+    if len(texts) == 1 and isinstance(texts[0], str):
+        texts = [text.strip() for text in texts[0].split(",")]
+    return tuple(texts)
