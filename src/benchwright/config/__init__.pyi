@@ -20,7 +20,6 @@ from benchwright.config._model import (
     provider_model,
     read_model_entry,
 )
-from benchwright.config._profiles import DEFAULT_PROFILE_URL, PROFILES, Profile, find_profile
 from benchwright.config._providers import PROVIDERS, Provider, is_provider_value, resolve_provider
 from benchwright.config._run_settings import (
     BODY_SETTINGS,
@@ -38,7 +37,11 @@ from benchwright.config._run_settings import (
     settings_of,
 )
 from benchwright.config._servers import (
+    DEFAULT_PROFILE_URL,
+    PROFILES,
+    Profile,
     check_headers,
+    find_profile,
     header_variables,
     host_url,
     resolve_headers,

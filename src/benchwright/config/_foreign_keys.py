@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from benchwright.config._profiles import profile_of_class
 from benchwright.config._run_settings import BODY_SETTINGS
+from benchwright.config._servers import profile_of_class
 from benchwright.core import ConfigError
 
 _WITHOUT_EFFECT = {

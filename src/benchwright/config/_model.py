@@ -11,10 +11,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from benchwright.config._foreign_keys import FOREIGN_KEYS, translate
-from benchwright.config._profiles import DEFAULT_PROFILE_URL, Profile
 from benchwright.config._providers import PROVIDERS, RANDOM, RANDOM_NOTE, provider_values
 from benchwright.config._run_settings import BODY_SETTINGS, settings_of
-from benchwright.config._servers import apply_profile, check_headers, set_address, trusted_certificates
+from benchwright.config._servers import (
+    DEFAULT_PROFILE_URL,
+    Profile,
+    apply_profile,
+    check_headers,
+    set_address,
+    trusted_certificates,
+)
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_values
 from benchwright.core import MODEL_TYPES, Api, ConfigError, JsonObject, JsonValue

@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict
 
-from benchwright.config._profiles import PROFILES
+from benchwright.config._servers import PROFILES
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python
 from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
