@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from benchwright.cli._flags import add_run_flags, run_options
 from benchwright.cli._loading import load
-from benchwright.cli._output import Output
+from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
 from benchwright.config import RESCORE_OPTIONS
 
@@ -29,7 +29,6 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Score recorded replies again; JSON as of `run`."""
     load("sdk")
-    from benchwright.cli._output import conclude, print_result
     from benchwright.cli._progress import watching
     from benchwright.sdk import rescore
 

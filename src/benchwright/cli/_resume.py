@@ -7,7 +7,7 @@ from typing import cast
 
 from benchwright.cli._flags import add_code_flags, add_run_flags, given, refuse_code_flags
 from benchwright.cli._loading import load
-from benchwright.cli._output import Output
+from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
 from benchwright.config import RESUME_OVERRIDES, RunKeywords
 
@@ -55,7 +55,6 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 
 def _resume_benchmark(arguments: Namespace, output: Output) -> int:
-    from benchwright.cli._output import conclude, print_result
     from benchwright.cli._progress import watching
     from benchwright.sdk import resume
 

@@ -17,7 +17,7 @@ from benchwright.cli._flags import (
     run_options,
 )
 from benchwright.cli._loading import load
-from benchwright.cli._output import Output
+from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
 from benchwright.cli._suites import run_pairs, search_names
 from benchwright.cli._workspace import name_configuration
@@ -92,7 +92,6 @@ def _run(arguments: Namespace, output: Output) -> int:
 def _run_benchmarks(
     found: Benchmarks | Questions, options: RunOptions, arguments: Namespace, output: Output
 ) -> int:
-    from benchwright.cli._output import conclude, print_result
     from benchwright.cli._progress import watching
     from benchwright.sdk import RunResult, run
 

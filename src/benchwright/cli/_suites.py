@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchwright.cli._flags import suite_options
-from benchwright.cli._output import Output
+from benchwright.cli._output import Output, note_problems, print_result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -126,7 +126,6 @@ def search_names(arguments: Namespace, output: Output) -> int:
 
 def _print_pair(pair: PairResult, output: Output, *, in_full: bool) -> None:
     """Print one line when a pair ends, or the whole result if it is the only pair."""
-    from benchwright.cli._output import note_problems, print_result
 
     if output.as_json:
         return

@@ -1,9 +1,13 @@
 """What users write once: `benchwright.toml`, suites, and the list of knobs that files and command line share."""
 
-from benchwright.config._benchmark import BenchmarkConfig, BenchmarkType
+from benchwright.config._benchmark import (
+    BenchmarkConfig,
+    BenchmarkType,
+    BuiltinBenchmark,
+    CodeBenchmark,
+    read_builtin,
+)
 from benchwright.config._documents import SUITE_SUFFIXES, read_document
-from benchwright.config._evaluations.builtin import BuiltinBenchmark, read_builtin
-from benchwright.config._evaluations.code import CodeBenchmark
 from benchwright.config._evaluations.nocode import ROW_ERRORS, FewShotTable, NoCodeBenchmark
 from benchwright.config._evaluations.style import (
     ALGORITHMS,

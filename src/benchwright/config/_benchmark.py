@@ -1,4 +1,5 @@
-"""`[benchmarks.NAME]`: something to run under a short name, with its own defaults."""
+"""`[benchmarks.NAME]`: something to run under a short name, with its own defaults: a file, an evaluation that comes along
+(`type = "builtin"`), a program (`type = "custom_code"`), or what the table itself describes."""
 
 from __future__ import annotations
 
@@ -9,15 +10,30 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
 
-from benchwright.config._evaluations.builtin import BuiltinBenchmark, read_builtin
-from benchwright.config._evaluations.code import CodeBenchmark, read_code
 from benchwright.config._evaluations.nocode import NoCodeBenchmark, read_nocode
+from benchwright.config._evaluations.sources import read_source
 from benchwright.config._model import ModelConfig, read_model_value
 from benchwright.config._run_settings import RUN_SETTINGS, settings_of
 from benchwright.config._setting import Setting
-from benchwright.config._values import read_table
+from benchwright.config._values import read_table, read_values
 from benchwright.core import ConfigError, JsonObject, JsonValue, suggest
 
+_BUILTIN = (
+    Setting("type", "text", "builtin"),
+    Setting("description", "text", "one line for listings"),
+    Setting("benchmark", "text", "which one, where the table has another name"),
+    Setting("metric", "text", "how texts are compared"),
+    Setting("dataset", "table", ""),
+    Setting("model", "table", ""),
+)
+_BUILTIN_ALIASES = {"samples": "limit", "num_samples": "limit", "max_workers": "parallelism"}
+CODE_SETTINGS = (
+    Setting("type", "text", "custom_code"),
+    Setting("description", "text", "one line for listings"),
+    Setting("command", "texts", "program and arguments"),
+    Setting("input", "table", "what the program gets"),
+)
+"""Everything that the table of a program may hold."""
 BenchmarkType: TypeAlias = Literal["file", "builtin", "custom_code", "custom_nocode"]
 """What a table names: a file or module, an evaluation that comes along, a program, or what it describes itself."""
 
@@ -35,6 +51,76 @@ _BENCHMARK = (
     Setting("description", "text", "one line for listings"),
     *settings_of("benchmark"),
 )
+
+
+class BuiltinBenchmark(Struct, frozen=True):
+    """Which built-in evaluation, and what differs."""
+
+    benchmark: str
+    """Its name."""
+    dataset: str | None = None
+    """Path or URI of other data with the same columns."""
+    metric: str | None = None
+    """How texts are compared; None: the evaluation's own way."""
+
+
+def read_builtin(
+    folder: Path, name: str, where: str, values: Mapping[str, object], hints: Mapping[str, str]
+) -> tuple[BuiltinBenchmark, JsonObject]:
+    """The evaluation of a table, and the run settings in it. Which names there are is known where it is run."""
+    written = {key.replace("-", "_"): value for key, value in values.items()}
+    for foreign, ours in _BUILTIN_ALIASES.items():
+        if foreign in written:
+            if ours in written:
+                raise ConfigError(f"{where} sets {ours} twice, once as {foreign}; keep one of them")
+            written[ours] = written.pop(foreign)
+    dataset = written.pop("dataset", None)
+    written.pop("model", None)  # read by whoever reads models
+    run = [s for s in RUN_SETTINGS if s.name not in (*hints, "dataset", "model") and s.group != "questions"]
+    checked = read_values(where, written, (*_BUILTIN, *run), hints=hints)
+    metric = checked.pop("metric", None)
+    chosen = checked.pop("benchmark", None)
+    found = BuiltinBenchmark(
+        benchmark=str(chosen or name),
+        dataset=None if dataset is None else read_source(f"{where} dataset", dataset, folder),
+        metric=None if metric is None else str(metric),
+    )
+    return found, checked
+
+
+class CodeBenchmark(Struct, frozen=True):
+    """A program and what it gets. No shell is involved."""
+
+    command: tuple[str, ...]
+    """Program and arguments, as written; never empty."""
+    input: JsonObject = field(default_factory=dict)
+    """What the program gets, before `--input` has replaced parts of it."""
+    folder: Path = field(default_factory=Path)
+    """Where it is started: the folder of the configuration file."""
+
+
+def read_code(file: Path, where: str, values: Mapping[str, object]) -> tuple[CodeBenchmark, JsonObject]:
+    """The program of a table, and the table as it was checked."""
+    command = values.get("command")
+    if isinstance(command, str):
+        raise ConfigError(
+            f"{where} command: {command!r} is a text; expected program and arguments as a list, without a shell: "
+            f'command = ["python", "my_eval.py"]'
+        )
+    hints = {"model": "a program is told its model by input, as in input = { model = … }"}
+    checked = read_values(where, values, CODE_SETTINGS, hints=hints)
+    found = checked.get("command")
+    if not isinstance(found, list) or not found:
+        raise ConfigError(
+            f'{where} has no command. Add program and arguments: command = ["python", "my_eval.py"]'
+        )
+    given = checked.get("input")
+    code = CodeBenchmark(
+        command=tuple(str(part) for part in found),
+        input=given if isinstance(given, dict) else {},
+        folder=file.parent,
+    )
+    return code, checked
 
 
 class BenchmarkConfig(Struct, frozen=True):

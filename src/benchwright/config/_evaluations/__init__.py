@@ -1,1 +1,1 @@
-"""`[benchmarks.NAME]` tables that name no file: programs, evaluations described in the table itself, built-in ones."""
+"""`[benchmarks.NAME]` tables that describe an evaluation themselves: its data, its style and its grader."""
