@@ -1,6 +1,5 @@
 """One run of a benchmark: from a target and options to a plan, a job and a result; resumed or scored again."""
 
-from benchwright.runs._check import check_targets, with_problems
 from benchwright.runs._jobs import Ended, Job, leave, perform_jobs
 from benchwright.runs._loops import in_event_loop
 from benchwright.runs._models import UNNAMED, choose_model, scripted_model
@@ -17,10 +16,12 @@ from benchwright.runs._result import RunResult, called, recorded, recorded_resul
 from benchwright.runs._resume import claimed, forget_failures, refuse_adopted
 from benchwright.runs._run import (
     Plan,
+    check_targets,
     find_targets,
     queue_plans,
     run_settings,
     run_targets,
+    with_problems,
 )
 from benchwright.runs._targets import Target, resolve_targets
 

@@ -1,4 +1,4 @@
-"""From benchmarks and options to plans, and from plans to runs that are ready."""
+"""From benchmarks and options to plans, checked without a request or made runs that are ready."""
 
 from __future__ import annotations
 
@@ -10,12 +10,22 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks import BenchmarkSpec
+from benchwright.benchmarks import BenchmarkSpec, CheckReport, check_benchmark
 from benchwright.config import ConfigFile, RunOptions
 from benchwright.core import BenchwrightError, JsonValue, RunFile, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
-from benchwright.engine import DECIDES, Budget, Prepared, RunSettings, Watcher, prepare, prepared_like
+from benchwright.engine import (
+    DECIDES,
+    Budget,
+    Prepared,
+    RunSettings,
+    Watcher,
+    prepare,
+    prepared_like,
+    row_settings,
+    start_problems,
+)
 from benchwright.reports import find_report
 from benchwright.runs._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.runs._models import ChosenModel, choose_model, scripted_model
@@ -253,3 +263,22 @@ def filter_pairs(written: Sequence[str] | None) -> tuple[tuple[str, str], ...] |
     """`FIELD=VALUE` texts as pairs."""
     pairs = [text.partition("=") for text in written or ()]
     return tuple((field, value) for field, _, value in pairs) or None
+
+
+def check_targets(
+    targets: Sequence[Target], options: RunOptions, config: ConfigFile | None
+) -> list[CheckReport]:
+    """One report per benchmark. The options of the model are checked too, without calling it."""
+    reports = []
+    for found in targets:
+        effective = options.over(found.defaults)
+        settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
+        report = check_benchmark(found.spec, row_settings(found.spec, settings))
+        reports.append(with_problems(report, start_problems(found.spec, settings)))
+    return reports
+
+
+def with_problems(report: CheckReport, problems: Sequence[str]) -> CheckReport:
+    """The report with what else would keep the run from starting, such as a key that is not set."""
+    errors = tuple(dict.fromkeys([*report.errors, *problems]))
+    return report if errors == report.errors else replace(report, errors=errors)

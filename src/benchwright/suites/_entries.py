@@ -1,19 +1,38 @@
-"""Entries of a suite: keys checked strictly, files located, models by name or described on the spot."""
+"""Entries of a suite: a model by name or described on the spot, a file of questions or a benchmark with settings of its own.
+
+Keys are checked strictly, and files located.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from benchwright.config import ModelConfig, Setting, read_model_entry
-from benchwright.core import ConfigError, JsonObject, NotFoundError, suggest
+from benchwright.config import ModelConfig, Setting, read_model_entry, settings_of
+from benchwright.core import ConfigError, JsonObject, NotFoundError, is_data_file, suggest
+
+QUESTION_KEYS = ("bot_prompt", "human_prompt", "judge", "template")
+"""What a suite says about a file of questions besides the settings of a run: prompts as AISBench writes them
+(`template` as a dict of rounds) and a judge as a table. Checked where the file is read."""
+
+_FILES = ("meta_path", "fewshot_dataset", "dataset")
+_NAMES = ("name", "abbr")
+_OTHER_FILES = (".py", ".bz2", ".xz")
+"""Endings besides those of data files that cannot end the name of a benchmark or module."""
+_REPEATS = {"n": "repeats", "k": "pass_k"}
+"""How files for AISBench write how often rows are asked, and the k of pass@k."""
+_UPSTREAM = ("type", "reader_cfg", "infer_cfg", "eval_cfg")
 
 
 def known_settings(settings: Iterable[Setting]) -> dict[str, Setting]:
     """Settings under all their names."""
     return {name: setting for setting in settings for name in (setting.name, *setting.aliases)}
+
+
+_SETTINGS = known_settings(settings_of("dataset"))
 
 
 def take_settings(
@@ -114,3 +133,139 @@ def read_suite_model(path: Path, number: int, value: object) -> SuiteModel:
         return read_suite_model(path, number, values["name"])
     model = read_model_entry(where, values, path.parent)
     return SuiteModel(where, model.name, model)
+
+
+class SuiteDataset(Struct, frozen=True):
+    """One dataset of a suite."""
+
+    where: str
+    """File and entry, for messages."""
+    target: str | Callable[..., Any]
+    """What is evaluated: a path, a URI, a name, `bench.py:name`, or a decorated function."""
+    folder: Path
+    """Where relative names in it start: the suite's folder."""
+    name: str | None = None
+    """What it is called in tables; None: as the benchmark or the file is called."""
+    questions: Mapping[str, object] | None = None
+    """What was said of `QUESTION_KEYS`; None: the entry names a benchmark, which has none of them."""
+    run: JsonObject = field(default_factory=dict)
+    """Run settings of this dataset, under their canonical names."""
+    notes: tuple[str, ...] = ()
+    """What is worth saying before the run."""
+
+    def is_called(self, name: str) -> bool:
+        """Whether `name` means this entry: its name, its target as written, or the file's name."""
+        written = getattr(self.target, "__name__", None) or str(self.target)
+        stem = Path(written).name
+        return name in (self.name, written, stem, stem.partition(".")[0], written.rpartition(":")[2])
+
+
+def read_suite_dataset(path: Path, number: int, value: object, cwd: Path) -> SuiteDataset:
+    """One entry, checked. Files are looked for next to the suite, then in `cwd`."""
+    where = f"{path}: datasets, entry {number}"
+    if callable(value):
+        return SuiteDataset(where, _decorated(where, value), path.parent.resolve())
+    if isinstance(value, str) and value.strip():
+        target, notes = _target(value.strip(), path, cwd, where)
+        return SuiteDataset(where, target, path.parent.resolve(), notes=notes)
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            f"{where} is {value!r}; expected a name, a path, or a table such as "
+            '{path = "questions.csv", data_type = "mcq"}'
+        )
+    return _read_table(path, where, {str(key): entry for key, entry in value.items()}, cwd)
+
+
+def _read_table(path: Path, where: str, values: dict[str, object], cwd: Path) -> SuiteDataset:
+    if "path" in values and "benchmark" in values:
+        raise ConfigError(f"{where} has both path (a file of questions) and benchmark (a name); keep one")
+    if "path" not in values and "benchmark" not in values:
+        raise _nothing_named(where, values)
+    of_questions = "path" in values and not str(values["path"]).partition(":")[0].endswith(".py")
+    further = ("path", "benchmark", *_NAMES, *(QUESTION_KEYS if of_questions else ()))
+    if isinstance(values.get("template"), str):  # a text or file: a setting like any other
+        further = tuple(key for key in further if key != "template")
+    run, rest = take_settings(where, _spelled(values), _SETTINGS, further)
+    name = _name(where, rest)
+    notes: tuple[str, ...] = ()
+    wanted = rest.pop("path", None) or rest.pop("benchmark", None)
+    target: str | Callable[..., Any]
+    if callable(wanted):
+        target = _decorated(where, wanted)
+    elif isinstance(wanted, str) and wanted.strip():
+        target, notes = _target(wanted.strip(), path, cwd, where, must_exist=of_questions)
+    else:
+        raise ConfigError(f"{where}: {wanted!r} names nothing; expected a path or the name of a benchmark")
+    for key in _FILES:
+        if key in run:
+            run[key], said = _file(str(run[key]), path, cwd, where)
+            notes += said
+    questions = rest if of_questions else None
+    return SuiteDataset(where, target, path.parent.resolve(), name, questions, run, notes)
+
+
+def _spelled(values: dict[str, object]) -> dict[str, object]:
+    """Values as their settings want them, where files for AISBench spell them otherwise."""
+    spelled = dict(values)
+    test_range, compat, evaluator = (values.get(key) for key in ("test_range", "compat", "evaluator"))
+    if isinstance(test_range, int | float) and not isinstance(test_range, bool):
+        spelled["test_range"] = str(test_range)
+    if isinstance(compat, bool):
+        spelled["compat"] = "aisbench" if compat else None
+    if isinstance(evaluator, Mapping) and set(evaluator) == {"type"} and isinstance(evaluator["type"], str):
+        spelled["evaluator"] = evaluator["type"]
+    for theirs, ours in _REPEATS.items():
+        if theirs in spelled and ours not in spelled:
+            spelled[ours] = spelled.pop(theirs)
+    return {key: value for key, value in spelled.items() if value is not None}
+
+
+def _target(
+    written: str, path: Path, cwd: Path, where: str, *, must_exist: bool = False
+) -> tuple[str, tuple[str, ...]]:
+    """A path made absolute where there is such a file; a name, or a module, as it was written."""
+    file, colon, name = written.partition(":")
+    if "://" in written:
+        return written, ()
+    looks_like_a_file = "/" in file or is_data_file(file) or Path(file).suffix.lower() in _OTHER_FILES
+    there = (path.parent / Path(file).expanduser()).is_file() or (cwd / file).is_file()
+    if not (must_exist or looks_like_a_file or there):
+        return written, ()
+    place = locate(file, path, cwd, where)
+    return place.path + colon + name, () if place.note is None else (place.note,)
+
+
+def _file(written: str, path: Path, cwd: Path, where: str) -> tuple[str, tuple[str, ...]]:
+    place = locate(written, path, cwd, where)
+    return place.path, () if place.note is None else (place.note,)
+
+
+def _name(where: str, rest: dict[str, object]) -> str | None:
+    given = [rest.pop(key) for key in _NAMES if rest.get(key) is not None]
+    for key in _NAMES:
+        rest.pop(key, None)
+    if len(given) > 1:
+        raise ConfigError(f"{where}: name and abbr are the same thing; keep one of them")
+    if not given:
+        return None
+    if not isinstance(given[0], str) or not given[0].strip():
+        raise ConfigError(f"{where}: name is {given[0]!r}; expected a text")
+    return given[0].strip()
+
+
+def _decorated(where: str, value: Callable[..., Any]) -> Callable[..., Any]:
+    if getattr(value, "_benchmark", None) is None:
+        raise ConfigError(f"{where}: {value!r} is not decorated with @benchmark")
+    return value
+
+
+def _nothing_named(where: str, values: Mapping[str, object]) -> ConfigError:
+    if any(key in values for key in _UPSTREAM):
+        return ConfigError(
+            f"{where} is a dataset configuration of AISBench, whose classes are not part of benchwright. Name the "
+            'data itself: {"path": "questions.jsonl", "data_type": "qa"}'
+        )
+    slip = next((near for key in values if (near := suggest(key, ("path", "benchmark")))), "")
+    return ConfigError(
+        f'{where} names nothing to evaluate.{slip} Add path = "questions.csv", or benchmark = "bench.py:name"'
+    )

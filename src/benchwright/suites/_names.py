@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from benchwright.benchmarks import BENCHMARK_PLUGINS, import_file, is_question_file
 from benchwright.config import SUITE_SUFFIXES, ConfigFile, find_profile, read_document
 from benchwright.core import NotFoundError, UsageError
-from benchwright.suites._datasets import SuiteDataset
-from benchwright.suites._entries import SuiteModel
+from benchwright.suites._entries import SuiteDataset, SuiteModel
 from benchwright.suites._files import gathered_datasets
 from benchwright.suites._suite import Suite, suite_of
 

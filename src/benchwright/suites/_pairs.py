@@ -26,8 +26,7 @@ from benchwright.runs import (
     run_settings,
     scripted_model,
 )
-from benchwright.suites._datasets import SuiteDataset
-from benchwright.suites._entries import SuiteModel
+from benchwright.suites._entries import SuiteDataset, SuiteModel
 from benchwright.suites._suite import Suite
 
 

@@ -1,4 +1,5 @@
-"""`run_suite`: every pair of a model and a dataset, one run each, one or several at a time."""
+"""`run_suite` and `check_suite`: every pair of a model and a dataset, one run each, one or several at a time; or planned and
+looked at, with nothing sent."""
 
 from __future__ import annotations
 
@@ -8,10 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
+from msgspec import Struct
+
+from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import ConfigFile, RunKeywords, RunOptions, SuiteOptions, find_config, split_keywords
-from benchwright.core import ConfigError, UsageError, refuse_while_loading
+from benchwright.core import ConfigError, UsageError, canonical_json, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import Watcher
+from benchwright.engine import Watcher, row_settings, rows_and_prompts, start_problems
 from benchwright.reports import (
     WorkTask,
     find_work_folder,
@@ -21,21 +25,23 @@ from benchwright.reports import (
     work_runs,
     write_work_folder,
 )
-from benchwright.runs import recorded_result
+from benchwright.runs import recorded_result, with_problems
 from benchwright.store import Store, find_workspace, open_store
 from benchwright.suites._files import load_suite
 from benchwright.suites._names import chosen_models
-from benchwright.suites._pair_tasks import PairTask, new_tasks, with_known
 from benchwright.suites._pairs import Pairs, plan_pairs
 from benchwright.suites._result import INTERRUPTED, PairResult, SuiteResult, compared
 from benchwright.suites._suite import Suite
 from benchwright.suites._tasks import (
     Finished,
+    PairTask,
     Task,
     asking_tasks,
+    new_tasks,
     perform_tasks,
     scored_later,
     scoring_tasks,
+    with_known,
 )
 
 DEFAULT_WORK_DIR = Path("outputs/default")
@@ -240,3 +246,46 @@ class _Work:
                 details=bool(self._how.dump_eval_details),
                 extract_rate=bool(self._how.dump_extract_rate),
             )
+
+
+class PairCheck(Struct, frozen=True):
+    """What was found out about one pair."""
+
+    model: str
+    """The model's name in tables."""
+    dataset: str
+    """The dataset's name in tables."""
+    report: CheckReport
+    """About the dataset, and what keeps this model from being asked; the same object where that is the same."""
+    ready: bool
+    """Whether a run could start: nothing is wrong, or only rows that it may leave out."""
+
+
+class SuiteCheck(Struct, frozen=True):
+    """What was found out about a suite."""
+
+    pairs: tuple[PairCheck, ...]
+    """In the order of the models, then of the datasets."""
+    notes: tuple[str, ...]
+    """What is worth saying before it runs."""
+
+
+def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCheck:
+    """Look at every pair without sending anything. Raises for what no pair could be planned with."""
+    planned = planned_suite(suite, options, how, cwd=Path.cwd(), ask_server=False)
+    reports: dict[bytes, CheckReport] = {}
+    told: dict[tuple[bytes, tuple[str, ...]], CheckReport] = {}
+    checks = []
+    for pair in planned.pairs if planned is not None else ():
+        settings = pair.plan.settings
+        spec = pair.plan.spec
+        of_rows = row_settings(spec, settings)
+        # One loaded benchmark for all models: its identity is part of the key, as in the sharing of rows.
+        key = canonical_json([id(spec), of_rows.model_type, rows_and_prompts(settings)])
+        if key not in reports:
+            reports[key] = check_benchmark(spec, of_rows)
+        problems = tuple(start_problems(spec, settings))
+        report = told.setdefault((key, problems), with_problems(reports[key], problems))
+        skips = settings.skip_bad_rows and report.rows > 0 and not report.errors
+        checks.append(PairCheck(pair.model, pair.dataset, report, report.ok or skips))
+    return SuiteCheck(tuple(checks), () if planned is None else planned.notes)

@@ -10,8 +10,15 @@ from msgspec import Struct, field
 
 from benchwright.config import SUITE_SETTINGS, checked_mode, checked_summarizer, read_document, settings_of
 from benchwright.core import ConfigError, JsonObject, UsageError, suggest
-from benchwright.suites._datasets import SuiteDataset, read_suite_dataset
-from benchwright.suites._entries import SuiteModel, known_settings, list_of, read_suite_model, take_settings
+from benchwright.suites._entries import (
+    SuiteDataset,
+    SuiteModel,
+    known_settings,
+    list_of,
+    read_suite_dataset,
+    read_suite_model,
+    take_settings,
+)
 
 T = TypeVar("T")
 _EXAMPLE = '[{models = ["local"], datasets = ["test_mcq"]}]'
