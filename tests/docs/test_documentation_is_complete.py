@@ -152,7 +152,7 @@ def test_commands_in_sentences_and_tables_can_be_typed(name: str) -> None:
 
 
 def test_simulate_flags_have_their_defaults() -> None:
-    rows = {flag: row for row in table_rows(page("endpoints")) for flag in FLAG.findall(row[0])}
+    rows = {flag: row for row in table_rows(page("rehearsing")) for flag in FLAG.findall(row[0])}
     assert sorted(flags_of("simulate") - set(rows)) == []
     demo = DemoSettings()
     for name in ("skill", "ttft_ms", "itl_ms", "error_rate", "seed", "model_id"):
@@ -286,11 +286,9 @@ def test_every_column_of_the_samples_is_documented() -> None:
 def test_every_file_and_outcome_is_documented() -> None:
     assert set(RunFile) <= first_column(page("results"))
     assert {outcome.value for outcome in OUTCOMES} == first_column(sections("results")["Outcomes"])
-    kinds = {
-        name for row in table_rows(sections("endpoints")["Failures and retries"]) for name in named(row[1])
-    }
+    kinds = {name for row in table_rows(sections("failures")["Kinds of failure"]) for name in named(row[1])}
     assert set(get_args(FailureKind)) - kinds == {"budget"}
-    assert {field.name for field in fields(FaultMix)} <= first_column(page("endpoints"))
+    assert {field.name for field in fields(FaultMix)} <= first_column(page("rehearsing"))
 
 
 @pytest.fixture(scope="module")

@@ -163,7 +163,7 @@ class RunOptions:
         recorded="sample_timeout_s", otherwise="request timeout × attempts")
     max_retries: int | None = _attempts("further attempts after a failure; 0: none", least=0, default=3,
         more="Up to N failures of a server that answers most requests, or is asked by many at once, do not count",
-        see="endpoints.md#failures-and-retries")
+        see="failures.md")
     retry_backoff: float | None = _attempts("first pause in seconds, then doubled", least=0, default=0.5, metavar="SECONDS",
         recorded="retry_backoff_s")
     max_event_bytes: int | None = _attempts("largest event of a stream", least=1, default=16777216, metavar="BYTES",
