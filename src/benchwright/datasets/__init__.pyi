@@ -84,9 +84,9 @@ from benchwright.datasets._open import (
     open_dataset as open_dataset,
 )
 from benchwright.datasets._program import HasRows as HasRows
-from benchwright.datasets._ranges import RowRange as RowRange
 from benchwright.datasets._reader import DatasetReader as DatasetReader
 from benchwright.datasets._sampled import MAX_TOKENS_FIELD as MAX_TOKENS_FIELD
+from benchwright.datasets._sampling import RowRange as RowRange
 from benchwright.datasets._sampling import (
     Sampling as Sampling,
 )

@@ -13,9 +13,8 @@ from benchwright.datasets._formats import file_source
 from benchwright.datasets._hf_uri import HfUri
 from benchwright.datasets._local import FileOptions, file_options, scheme_of
 from benchwright.datasets._program import HasRows, ProgramSource, program_source
-from benchwright.datasets._ranges import RangedReader
 from benchwright.datasets._reader import DatasetReader, RowShape
-from benchwright.datasets._sampled import SampledReader
+from benchwright.datasets._sampled import RangedReader, SampledReader
 from benchwright.datasets._sampling import Sampling
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Filter

@@ -1,4 +1,6 @@
-"""A reader whose rows follow a plan: which rows, how often, in which order, with which longest reply."""
+"""Readers that choose among the rows of another one: a range of them, or those of a plan, which says which rows, how
+often, in which order and with which longest reply.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from benchwright.datasets._lengths import ColumnLengths
 from benchwright.datasets._meta_values import LARGEST, as_whole
 from benchwright.datasets._reader import DatasetReader, OnBad
 from benchwright.datasets._sampling import (
+    RowRange,
     Sampling,
     output_lengths,
     repeats_rows,
@@ -26,18 +29,12 @@ WINDOW_ROWS = 65_536
 """Most rows held at a time where the plan is not in the order of the data: each further window costs a pass."""
 
 
-class SampledReader(DatasetReader):
-    """The rows of another reader, by a plan; `limit` cuts the plan.
+class _ChoosingReader(DatasetReader):
+    """A reader that gives some rows of another one, named as that one is."""
 
-    A row's index is its place in the plan, and its line the one it has in the data. In the order of the data rows
-    are streamed and nothing is held, the data being read again from its start where the plan needs more than there
-    are. In any other order the row numbers of the plan are held (8 bytes each) and at most 65,536 rows: the data
-    is read once for each such window. Planned lengths take 8 bytes a request more.
-    """
+    __slots__ = ("_inner",)
 
-    __slots__ = ("_inner", "_lengths", "_places", "_rows", "_sampling")
-
-    def __init__(self, inner: DatasetReader, sampling: Sampling, limit: int | None) -> None:
+    def __init__(self, inner: DatasetReader, limit: int | None) -> None:
         super().__init__(
             inner._source,
             name=inner.name,
@@ -50,6 +47,69 @@ class SampledReader(DatasetReader):
             notes=inner._notes,
         )
         self._inner = inner
+
+
+class RangedReader(_ChoosingReader):
+    """The rows of another reader that lie in a range. Streams; a range that depends on the number of rows costs one
+    pass to count them."""
+
+    __slots__ = ("_places", "_range")
+
+    def __init__(self, inner: DatasetReader, rows: RowRange) -> None:
+        super().__init__(inner, limit=None)
+        self._range = rows
+        self._places: Sequence[int] | None = None
+
+    def fingerprint(self) -> str:
+        """The one of the whole data; the range is recorded separately."""
+        return self._inner.fingerprint()
+
+    def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
+        rows, lines = [], []
+        places = self._chosen()
+        chosen = iter(places if limit is None else places[:limit])
+        following = next(chosen, None)
+        number = 0
+        for batch in self._inner.batches(on_bad=on_bad):
+            if following is None:
+                break
+            for row, line in zip(batch.rows, batch.lines, strict=True):
+                if number == following:
+                    rows.append(row)
+                    lines.append(line)
+                    following = next(chosen, None)
+                number += 1
+                if following is None:
+                    break
+            while len(rows) >= size:
+                yield Batch(rows[:size], lines[:size])
+                rows, lines = rows[size:], lines[size:]
+        while rows:
+            yield Batch(rows[:size], lines[:size])
+            rows, lines = rows[size:], lines[size:]
+
+    def _chosen(self) -> Sequence[int]:
+        if self._places is None:
+            reach = self._range.reach
+            if reach is None:
+                reach = sum(len(batch.rows) for batch in self._inner.batches(on_bad=_reported_elsewhere))
+            self._places = self._range.places(reach)
+        return self._places
+
+
+class SampledReader(_ChoosingReader):
+    """The rows of another reader, by a plan; `limit` cuts the plan.
+
+    A row's index is its place in the plan, and its line the one it has in the data. In the order of the data rows
+    are streamed and nothing is held, the data being read again from its start where the plan needs more than there
+    are. In any other order the row numbers of the plan are held (8 bytes each) and at most 65,536 rows: the data
+    is read once for each such window. Planned lengths take 8 bytes a request more.
+    """
+
+    __slots__ = ("_lengths", "_places", "_rows", "_sampling")
+
+    def __init__(self, inner: DatasetReader, sampling: Sampling, limit: int | None) -> None:
+        super().__init__(inner, limit)
         self._sampling = sampling
         self._rows: int | None = None
         self._places: Sequence[int] | None = None
@@ -111,7 +171,7 @@ class SampledReader(DatasetReader):
                 yield row, line
             if given == before or count is None:
                 return
-            on_bad = _ignore  # reported in the first pass
+            on_bad = _reported_elsewhere  # reported in the first pass
 
     def _in_windows(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
         """The plan in windows; the data is read once for each."""
@@ -122,7 +182,7 @@ class SampledReader(DatasetReader):
                 pass  # no usable row; the pass reports why
         for start in range(0, count, WINDOW_ROWS):
             window = places[start : min(start + WINDOW_ROWS, count)]
-            held = self._gathered(set(window), on_bad if not start else _ignore, whole=not start)
+            held = self._gathered(set(window), on_bad if not start else _reported_elsewhere, whole=not start)
             for place in window:
                 found = held.get(place)
                 if found is None:
@@ -191,7 +251,7 @@ class SampledReader(DatasetReader):
     def _counted(self) -> int:
         """Rows to draw from, counted by a pass over the data; once."""
         if self._rows is None:
-            self._rows = sum(1 for _ in self._good(_ignore, self._prefix()))
+            self._rows = sum(1 for _ in self._good(_reported_elsewhere, self._prefix()))
         return self._rows
 
     def _prefix(self) -> int | None:
@@ -202,5 +262,5 @@ class SampledReader(DatasetReader):
         return None
 
 
-def _ignore(bad: BadRow) -> None:
+def _reported_elsewhere(bad: BadRow) -> None:
     """Another pass reports it."""

@@ -1,10 +1,11 @@
 """Which rows are requested, how often and in which order, and how long the replies may be.
 
-Plans only: `SampledReader` follows them. The same plan and the same number of rows always give the same requests.
+Plans only: the readers of `_sampled` follow them. The same plan and the same number of rows always give the same requests.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -12,7 +13,7 @@ from itertools import islice
 from random import Random
 from typing import Literal, TypeAlias, get_args
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, UsageError
 from benchwright.datasets._lengths import (
     LENGTH_METHODS,
     LengthShares,
@@ -20,7 +21,6 @@ from benchwright.datasets._lengths import (
     draw_lengths,
     share_counts,
 )
-from benchwright.datasets._ranges import RowRange
 
 SamplingMode: TypeAlias = Literal["default", "shuffle", "random", "random_with_replacement"]
 """How rows are chosen: in order, permuted, or drawn without or with replacement."""
@@ -30,6 +30,67 @@ SAMPLING_MODES: tuple[SamplingMode, ...] = get_args(SamplingMode)
 
 DEFAULT_SEED = 42
 """Decides every draw unless the file gives another seed, so that runs are repeatable by default."""
+
+
+_SLICE = re.compile(r"\[?\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(\d+)?\s*)?\]?")
+
+
+@dataclass(frozen=True, slots=True)
+class RowRange:
+    """Which rows to take; they keep their order."""
+
+    written: str
+    """As the user wrote it."""
+    span: slice | None = None
+    """A slice of the rows."""
+    count: int | None = None
+    """How many rows to draw at random; all rows where there are no more."""
+    share: float | None = None
+    """Which share of the rows to draw at random, rounded down, at least one row."""
+
+    @classmethod
+    def parse(cls, written: str) -> RowRange:
+        """From `[10:20]`, `100` or `0.1`. UsageError for anything else.
+
+        >>> RowRange.parse("[10:20]").places(15)
+        range(10, 15)
+        """
+        text = written.strip()
+        slice_ = _SLICE.fullmatch(text)
+        if slice_ is not None and text.startswith("[") == text.endswith("]"):
+            start, stop, step = (None if part is None else int(part) for part in slice_.groups())
+            if step != 0:
+                return cls(written, span=slice(start, stop, step))
+        elif text.isdecimal() and int(text) > 0:
+            return cls(written, count=int(text))
+        else:
+            try:
+                share = float(text)
+            except ValueError:
+                share = 0.0
+            if 0 < share < 1:
+                return cls(written, share=share)
+        raise UsageError(
+            f"test_range is {written!r}; expected a slice such as [10:20], a number of rows such as 100, or a share "
+            "such as 0.1 (both drawn by chance, always the same)"
+        )
+
+    def places(self, rows: int) -> Sequence[int]:
+        """The numbers of the chosen rows, in order, in data of `rows` rows."""
+        if self.span is not None:
+            return range(rows)[self.span]
+        count = self.count if self.count is not None else max(1, int((self.share or 0) * rows))
+        if count >= rows:
+            return range(rows)
+        return sorted(Random(DEFAULT_SEED).sample(range(rows), count))
+
+    @property
+    def reach(self) -> int | None:
+        """How many rows to read at most; None where that depends on the number of rows."""
+        span = self.span
+        if span is None or (span.start or 0) < 0 or span.stop is None or span.stop < 0:
+            return None
+        return int(span.stop)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

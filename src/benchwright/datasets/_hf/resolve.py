@@ -10,7 +10,7 @@ from msgspec.structs import replace as replace_struct
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.card import card_configs
-from benchwright.datasets._hf.commits import listing, pin
+from benchwright.datasets._hf.commits import Records, listing, pin
 from benchwright.datasets._hf.errors import RepoRef
 from benchwright.datasets._hf.hub import Hub
 from benchwright.datasets._hf.layout import Config, data_paths
@@ -18,7 +18,6 @@ from benchwright.datasets._hf.library import library_loader, what_library_does
 from benchwright.datasets._hf.loaders import Loader, PinnedDataset, export_loader, files_loader, viewer_loader
 from benchwright.datasets._hf.parts import FilePart
 from benchwright.datasets._hf.pins import recorded_split
-from benchwright.datasets._hf.records import Records
 from benchwright.datasets._hf.row_cache import Part
 from benchwright.datasets._hf.settings import HubSettings, hub_settings
 from benchwright.datasets._hf.splits import (

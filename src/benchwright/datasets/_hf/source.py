@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from benchwright.core import BadRow, DatasetError, JsonObject, Row, content_hash
+from benchwright.datasets._hf.commits import Records
 from benchwright.datasets._hf.parts import FilePart
-from benchwright.datasets._hf.records import Records
 from benchwright.datasets._hf.resolve import Piece, ResolvedHub
 from benchwright.datasets._hf.row_cache import Entry, Part, RowCache
 from benchwright.datasets._hf.row_files import read_rows
