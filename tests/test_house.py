@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, str] = {
     "demo": "core endpoints",
     "scorers": "core plugins",
     "benchmarks": "core plugins config datasets scorers",
-    "perf": "core",
+    "perf": "core stats",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
     "reports": "core plugins stats config store",
     "runs": "core config store datasets endpoints demo benchmarks engine reports",

@@ -1,3 +1,25 @@
+from benchwright.perf._distributions import PERCENTILES as PERCENTILES
+from benchwright.perf._distributions import Distribution as Distribution
+from benchwright.perf._distributions import percentile_key as percentile_key
+from benchwright.perf._metrics import GAP_PERCENTILE as GAP_PERCENTILE
+from benchwright.perf._metrics import LIMITS as LIMITS
+from benchwright.perf._metrics import METRICS as METRICS
+from benchwright.perf._metrics import PER_REQUEST as PER_REQUEST
+from benchwright.perf._metrics import PER_STAGE as PER_STAGE
+from benchwright.perf._metrics import Metric as Metric
+from benchwright.perf._metrics import explain as explain
+from benchwright.perf._notes import Note as Note
+from benchwright.perf._request_files import file_table as file_table
+from benchwright.perf._request_files import read_request_file as read_request_file
+from benchwright.perf._request_files import write_request_file as write_request_file
+from benchwright.perf._requests import Requests as Requests
+from benchwright.perf._slo import SloResult as SloResult
+from benchwright.perf._slo import parse_slo as parse_slo
+from benchwright.perf._steady import SteadyWindow as SteadyWindow
+from benchwright.perf._summary import LoadSummary as LoadSummary
+from benchwright.perf._summary import StageSummary as StageSummary
+from benchwright.perf._summary import level_label as level_label
+from benchwright.perf._summary import summarise as summarise
 from benchwright.perf._values import (
     OPEN_PROFILES as OPEN_PROFILES,
 )

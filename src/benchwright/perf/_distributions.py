@@ -1,0 +1,124 @@
+"""Distributions of values: percentiles by linear interpolation, spread with n − 1, sums without rounding error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+from typing import Any
+
+from msgspec import Struct
+
+from benchwright.core import JsonObject
+
+PERCENTILES = (1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
+
+
+def percentile_key(percent: float) -> str:
+    """
+    >>> percentile_key(50.0), percentile_key(99.9)
+    ('p50', 'p99.9')
+    """
+    return f"p{percent:g}"
+
+
+class Distribution(Struct, frozen=True, kw_only=True):
+    """Values of one metric, rounded as files have them."""
+
+    n: int
+    mean: float
+    std: float | None
+    """With n − 1; None of a single value."""
+    min: float
+    max: float
+    percentiles: dict[str, float]
+    """`p1` to `p99.9`."""
+    mean_ci95: tuple[float, float] | None = None
+    """95 % interval of the mean; None: too few values."""
+    p99_ci95: tuple[float, float] | None = None
+    """Of the 99th percentile."""
+
+    def to_json(self) -> JsonObject:
+        """`{n, mean, std, min, p1 … p99.9, max, mean_ci95, p99_ci95}`."""
+        return {
+            "n": self.n,
+            "mean": self.mean,
+            "std": self.std,
+            "min": self.min,
+            **self.percentiles,
+            "max": self.max,
+            "mean_ci95": None if self.mean_ci95 is None else list(self.mean_ci95),
+            "p99_ci95": None if self.p99_ci95 is None else list(self.p99_ci95),
+        }
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Distribution:
+        """What `to_json` gave."""
+        names = [percentile_key(percent) for percent in PERCENTILES]
+        return cls(
+            n=stored["n"],
+            mean=stored["mean"],
+            std=stored["std"],
+            min=stored["min"],
+            max=stored["max"],
+            percentiles={name: stored[name] for name in names},
+            mean_ci95=None if stored.get("mean_ci95") is None else tuple(stored["mean_ci95"]),
+            p99_ci95=None if stored.get("p99_ci95") is None else tuple(stored["p99_ci95"]),
+        )
+
+
+def percentile(ordered: Sequence[float], percent: float) -> float:
+    """By linear interpolation between the two nearest of the ordered values.
+
+    >>> percentile([1.0, 2.0, 4.0], 75)
+    3.0
+    """
+    place = (len(ordered) - 1) * percent / 100
+    below = int(place)
+    low = ordered[below]
+    return low if below + 1 == len(ordered) else low + (place - below) * (ordered[below + 1] - low)
+
+
+def numbers(values: Any) -> Sequence[float]:
+    """An Arrow array of doubles without nulls as a view of its memory: no object for each value."""
+    import pyarrow as pa
+
+    data = values.cast(pa.float64())
+    if not len(data):
+        return ()
+    view = memoryview(data.buffers()[1]).cast("B")
+    return view[8 * data.offset : 8 * (data.offset + len(data))].cast("d")
+
+
+def mean_of(values: Any) -> float:
+    """Of an Arrow array that has values; the sum is exact before it is divided."""
+    return fsum(numbers(values)) / len(values)
+
+
+def describe(
+    values: Any,
+    ordered: Sequence[float],
+    scale: float,
+    digits: int,
+    mean_ci: tuple[float, float] | None = None,
+    p99_ci: tuple[float, float] | None = None,
+) -> Distribution:
+    """The distribution of an Arrow array without nulls that has values; `ordered` are the same, sorted."""
+    import pyarrow.compute as pc
+
+    def shown(value: float) -> float:
+        return round(value * scale, digits)
+
+    def interval(given: tuple[float, float] | None) -> tuple[float, float] | None:
+        ends = None if given is None else (shown(given[0]), shown(given[1]))
+        return None if ends is None or ends[0] == ends[1] else ends  # no width is no certainty
+
+    return Distribution(
+        n=len(values),
+        mean=shown(mean_of(values)),
+        std=shown(pc.stddev(values, ddof=1).as_py()) if len(values) > 1 else None,
+        min=shown(ordered[0]),
+        max=shown(ordered[-1]),
+        percentiles={percentile_key(percent): shown(percentile(ordered, percent)) for percent in PERCENTILES},
+        mean_ci95=interval(mean_ci),
+        p99_ci95=interval(p99_ci),
+    )

@@ -1,0 +1,208 @@
+"""The figures of one stage: distributions over its requests, and what holds for the stage as a whole."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import fsum
+from typing import Any
+
+from benchwright.perf._bootstrap import (
+    SLICES,
+    Blocked,
+    Interval,
+    block_count,
+    block_of,
+    mean_interval,
+    p99_interval,
+    rate_interval,
+)
+from benchwright.perf._distributions import Distribution, describe, numbers
+from benchwright.perf._faults import faults_of
+from benchwright.perf._flight import InFlight, TokenArrivals, flight_of, sums_per_slice, token_arrivals
+from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
+from benchwright.perf._requests import Requests
+
+
+class StageRequests:
+    """The measured requests of a stage, and the groups of them that figures are of."""
+
+    def __init__(self, measured: Requests) -> None:
+        self.measured = measured
+        self.sent = measured.sent
+        self.completed = self.sent.completed
+
+    @cached_property
+    def faults(self) -> Any:
+        """The fault of each completed request, null where it has none."""
+        return faults_of(self.completed)
+
+    @cached_property
+    def measurable(self) -> Requests:
+        """Completed at the first attempt and without a fault, in the order of sending: the requests with latencies."""
+        import pyarrow.compute as pc
+
+        good = pc.and_(pc.is_null(self.faults), pc.equal(self.completed["attempts"], 1))
+        return self.completed.where(good).in_order("sent")
+
+    @cached_property
+    def flight(self) -> InFlight:
+        """Requests in flight over time."""
+        return flight_of(self.sent)
+
+    @cached_property
+    def tokens(self) -> TokenArrivals | None:
+        """When output tokens arrived; None: nobody knows the number of any reply's tokens."""
+        import pyarrow.compute as pc
+
+        good = self.completed.where(pc.is_null(self.faults))
+        return token_arrivals(good) if good["output_tokens"].is_valid().true_count else None
+
+    @cached_property
+    def span(self) -> tuple[float, float] | None:
+        """From the first planned send, or the first send where nothing is planned, to the last end."""
+        import pyarrow.compute as pc
+
+        if not len(self.sent):
+            return None
+        start = pc.min(self.measured["planned"]).as_py()
+        end = pc.max(self.sent["ended"]).as_py()
+        start = pc.min(self.sent["sent"]).as_py() if start is None else start
+        return None if end is None or end <= start else (start, end)
+
+
+def distributions(stage: StageRequests) -> dict[str, Distribution]:
+    """Of every metric that has values, by name."""
+    requests = stage.measurable
+    blocks = block_of(len(requests)) if len(requests) else None
+    found: dict[str, Distribution] = {}
+    for metric in PER_REQUEST:
+        if metric.same_as is not None:
+            found |= {metric.name: found[metric.same_as]} if metric.same_as in found else {}
+        elif len(requests) and (each := distribution(requests, metric, blocks)) is not None:
+            found[metric.name] = each
+    return found
+
+
+def distribution(requests: Requests, metric: Metric, blocks: Any) -> Distribution | None:
+    """Of one metric over requests in the order of sending; None: none of them has it."""
+    import pyarrow.compute as pc
+
+    assert metric.values is not None
+    values = metric.values(requests)
+    own = blocks.take(requests.gaps.request) if metric.pooled else blocks
+    if values.null_count:
+        own, values = own.filter(pc.is_valid(values)), values.drop_null()
+    if not len(values):
+        return None
+    order = pc.sort_indices(values)
+    ordered = numbers(values.take(order))
+    if ordered[0] == ordered[-1]:  # no spread, and so no basis for an interval
+        return describe(values, ordered, metric.scale, metric.digits)
+    blocked = Blocked(values, own, ordered, order, block_count(len(requests)))
+    count = len(requests) if metric.pooled else len(values)
+    return describe(
+        values,
+        ordered,
+        metric.scale,
+        metric.digits,
+        mean_interval(blocked, count),
+        p99_interval(blocked, count),
+    )
+
+
+def stage_figures(stage: StageRequests) -> dict[str, float]:
+    """Figures of the stage by name; those that it cannot have are left out."""
+    found: dict[str, float] = {}
+    if (offered := _rate(stage.measured["planned"])) is not None:
+        found["offered"] = offered
+    if (attempted := _rate(stage.sent["sent"])) is not None:
+        found["attempted"] = attempted
+    if len(stage.sent):
+        found["error_share"] = 1 - len(stage.completed) / len(stage.sent)
+        found["peak_concurrency"] = float(stage.flight.peak)
+    if stage.span is not None:
+        start, end = stage.span
+        found["duration"] = end - start
+        found["request_throughput"] = len(stage.completed) / (end - start)
+        found["mean_concurrency"] = fsum(numbers(stage.sent.seconds("sent", "ended").drop_null())) / (
+            end - start
+        )
+        found |= _token_figures(stage, end - start)
+    found |= _shares(stage)
+    return found
+
+
+def _rate(times: Any) -> float | None:
+    """Instants less one over the time from the first to the last."""
+    import pyarrow.compute as pc
+
+    known = len(times) - times.null_count
+    if known < 2:
+        return None
+    length = pc.max(times).as_py() - pc.min(times).as_py()
+    return (known - 1) / length if length > 0 else None
+
+
+def _token_figures(stage: StageRequests, seconds: float) -> dict[str, float]:
+    found = {}
+    inputs, outputs = (_total(stage.completed[name]) for name in ("input_tokens", "output_tokens"))
+    if inputs is not None:
+        found["input_throughput"] = inputs / seconds
+    if outputs is not None:
+        found["output_throughput"] = outputs / seconds
+    if inputs is not None and outputs is not None:
+        found["total_throughput"] = (inputs + outputs) / seconds
+    if stage.tokens is not None and stage.span is not None and seconds >= 1:
+        whole = int(seconds)
+        found["peak_output_throughput"] = max(stage.tokens.per_slice(stage.span[0], float(whole), whole))
+    return found
+
+
+def _total(counts: Any) -> int | None:
+    """The sum; None where nothing is known, or not of every request: a sum over some is no total."""
+    import pyarrow.compute as pc
+
+    return None if not len(counts) or counts.null_count else int(pc.sum(counts).as_py())
+
+
+def _shares(stage: StageRequests) -> dict[str, float]:
+    found = {}
+    for name, part, whole in (
+        ("cached_share", "cached_tokens", "input_tokens"),
+        ("output_length_share", "output_tokens", "requested_tokens"),
+    ):
+        if (share := _share(stage.completed, part, whole)) is not None:
+            found[name] = share
+    return found
+
+
+def _share(requests: Requests, part: str, whole: str) -> float | None:
+    import pyarrow.compute as pc
+
+    both = requests.where(pc.and_(pc.is_valid(requests[part]), pc.is_valid(requests[whole])))
+    below = pc.sum(both[whole]).as_py()
+    return pc.sum(both[part]).as_py() / below if below else None
+
+
+def rate_intervals(stage: StageRequests) -> dict[str, Interval]:
+    """Intervals of throughputs, by name."""
+    import pyarrow as pa
+
+    if stage.span is None or len(stage.completed) < SLICES:
+        return {}
+    start, end = stage.span
+    length = end - start
+    ends = stage.completed["ended"].drop_null()
+    slices = {"request_throughput": sums_per_slice(ends, pa.array([1.0] * len(ends)), start, length, SLICES)}
+    if stage.tokens is not None and _total(stage.completed["output_tokens"]) is not None:
+        slices["output_throughput"] = stage.tokens.per_slice(start, length, SLICES)
+    rates = {name: [amount * SLICES / length for amount in each] for name, each in slices.items()}
+    return {name: found for name, each in rates.items() if (found := rate_interval(each)) is not None}
+
+
+def reasons_for_absence(found: dict[str, Any], slo: str | None) -> dict[str, str]:
+    """Why figures are absent, by key."""
+    reasons = {metric.key: metric.needs for name, metric in METRICS.items() if name not in found}
+    if slo:
+        reasons |= {METRICS[name].key: slo for name in ("goodput", "good_share") if name not in found}
+    return {key: reason or "nothing was measured" for key, reason in reasons.items()}

@@ -1,0 +1,150 @@
+"""What was under way at which time: requests in flight, tokens that arrived, and time in which nothing went on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+from typing import Any, NamedTuple
+
+from benchwright.perf._distributions import numbers
+from benchwright.perf._requests import Requests
+
+
+class InFlight(NamedTuple):
+    """Requests in flight as a step function: `counts[i]` from `times[i]` to the next time."""
+
+    times: Sequence[float]
+    counts: Sequence[int]
+
+    @property
+    def peak(self) -> int:
+        """The most at once."""
+        return max(self.counts, default=0)
+
+    def first_at(self, count: int) -> float | None:
+        """When so many were in flight for the first time."""
+        for time, found in zip(self.times, self.counts, strict=True):
+            if found >= count:
+                return time
+        return None
+
+    def mean(self, start: float, end: float) -> float:
+        """Averaged over a span of time."""
+        if end <= start:
+            return 0.0
+        total = []
+        for place, (time, count) in enumerate(zip(self.times, self.counts, strict=True)):
+            until = self.times[place + 1] if place + 1 < len(self.times) else end
+            if count and until > start and time < end:
+                total.append(count * (min(until, end) - max(time, start)))
+        return fsum(total) / (end - start)
+
+    def idle(self) -> list[tuple[float, float]]:
+        """Spans between the first send and the last in which nothing was in flight."""
+        steps = zip(self.times[:-1], self.times[1:], self.counts[:-1], strict=True)
+        return [(start, end) for start, end, count in steps if not count and end > start]
+
+
+def in_flight(starts: Any, ends: Any) -> InFlight:
+    """Out of Arrow arrays of the sends and ends of the same requests. One that ends when another starts is over."""
+    import pyarrow.compute as pc
+
+    begins = numbers(starts.take(pc.sort_indices(starts)))
+    stops = numbers(ends.take(pc.sort_indices(ends)))
+    times: list[float] = []
+    counts: list[int] = []
+    stopped = 0
+    for begun, time in enumerate(begins, 1):
+        while stopped < len(stops) and stops[stopped] <= time and stopped < begun - 1:
+            _step(times, counts, stops[stopped], begun - 2 - stopped)
+            stopped += 1
+        _step(times, counts, time, begun - stopped)
+    for place in range(stopped, len(stops)):
+        _step(times, counts, stops[place], len(begins) - place - 1)
+    return InFlight(times, counts)
+
+
+def _step(times: list[float], counts: list[int], time: float, count: int) -> None:
+    if times and times[-1] == time:
+        counts[-1] = count
+    else:
+        times.append(time)
+        counts.append(count)
+
+
+def flight_of(requests: Requests) -> InFlight:
+    """Of the requests that were sent and ended."""
+    import pyarrow.compute as pc
+
+    known = requests.where(pc.and_(pc.is_valid(requests["sent"]), pc.is_valid(requests["ended"])))
+    return in_flight(known["sent"], known["ended"])
+
+
+class TokenArrivals(NamedTuple):
+    """When output tokens arrived: Arrow arrays of times and of tokens, one entry per content event."""
+
+    times: Any
+    tokens: Any
+
+    def within(self, start: float, end: float) -> float:
+        """Tokens that arrived in a span of time, its end not included."""
+        import pyarrow.compute as pc
+
+        inside = pc.and_(pc.greater_equal(self.times, start), pc.less(self.times, end))
+        return fsum(numbers(self.tokens.filter(inside)))
+
+    def per_slice(self, start: float, length: float, count: int) -> list[float]:
+        """Tokens in each of `count` equal slices; the end of the last one is part of it."""
+        return sums_per_slice(self.times, self.tokens, start, length, count)
+
+
+def token_arrivals(completed: Requests) -> TokenArrivals:
+    """Of completed requests with token counts: by event where these are known, else spread evenly over the events; all
+    at the end where the reply was not streamed."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    counted = completed.where(pc.is_valid(completed["output_tokens"]))
+    streamed = counted.where(pc.greater(counted.events, 0))
+    arrivals = streamed["arrivals"]
+    parents = pc.list_parent_indices(arrivals)
+    times = pc.add(streamed["sent"].take(parents), pc.list_flatten(arrivals))
+    even = pc.divide(streamed["output_tokens"].cast(pa.float64()), streamed.events.cast(pa.float64()))
+    tokens = even.take(parents)
+    own = pc.fill_null(pc.equal(pc.list_value_length(streamed["event_tokens"]), streamed.events), False)
+    if pc.any(own).as_py():
+        tokens = _with_own(streamed, own, tokens)
+    whole = counted.where(pc.equal(counted.events, 0))
+    return TokenArrivals(
+        pa.concat_arrays([times, whole["last_content"]]),
+        pa.concat_arrays([tokens, whole["output_tokens"].cast(pa.float64())]),
+    )
+
+
+def _with_own(streamed: Requests, own: Any, even: Any) -> Any:
+    """The tokens of events where every event of the request has a count, in place of the even share."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parents = pc.list_parent_indices(streamed["arrivals"])
+    mask = own.take(parents)
+    counts = pc.list_flatten(streamed["event_tokens"].filter(own)).cast(pa.float64())
+    return pc.replace_with_mask(even, mask, counts)
+
+
+def sums_per_slice(times: Any, weights: Any, start: float, length: float, count: int) -> list[float]:
+    """Sums of the weights of instants in `count` equal slices of time; instants outside are left out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    sums = [0.0] * count
+    if length <= 0 or not len(times):
+        return sums
+    place = pc.divide(pc.subtract(times, start), length / count)
+    slices = pc.min_element_wise(pc.floor(place), float(count - 1)).cast(pa.int64())
+    inside = pc.and_(pc.greater_equal(place, 0.0), pc.less_equal(place, count + 1e-9))
+    table = pa.table({"slice": slices.filter(inside), "weight": weights.filter(inside)})
+    grouped = table.group_by("slice").aggregate([("weight", "sum")])
+    for at, total in zip(grouped["slice"].to_pylist(), grouped["weight_sum"].to_pylist(), strict=True):
+        sums[at] = total
+    return sums

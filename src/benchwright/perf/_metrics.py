@@ -1,0 +1,364 @@
+"""Every figure of a load test, declared once: its name, unit, definition, and how it follows from the records.
+
+Tables, files, comparisons, limits (`--slo`), `--explain` and the manual derive from `METRICS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from benchwright.core import UsageError, suggest
+from benchwright.perf._requests import Requests
+
+Unit: TypeAlias = Literal["ms", "s", "tokens", "tokens/s", "1/s", "share", "requests", "tokens/event"]
+
+_SUFFIX: dict[Unit, str] = {
+    "ms": "_ms", "s": "_s", "tokens": "", "tokens/s": "_tokens_per_s", "1/s": "_per_s", "share": "_share",
+    "requests": "", "tokens/event": "",
+}  # fmt: skip
+_DIGITS: dict[Unit, int] = {
+    "ms": 3, "s": 6, "tokens": 3, "tokens/s": 3, "1/s": 4, "share": 6, "requests": 3, "tokens/event": 3,
+}  # fmt: skip
+
+
+class Metric(Struct, frozen=True, kw_only=True):
+    """One figure."""
+
+    name: str
+    """What users type: `ttft`."""
+    title: str
+    """A few words, for headings."""
+    unit: Unit
+    better: Literal["lower", "higher"] | None = None
+    """None: neither is better in itself."""
+    definition: str
+    """Whole sentences: `--explain` and the manual print it."""
+    values: Callable[[Requests], Any] | None = None
+    """The value of each request, in seconds where the unit is a time; null where it has none. None: a figure of the stage."""
+    pooled: bool = False
+    """Whether a request has several values, which are pooled over all requests."""
+    needs: str = ""
+    """What records must have for it, as the reason for its absence says."""
+    limit: bool = False
+    """Whether `--slo` takes it."""
+    same_as: str | None = None
+    """Another metric that has the same values by definition."""
+    one_token: bool = False
+    """Whether a reply of one token or one event has none, and therefore meets every limit of it."""
+    headline: bool = False
+    """Whether short tables show it."""
+
+    @property
+    def key(self) -> str:
+        """Its name in files, which ends with the unit."""
+        return f"{self.name}{'' if self.name.endswith('share') else _SUFFIX[self.unit]}"
+
+    @property
+    def scale(self) -> float:
+        """What values are multiplied by: they are computed in seconds."""
+        return 1000.0 if self.unit == "ms" else 1.0
+
+    @property
+    def digits(self) -> int:
+        """Decimals in files: microseconds for times."""
+        return _DIGITS[self.unit]
+
+    def rounded(self, value: float) -> float:
+        """A value in the unit, as files have it."""
+        return round(value, self.digits)
+
+
+def _ratio(top: Callable[[Requests], Any], below: Callable[[Requests], Any]) -> Callable[[Requests], Any]:
+    """Null where the divisor is not positive: no infinity, no zero that means nothing."""
+
+    def values(requests: Requests) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        divisor = below(requests).cast(pa.float64())
+        positive = pc.if_else(pc.greater(divisor, 0.0), divisor, pa.scalar(None, pa.float64()))
+        return pc.divide(top(requests).cast(pa.float64()), positive)
+
+    return values
+
+
+def _from(start: str, end: str) -> Callable[[Requests], Any]:
+    return lambda requests: requests.seconds(start, end)
+
+
+def _of(field: str) -> Callable[[Requests], Any]:
+    return lambda requests: requests[field]
+
+
+def _less_one(counts: Callable[[Requests], Any]) -> Callable[[Requests], Any]:
+    def values(requests: Requests) -> Any:
+        import pyarrow.compute as pc
+
+        return pc.subtract(counts(requests), 1)
+
+    return values
+
+
+def _events(requests: Requests) -> Any:
+    return requests.events
+
+
+def _pooled_gaps(requests: Requests) -> Any:
+    return requests.gaps.seconds
+
+
+def _longest_gap(requests: Requests) -> Any:
+    return requests.per_request(requests.gaps, "max")
+
+
+def _gap_percentile(requests: Requests) -> Any:
+    """The 99th percentile of each request's own gaps. Only limits use it, so it may take its time."""
+    import pyarrow as pa
+
+    from benchwright.perf._distributions import percentile
+
+    gaps: list[list[float]] = [[] for _ in range(len(requests))]
+    for at, gap in zip(requests.gaps.request.to_pylist(), requests.gaps.seconds.to_pylist(), strict=True):
+        gaps[at].append(gap)
+    return pa.array([percentile(sorted(own), 99) if own else None for own in gaps], pa.float64())
+
+
+_STREAM = "needs streamed replies"
+_USAGE = "needs token counts: the server sent no usage, and there was nothing else to count"
+_SCHEDULE = "needs a schedule: in a closed loop nothing is planned"
+_DECODE = _from("first_token", "last_content")
+_BOOTSTRAP = (
+    "Intervals of means and 99th percentiles are 95 % block bootstrap intervals: requests in the order in which they were "
+    "sent are cut into at most 50 blocks, and blocks are drawn, because neighbours in time share the server's state."
+)
+
+PER_REQUEST: tuple[Metric, ...] = (
+    Metric(
+        name="ttft", title="time to first token", unit="ms", better="lower", limit=True, headline=True, needs=_STREAM,
+        values=_from("sent", "first_token"),
+        definition="From the moment the request was handed to the socket until the first event of the stream that carries "
+        "text, reasoning or a tool call. Events that hold only a role, a count or nothing do not end it.",
+    ),
+    Metric(
+        name="ttft_planned", title="time to first token, from the plan", unit="ms", better="lower", limit=True,
+        needs=_SCHEDULE, values=_from("planned", "first_token"),
+        definition="As ttft, from the moment the schedule wanted the request sent. It also holds what the request waited "
+        "in the client, so a server that stalls cannot hide it by slowing the client down.",
+    ),
+    Metric(
+        name="ttft_answer", title="time to first answer token", unit="ms", better="lower", limit=True, needs=_STREAM,
+        values=_from("sent", "first_answer"),
+        definition="From sending until the first event with text or a tool call. Reasoning does not end it.",
+    ),
+    Metric(
+        name="first_event", title="first event", unit="ms", better="lower", needs=_STREAM,
+        values=_from("sent", "first_event"),
+        definition="From sending until the first event of the stream, whatever it holds.",
+    ),
+    Metric(
+        name="first_byte", title="first byte", unit="ms", better="lower", needs="needs replies",
+        values=_from("sent", "first_byte"),
+        definition="From sending until the first byte of the reply, its head included.",
+    ),
+    Metric(
+        name="itl", title="inter-token latency, pooled", unit="ms", better="lower", pooled=True, headline=True,
+        needs="needs streamed replies with two events", values=_pooled_gaps,
+        definition="The time between neighbouring content events of a stream, the gaps of all requests pooled; n counts gaps. It is per "
+        "event, not per token: a server that sends four tokens at once has gaps four times as long (see tokens_per_event, tpot).",
+    ),
+    Metric(
+        name="itl_mean", title="inter-token latency of a request", unit="ms", better="lower", limit=True, one_token=True,
+        needs="needs streamed replies with two events",
+        values=_ratio(_DECODE, _less_one(_events)),
+        definition="One value per request: the mean gap between its content events, which is the time from the first to the last over "
+        "their number less one. Every request weighs the same here; in itl, every gap does. The limit itl of --slo is this one.",
+    ),
+    Metric(
+        name="itl_max", title="longest pause in a stream", unit="ms", better="lower", limit=True, one_token=True,
+        needs="needs streamed replies with two events", values=_longest_gap,
+        definition="One value per request: its longest gap between content events.",
+    ),
+    Metric(
+        name="tpot", title="time per output token", unit="ms", better="lower", limit=True, one_token=True, headline=True,
+        needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_of("output_tokens"))),
+        definition="(e2e − ttft) / (output tokens − 1): the time from the first content event to the last, per token after the first. "
+        "A reply of one token has none. Tokens bundled into one event do not change it.",
+    ),
+    Metric(
+        name="itl_per_token", same_as="tpot", title="inter-token latency, per token", unit="ms", better="lower", one_token=True,
+        needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_of("output_tokens"))),
+        definition="(last content event − first content event) / (output tokens − 1), one value per request. The same as tpot, under "
+        "the name that stands next to itl: gaps as they would be if every event carried one token.",
+    ),
+    Metric(
+        name="e2e", title="end-to-end latency", unit="ms", better="lower", limit=True, headline=True, needs="needs replies",
+        values=_from("sent", "last_content"),
+        definition="From sending until the last event with content; of a reply that is not streamed, until its last byte. What follows "
+        "the content (usage, the end mark, closing) is in stream_close.",
+    ),
+    Metric(
+        name="e2e_planned", title="end-to-end latency, from the plan", unit="ms", better="lower", limit=True, headline=True,
+        needs=_SCHEDULE, values=_from("planned", "last_content"),
+        definition="As e2e, from the moment the schedule wanted the request sent. The difference to e2e is what requests waited in the "
+        "client: because it was late, or because the limit of requests in flight was reached.",
+    ),
+    Metric(
+        name="stream_close", title="end of the stream", unit="ms", better="lower", needs=_STREAM,
+        values=_from("last_content", "ended"),
+        definition="From the last event with content until the last byte of the reply. Part of no other latency.",
+    ),
+    Metric(
+        name="send_delay", title="sent after plan", unit="ms", better="lower", needs=_SCHEDULE, values=_from("planned", "sent"),
+        definition="From the moment the schedule wanted the request sent until it was handed to the socket.",
+    ),
+    Metric(
+        name="input_tokens", title="input tokens", unit="tokens", needs=_USAGE, values=_of("input_tokens"),
+        definition="Tokens of the prompt, cached ones included; token_sources says who counted.",
+    ),
+    Metric(
+        name="output_tokens", title="output tokens", unit="tokens", needs=_USAGE, values=_of("output_tokens"),
+        definition="Tokens of the reply, reasoning included: from usage, else from a tokenizer, else counted by the stream's events, "
+        "else estimated by the length of the text. token_sources says which.",
+    ),
+    Metric(
+        name="cached_tokens", title="cached input tokens", unit="tokens", needs="the server reports no cached tokens",
+        values=_of("cached_tokens"),
+        definition="Tokens of the prompt that the server took from its prefix cache, where it reports them.",
+    ),
+    Metric(
+        name="reasoning_tokens", title="reasoning tokens", unit="tokens", needs="the server reports no reasoning tokens",
+        values=_of("reasoning_tokens"), definition="Tokens of reasoning in the reply, where the server reports them.",
+    ),
+    Metric(
+        name="tokens_per_event", title="tokens per event", unit="tokens/event", needs="needs streamed replies and token counts",
+        values=_ratio(_of("output_tokens"), _events),
+        definition="Output tokens of a request over its content events. Above 1, the server bundles tokens, and itl is not per token.",
+    ),
+    Metric(
+        name="output_speed", title="output speed of a request", unit="tokens/s", better="higher", needs=_USAGE,
+        values=_ratio(_of("output_tokens"), _from("sent", "last_content")),
+        definition="Output tokens of a request over its e2e: the speed that one user sees, waiting included.",
+    ),
+    Metric(
+        name="decode_speed", title="decode speed of a request", unit="tokens/s", better="higher",
+        needs="needs streamed replies and token counts", values=_ratio(_less_one(_of("output_tokens")), _DECODE),
+        definition="(output tokens − 1) / (e2e − ttft): the speed of a request once its first token is there.",
+    ),
+    Metric(
+        name="prefill_speed", title="prefill speed of a request", unit="tokens/s", better="higher",
+        needs="needs streamed replies and token counts", values=_ratio(_of("input_tokens"), _from("sent", "first_token")),
+        definition="Input tokens of a request over its ttft, one value per request.",
+    ),
+)  # fmt: skip
+"""Figures that every request has its own value of. They are of requests whose whole reply came at the first attempt, and whose
+times and counts can be; the others are counted."""
+
+PER_STAGE: tuple[Metric, ...] = (
+    Metric(
+        name="duration", title="duration", unit="s",
+        definition="From the first planned send (in a closed loop: the first send) to the last byte of the last request, failed ones "
+        "included.",
+    ),
+    Metric(
+        name="offered", title="offered rate", unit="1/s", needs=_SCHEDULE,
+        definition="Requests per second that the schedule wanted: planned requests less one, over the time from the first planned send "
+        "to the last.",
+    ),
+    Metric(
+        name="attempted", title="sent rate", unit="1/s", needs="needs two requests that were sent",
+        definition="Requests per second that were sent: requests less one, over the time from the first send to the last.",
+    ),
+    Metric(
+        name="request_throughput", title="request throughput", unit="1/s", better="higher", headline=True,
+        needs="needs a request that was sent",
+        definition="Completed requests over the duration. Failed requests count in the duration and not as completed. Its interval is a "
+        "bootstrap of 20 equal slices of the duration.",
+    ),
+    Metric(
+        name="input_throughput", title="input token throughput", unit="tokens/s", better="higher", needs=_USAGE,
+        definition="Input tokens of all completed requests over the duration.",
+    ),
+    Metric(
+        name="output_throughput", title="output token throughput", unit="tokens/s", better="higher", headline=True, needs=_USAGE,
+        definition="Output tokens of all completed requests over the duration. It counts tokens, not events. Its interval is a bootstrap "
+        "of 20 equal slices of the duration.",
+    ),
+    Metric(
+        name="total_throughput", title="total token throughput", unit="tokens/s", better="higher", needs=_USAGE,
+        definition="Input and output tokens of all completed requests over the duration.",
+    ),
+    Metric(
+        name="peak_output_throughput", title="peak output throughput", unit="tokens/s", better="higher", needs=_USAGE,
+        definition="The most output tokens that arrived within one whole second after the start. The tokens of a reply are spread over its "
+        "content events: by their own counts where known, else evenly.",
+    ),
+    Metric(
+        name="mean_concurrency", title="mean concurrency", unit="requests", needs="needs a request that was sent",
+        definition="Requests in flight, averaged over the duration: the sum of the times from send to end of all requests, failed ones "
+        "included, over the duration (Little's law).",
+    ),
+    Metric(
+        name="peak_concurrency", title="peak concurrency", unit="requests", needs="needs a request that was sent",
+        definition="The most requests that were in flight at once, as observed.",
+    ),
+    Metric(
+        name="error_share", title="share of failed requests", unit="share", better="lower",
+        needs="needs a request that was sent",
+        definition="Requests that were sent and did not complete, over all that were sent.",
+    ),
+    Metric(
+        name="goodput", title="goodput", unit="1/s", better="higher", headline=True, needs="needs limits: --slo ttft=200ms",
+        definition="Requests per second that met every limit of --slo: their number over the duration. Failed requests meet none.",
+    ),
+    Metric(
+        name="good_share", title="share of requests within limits", unit="share", better="higher",
+        needs="needs limits: --slo ttft=200ms",
+        definition="Requests that met every limit of --slo, over all that were sent, failed ones included.",
+    ),
+    Metric(
+        name="cached_share", title="share of input tokens from the cache", unit="share",
+        needs="the server reports no cached tokens",
+        definition="Cached input tokens over input tokens, of the requests for which the server reports both.",
+    ),
+    Metric(
+        name="repeated_prompt_share", title="share of repeated prompts", unit="share", needs="prompts have no hashes",
+        definition="Requests whose prompt was sent earlier in the test, warm-up and earlier stages included, over all that were sent. A "
+        "server with a prefix cache answers them sooner.",
+    ),
+    Metric(
+        name="output_length_share", title="output length against request", unit="share",
+        needs="requests set no max_tokens, or tokens are unknown",
+        definition="Output tokens over the tokens requested with max_tokens, over all completed requests that have both. Below 1, replies "
+        "stopped early.",
+    ),
+)  # fmt: skip
+"""Figures of a stage as a whole."""
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (*PER_REQUEST, *PER_STAGE)}
+"""By name."""
+
+GAP_PERCENTILE = Metric(
+    name="itl_p99", title="99th percentile of a request's gaps", unit="ms", better="lower", limit=True, one_token=True,
+    needs="needs streamed replies with two events", values=_gap_percentile,
+    definition="One value per request: the 99th percentile of its own gaps between content events. Only limits use it.",
+)  # fmt: skip
+
+LIMITS: dict[str, Metric] = {
+    **{metric.name: metric for metric in (*PER_REQUEST, GAP_PERCENTILE) if metric.limit},
+    "itl": METRICS["itl_mean"],
+}
+"""What `--slo` takes. `itl` is the mean of a request there: pooled gaps belong to no request."""
+
+
+def explain(name: str) -> str:
+    """The definition of a figure, by its name or key. UsageError with similar names for one that is not known."""
+    wanted = name.strip().lower().replace("-", "_")
+    for metric in (*METRICS.values(), GAP_PERCENTILE):
+        if wanted in (metric.name, metric.key):
+            better = "" if metric.better is None else f", {metric.better} is better"
+            basis = f" {_BOOTSTRAP}" if metric.values is not None else ""
+            return f"{metric.name} ({metric.title}, {metric.unit}{better}): {metric.definition}{basis}"
+    raise UsageError(f"no figure of a load test is called {name!r}.{suggest(wanted, METRICS)}")

@@ -1,0 +1,248 @@
+"""What a reader must know before using the figures of a stage: repeated prompts, short replies, a rate that was not met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from benchwright.perf._faults import FAULTS
+from benchwright.perf._figures import StageRequests
+from benchwright.perf._requests import Requests
+from benchwright.perf._values import Health, LoadSettings
+
+REPEATED = 0.05
+"""Share of repeated prompts from which on they are worth a note."""
+SHORT = 0.9
+"""Output length against request below which replies are called short."""
+RATE_MET = 0.97
+"""Share of the offered rate that must be sent."""
+KEPT_UP = 0.95
+"""Share of the offered rate that must be completed while requests are being sent."""
+IDLE = 0.01
+"""Share of the time in which nothing was in flight."""
+BUNDLED = 1.05
+"""Tokens per event from which on they are called bundled."""
+
+
+class Note(Struct, frozen=True):
+    """One remark."""
+
+    kind: str
+    """A name that does not change with the words."""
+    text: str
+
+
+def repeated_share(everything: Requests, measured: Requests) -> float | None:
+    """The share of the requests whose prompt was sent earlier, in any stage or phase; None: prompts have no hashes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    sent = everything.where(
+        pc.and_(pc.is_valid(everything["sent"]), pc.is_valid(everything["prompt_hash"]))
+    ).in_order("sent")
+    own = measured.where(pc.is_valid(measured["prompt_hash"]))
+    if not len(own):
+        return None
+    places = pa.table({"hash": sent["prompt_hash"], "place": pa.array(range(len(sent)), pa.int64())})
+    first = places.group_by("hash").aggregate([("place", "min")])["place_min"].combine_chunks()
+    numbers = sent["number"].take(first)
+    new = pc.is_in(own["number"], value_set=numbers)
+    return 1 - float(new.true_count) / len(own)
+
+
+def stage_notes(
+    stage: StageRequests, settings: LoadSettings, figures: dict[str, float], health: Health | None
+) -> tuple[Note, ...]:
+    """In the order of their weight."""
+    found: list[Note] = []
+    if health is not None and health.verdict != "ok":
+        limit = "The client was the limit" if health.verdict == "limit" else "The client was strained"
+        found.append(Note(f"client_{health.verdict}", f"{limit}: {'; '.join(health.reasons)}"))
+    found += _faults(stage)
+    found += _rates(stage, settings, figures)
+    found += _prompts(figures)
+    found += _lengths(stage, figures)
+    found += _tokens(stage)
+    found += _counts(stage)
+    return tuple(found)
+
+
+def _faults(stage: StageRequests) -> Iterator[Note]:
+    for name, count in fault_counts(stage).items():
+        yield Note(
+            "impossible_values",
+            f"{count:,} of {len(stage.completed):,} completed requests have values that cannot be ({FAULTS[name]}). This is a "
+            "fault of the measurement, and no average includes them",
+        )
+
+
+def fault_counts(stage: StageRequests) -> dict[str, int]:
+    """Completed requests by fault."""
+    found = stage.faults.drop_null().value_counts().to_pylist()
+    return {each["values"]: each["counts"] for each in sorted(found, key=lambda each: str(each["values"]))}
+
+
+def _rates(stage: StageRequests, settings: LoadSettings, figures: dict[str, float]) -> Iterator[Note]:
+    offered, attempted = figures.get("offered"), figures.get("attempted")
+    if offered and attempted and attempted < RATE_MET * offered:
+        yield Note(
+            "offered_rate",
+            f"{offered:,.4g} requests per second were offered and {attempted:,.4g} sent. Latencies from the plan "
+            "(ttft_planned, e2e_planned) hold the wait; those from sending do not",
+        )
+    if (
+        offered
+        and (completed := _completed_while_sending(stage)) is not None
+        and completed < KEPT_UP * offered
+    ):
+        yield Note(
+            "not_kept_up",
+            f"The server did not keep up: {offered:,.4g} requests per second were offered and {completed:,.4g} completed "
+            "while they were being sent. Latency grows with the length of such a test",
+        )
+    delayed = stage.sent["delayed_s"]
+    waited = _above_zero(delayed)
+    if waited:
+        import pyarrow.compute as pc
+
+        yield Note(
+            "delayed",
+            f"{waited:,} of {len(stage.sent):,} requests waited because as many as allowed were in flight, "
+            f"{pc.max(delayed).as_py():,.3g} s at most",
+        )
+    yield from _idle(stage, settings)
+
+
+def _above_zero(values: Any) -> int:
+    import pyarrow.compute as pc
+
+    return int(pc.greater(values, 0.0).true_count)
+
+
+def _completed_while_sending(stage: StageRequests) -> float | None:
+    """Completed requests per second between the first end and the last send; None: too short to tell."""
+    import pyarrow.compute as pc
+
+    ends = stage.completed["ended"].drop_null()
+    if not len(ends):
+        return None
+    first, last = pc.min(ends).as_py(), pc.max(stage.sent["sent"]).as_py()
+    inside = pc.and_(pc.greater_equal(ends, first), pc.less_equal(ends, last)).true_count
+    # The spread of a Poisson count of 400 is 5 %: fewer say nothing about a shortfall of that size.
+    return (inside - 1) / (last - first) if inside >= 400 and last > first else None
+
+
+def _idle(stage: StageRequests, settings: LoadSettings) -> Iterator[Note]:
+    """Time in which nothing was in flight: in a closed loop any, in an open one where a request was due."""
+    if stage.span is None:
+        return
+    gaps = stage.flight.idle()
+    if settings.open_loop:
+        gaps = _while_due(stage, gaps)
+    idle = sum(end - start for start, end in gaps)
+    if idle > IDLE * (stage.span[1] - stage.span[0]):
+        longest = max(end - start for start, end in gaps)
+        yield Note(
+            "idle_gaps",
+            f"Nothing was in flight for {idle:,.3g} s of {stage.span[1] - stage.span[0]:,.3g} s, {longest:,.3g} s at a time at "
+            "most, although requests were due. The client paused: throughput is lower than the server's",
+        )
+
+
+def _while_due(stage: StageRequests, gaps: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The part of idle spans after the planned time of the request that ends them."""
+    due = dict(zip(stage.sent["sent"].to_pylist(), stage.sent["planned"].to_pylist(), strict=True))
+    found = []
+    for start, end in gaps:
+        planned = due.get(end)
+        if planned is not None and planned < end:
+            found.append((max(start, planned), end))
+    return found
+
+
+def _prompts(figures: dict[str, float]) -> Iterator[Note]:
+    share = figures.get("repeated_prompt_share", 0.0)
+    if share >= REPEATED:
+        cached = figures.get("cached_share")
+        seen = "" if cached is None else f" The server took {cached:.0%} of input tokens from its cache."
+        yield Note(
+            "repeated_prompts",
+            f"{share:.0%} of the requests repeat a prompt that was sent before, and a server with a prefix cache answers these "
+            f"sooner than new ones.{seen} Use more rows, or --cache-bust",
+        )
+
+
+def _lengths(stage: StageRequests, figures: dict[str, float]) -> Iterator[Note]:
+    share = figures.get("output_length_share")
+    if share is None:
+        return
+    if share < SHORT:
+        yield Note(
+            "short_replies",
+            f"Replies had {share:.0%} of the requested output tokens: they stopped early. For equal lengths set ignore_eos and "
+            "min_tokens; else compare figures per token",
+        )
+    elif share > 1.001:
+        yield Note(
+            "long_replies",
+            f"Replies had {share:.0%} of the requested output tokens: the server ignores max_tokens",
+        )
+
+
+def _tokens(stage: StageRequests) -> Iterator[Note]:
+    sources = token_sources(stage)
+    unsure = {name: count for name, count in sources.items() if name in ("counted", "estimated")}
+    if unsure:
+        how = {"counted": "one per content event", "estimated": "by the length of the text"}
+        told = " and ".join(f"of {count:,} {how[name]}" for name, count in unsure.items())
+        yield Note(
+            "token_source", f"The server sent no usage for some replies: output tokens are counted, {told}"
+        )
+    unknown = len(stage.completed) - sum(sources.values())
+    if unknown and sources:
+        yield Note(
+            "tokens_unknown",
+            f"{unknown:,} of {len(stage.completed):,} completed requests have no token count: token throughput is unknown",
+        )
+    total = stage.measurable["output_tokens"]
+    events = stage.measurable.events
+    import pyarrow.compute as pc
+
+    produced, arrived = pc.sum(total.filter(pc.greater(events, 0))).as_py(), pc.sum(events).as_py()
+    if produced and arrived and produced > BUNDLED * arrived:
+        yield Note(
+            "bundled_tokens",
+            f"Events carry {produced / arrived:.2g} tokens on average: itl is per event. Per token, see tpot. Throughput counts tokens",
+        )
+
+
+def token_sources(stage: StageRequests) -> dict[str, int]:
+    """Completed requests by who counted their output tokens."""
+    import pyarrow.compute as pc
+
+    counted = stage.completed.where(pc.is_valid(stage.completed["output_tokens"]))
+    found = pc.fill_null(counted["token_source"], "unknown").value_counts().to_pylist()
+    return {each["values"]: each["counts"] for each in sorted(found, key=lambda each: str(each["values"]))}
+
+
+def _counts(stage: StageRequests) -> Iterator[Note]:
+    retried = stage.completed.where(_more_than_one(stage.completed["attempts"]))
+    if len(retried):
+        yield Note(
+            "retried",
+            f"{len(retried):,} completed requests took more than one attempt; latencies leave them out",
+        )
+    count = len(stage.measurable)
+    if 0 < count < 100:
+        yield Note(
+            "few_requests",
+            f"{count:,} requests have latencies: with fewer than 100, the 99th percentile is little more than the largest value",
+        )
+
+
+def _more_than_one(attempts: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.greater(attempts, 1)

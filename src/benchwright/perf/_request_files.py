@@ -1,0 +1,44 @@
+"""`requests.parquet`: every request of a load test with its times, and what each metric makes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchwright.perf._faults import faults_of
+from benchwright.perf._metrics import PER_REQUEST
+from benchwright.perf._requests import Requests, request_schema
+
+FAULT = "fault"
+"""The column that says why a request's values are part of no average."""
+
+
+def file_table(requests: Requests) -> Any:
+    """The columns of the file: those of the records, the fault, and a column for each metric that has one value per request."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = requests.table.append_column(FAULT, faults_of(requests))
+    for metric in PER_REQUEST:
+        if metric.values is not None and not metric.pooled and metric.key not in table.column_names:
+            values = metric.values(requests).cast(pa.float64())
+            table = table.append_column(metric.key, pc.multiply(values, metric.scale))
+    return table
+
+
+def write_request_file(requests: Requests, path: Path) -> None:
+    """Write the file, with every digit of every time."""
+    import pyarrow.parquet as pq
+
+    # Dictionaries are for texts that repeat. Times do not, and their bytes compress better side by side.
+    table = file_table(requests)
+    texts = [field.name for field in table.schema if str(field.type) == "string"]
+    pq.write_table(table, path, compression="zstd", use_dictionary=texts, row_group_size=50_000)
+
+
+def read_request_file(path: Path) -> Requests:
+    """The requests of a file, which give the same summary again."""
+    import pyarrow.parquet as pq
+
+    names = request_schema().names
+    return Requests(pq.read_table(path, columns=names).combine_chunks())

@@ -1,0 +1,200 @@
+"""The requests of a load test as columns: 100,000 of them with 3 million events take some 40 MB, and no Python object each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from benchwright.core import encode_json
+from benchwright.perf._values import RequestOutcome, RequestRecord
+
+BATCH = 4_096
+"""Records that are Python objects at a time."""
+
+_COLUMNS = {
+    "number": "int64", "stage": "int32", "phase": "string", "row": "int64", "conversation": "int64", "turn": "int32",
+    "worker": "int32", "url": "int32", "planned": "float64", "sent": "float64", "first_byte": "float64",
+    "first_event": "float64", "first_token": "float64", "first_answer": "float64", "last_content": "float64",
+    "ended": "float64", "arrivals": "times", "event_tokens": "counts", "outcome": "string", "error": "string",
+    "http_status": "int32", "input_tokens": "int64", "output_tokens": "int64", "cached_tokens": "int64",
+    "reasoning_tokens": "int64", "token_source": "string", "requested_tokens": "int64", "finish_reason": "string",
+    "prompt_hash": "string", "scores": "string", "delayed_s": "float64", "attempts": "int32",
+}  # fmt: skip
+"""Types of the fields of `RequestRecord`; a field without a type here is not lost in silence but refused by a test."""
+
+TIMES = (
+    "planned",
+    "sent",
+    "first_byte",
+    "first_event",
+    "first_token",
+    "first_answer",
+    "last_content",
+    "ended",
+)
+"""Fields that are instants: their columns in files say so, `sent_s`."""
+
+
+def request_schema() -> Any:
+    """The columns, under the names that `requests.parquet` gives them: what is in seconds ends in `_s`."""
+    import pyarrow as pa
+
+    kinds = {"times": pa.list_(pa.float64()), "counts": pa.list_(pa.int32())}
+    return pa.schema(
+        [
+            pa.field(column_name(name), kinds[kind] if kind in kinds else pa.type_for_alias(kind))
+            for name, kind in _COLUMNS.items()
+        ]
+    )
+
+
+def column_name(field: str) -> str:
+    """
+    >>> column_name("sent"), column_name("outcome")
+    ('sent_s', 'outcome')
+    """
+    return f"{field}_s" if field in TIMES or field == "arrivals" else field
+
+
+def request_table(records: Iterable[RequestRecord]) -> Any:
+    """The Arrow table of records, in the order of the plan."""
+    import pyarrow as pa
+
+    schema = request_schema()
+    names = [field.name for field in structs.fields(RequestRecord)]
+    batches = []
+    for batch in _batches(records):
+        columns = dict(zip(names, zip(*map(structs.astuple, batch), strict=True), strict=True))
+        columns["scores"] = tuple(
+            None if scores is None else encode_json(scores).decode() for scores in columns["scores"]
+        )
+        arrays = [pa.array(columns[name], field.type) for name, field in zip(_COLUMNS, schema, strict=True)]
+        batches.append(pa.record_batch(arrays, schema=schema))
+    table = pa.Table.from_batches(batches, schema=schema)
+    return table.sort_by([("stage", "ascending"), ("number", "ascending")]).combine_chunks()
+
+
+def _batches(records: Iterable[RequestRecord]) -> Iterator[list[RequestRecord]]:
+    left = iter(records)
+    while batch := list(islice(left, BATCH)):
+        yield batch
+
+
+class Gaps(NamedTuple):
+    """Times between neighbouring content events of the same request, all requests one after the other."""
+
+    seconds: Any
+    """Arrow array."""
+    request: Any
+    """Index of the request that each gap is of."""
+
+
+class Requests:
+    """Some of the requests of a table, with what is computed from their columns. All arrays are Arrow's; null is unknown."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    @classmethod
+    def of(cls, records: Iterable[RequestRecord]) -> Requests:
+        """Of records in any order."""
+        return cls(request_table(records))
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __getitem__(self, field: str) -> Any:
+        """The column of a field of `RequestRecord`."""
+        import pyarrow as pa
+
+        column = self.table[column_name(field)]
+        return column.chunk(0) if column.num_chunks == 1 else pa.chunked_array(column).combine_chunks()
+
+    def where(self, mask: Any) -> Requests:
+        """Those for which an Arrow array of truth values has true. All of them: nothing is copied."""
+        if mask.true_count == len(self):
+            return self
+        return Requests(self.table.filter(mask).combine_chunks())
+
+    def in_order(self, field: str) -> Requests:
+        """By a time; equal ones by their number."""
+        import pyarrow.compute as pc
+
+        times = self[field]
+        if len(times) < 2 or (
+            not times.null_count and pc.all(pc.less(times.slice(0, len(times) - 1), times.slice(1))).as_py()
+        ):
+            return self
+        keys = [(column_name(field), "ascending"), ("number", "ascending")]
+        return Requests(self.table.sort_by(keys).combine_chunks())
+
+    def seconds(self, start: str, end: str) -> Any:
+        """From one instant to another; null where either is unknown."""
+        import pyarrow.compute as pc
+
+        return pc.subtract(self[end], self[start])
+
+    def stages(self) -> list[int]:
+        """Indices of the stages that have requests."""
+        import pyarrow.compute as pc
+
+        return sorted(pc.unique(self["stage"]).to_pylist())
+
+    def stage(self, number: int, phase: str | None = "measured") -> Requests:
+        """Those of one stage; of all its phases where `phase` is None."""
+        import pyarrow.compute as pc
+
+        mask = pc.equal(self["stage"], number)
+        return self.where(mask if phase is None else pc.and_(mask, pc.equal(self["phase"], phase)))
+
+    @cached_property
+    def sent(self) -> Requests:
+        """Those that were sent."""
+        import pyarrow.compute as pc
+
+        return self.where(pc.is_valid(self["sent"]))
+
+    @cached_property
+    def completed(self) -> Requests:
+        """Those whose whole reply came."""
+        import pyarrow.compute as pc
+
+        return self.where(pc.equal(self["outcome"], RequestOutcome.OK.value))
+
+    @cached_property
+    def events(self) -> Any:
+        """How many content events each has."""
+        import pyarrow.compute as pc
+
+        return pc.list_value_length(self["arrivals"])
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        """Between content events."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        arrivals = self["arrivals"]
+        times, request = pc.list_flatten(arrivals), pc.list_parent_indices(arrivals)
+        if len(times) < 2:
+            return Gaps(pa.array([], pa.float64()), pa.array([], pa.int64()))
+        later, earlier = request.slice(1), request.slice(0, len(request) - 1)
+        same = pc.equal(later, earlier)
+        gaps = pc.subtract(times.slice(1), times.slice(0, len(times) - 1))
+        return Gaps(gaps.filter(same), later.filter(same))
+
+    def per_request(self, gaps: Gaps, how: str) -> Any:
+        """`max` or `min` of the gaps of each request; null where it has none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        grouped = pa.table({"request": gaps.request, "gap": gaps.seconds}).group_by("request")
+        found = grouped.aggregate([("gap", how)])
+        at = pc.index_in(
+            pa.array(range(len(self)), pa.int64()), found["request"].cast(pa.int64()).combine_chunks()
+        )
+        return found[f"gap_{how}"].combine_chunks().take(at)

@@ -1,0 +1,107 @@
+"""Limits that a request must keep (`--slo ttft=200ms,itl=30ms,e2e=2s`), and how many kept them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from benchwright.core import JsonObject, UsageError, suggest
+from benchwright.perf._metrics import LIMITS
+from benchwright.perf._requests import Requests
+
+Limits = tuple[tuple[str, float], ...]
+"""Names and the most that each may be, in seconds; what `LoadSettings.slo` has."""
+
+_LIMIT = re.compile(
+    r"\s*(?P<name>[a-z0-9_-]+)\s*[=:]\s*(?P<number>[0-9]*\.?[0-9]+)\s*(?P<unit>[a-zµ]*)\s*", re.I
+)
+_UNITS: Mapping[str, float] = {"": 1e-3, "ms": 1e-3, "s": 1.0, "us": 1e-6, "µs": 1e-6}
+_OTHER_NAMES = {"e2el": "e2e", "latency": "e2e"}
+
+
+def parse_slo(text: str) -> Limits:
+    """Limits as users write them: separated by commas or blanks, `:` as good as `=`, a bare number in milliseconds.
+
+    >>> parse_slo("ttft=200ms,itl:30 e2e=2s")
+    (('ttft', 0.2), ('itl', 0.03), ('e2e', 2.0))
+    """
+    parts = [part for part in re.split(r"[,;]|(?<=[0-9a-zµ])\s+(?=[a-z])", text.strip(), flags=re.I) if part.strip()]  # fmt: skip
+    if not parts:
+        raise UsageError("--slo needs limits, such as ttft=200ms,itl=30ms,e2e=2s")
+    found: dict[str, float] = {}
+    for part in parts:
+        match = _LIMIT.fullmatch(part)
+        if match is None:
+            raise UsageError(f"--slo {part.strip()!r} is no limit; write NAME=NUMBER and ms or s: ttft=200ms")
+        name = match["name"].lower().replace("-", "_")
+        name = _OTHER_NAMES.get(name, name)
+        if name not in LIMITS:
+            raise UsageError(
+                f"--slo knows no {match['name']!r}.{suggest(name, LIMITS)} It takes {', '.join(sorted(LIMITS))}"
+            )
+        if match["unit"].lower() not in _UNITS:
+            raise UsageError(f"--slo {part.strip()!r}: the unit is ms or s, not {match['unit']!r}")
+        if name in found:
+            raise UsageError(f"--slo has {name} twice")
+        limit = float(match["number"]) * _UNITS[match["unit"].lower()]
+        if limit <= 0:
+            raise UsageError(f"--slo {part.strip()!r}: a limit is above 0")
+        found[name] = round(limit, 9)
+    return tuple(found.items())
+
+
+class LimitResult(Struct, frozen=True):
+    """One limit."""
+
+    name: str
+    limit_ms: float
+    met: int
+    """Requests that kept it."""
+    share: float
+    """Of all that were sent."""
+
+
+class SloResult(Struct, frozen=True):
+    """How many requests kept all limits."""
+
+    limits: tuple[LimitResult, ...]
+    met: int
+    sent: int
+
+    def to_json(self) -> JsonObject:
+        """`{met, sent, limits: {name: {limit_ms, met, share}}}`."""
+        limits: JsonObject = {
+            each.name: {"limit_ms": each.limit_ms, "met": each.met, "share": each.share}
+            for each in self.limits
+        }
+        return {"met": self.met, "sent": self.sent, "limits": limits}
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> SloResult:
+        """What `to_json` gave."""
+        limits = tuple(LimitResult(name, **each) for name, each in stored["limits"].items())
+        return cls(limits, stored["met"], stored["sent"])
+
+
+def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | str:
+    """Judge requests that have latencies; all others that were sent miss. Or why this cannot be judged."""
+    import pyarrow.compute as pc
+
+    results, kept = [], None
+    for name, limit in limits:
+        metric = LIMITS[name]
+        assert metric.values is not None
+        values = metric.values(measurable)
+        streamed = pc.is_valid(measurable["first_token"]).true_count
+        if len(measurable) and not values.is_valid().true_count and not (metric.one_token and streamed):
+            return f"the limit {name} {metric.needs}"
+        met = pc.fill_null(pc.less_equal(values, limit), metric.one_token)
+        count = met.true_count
+        results.append(
+            LimitResult(name, round(limit * 1000, 6), count, round(count / sent, 6) if sent else 0.0)
+        )
+        kept = met if kept is None else pc.and_(kept, met)
+    return SloResult(tuple(results), 0 if kept is None else kept.true_count, sent)

@@ -1,0 +1,226 @@
+"""The steady window of a stage: the span in which the load was as requested, and whether the server was steady in it.
+
+It begins when the requested number of requests is in flight and one mean latency has passed, and ends with the last send.
+Figures count what happened within it: tokens that arrived, requests that ended; latencies are of requests sent in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import fsum, sqrt
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, convert, structs, to_builtins
+
+from benchwright.core import JsonObject
+from benchwright.perf._distributions import Distribution, describe, mean_of, numbers
+from benchwright.perf._flight import InFlight, TokenArrivals, sums_per_slice
+from benchwright.perf._metrics import METRICS, Metric
+from benchwright.perf._requests import Requests
+from benchwright.perf._values import LoadSettings
+
+SteadyVerdict: TypeAlias = Literal["steady", "not_steady", "unclear", "absent"]
+
+ALLOWED = 0.1
+"""How far a third of the window may be from the whole, and how far latency may drift, as a share."""
+BEYOND_CHANCE = 3.0
+"""Standard errors that a deviation must exceed to be called one."""
+_PER_THIRD = 7
+_BLOCKS = 20
+_FEWEST = 60
+"""Requests in the window below which nothing can be said."""
+
+
+class SteadyWindow(Struct, frozen=True, kw_only=True):
+    """The window, its figures, and whether the server was steady."""
+
+    verdict: SteadyVerdict
+    reasons: tuple[str, ...] = ()
+    """Why it is absent, unclear or not steady."""
+    start_s: float | None = None
+    """On the clock of the records."""
+    end_s: float | None = None
+    sent: int = 0
+    """Requests sent in it."""
+    completed: int = 0
+    """Requests completed in it."""
+    request_throughput_per_s: float | None = None
+    output_throughput_tokens_per_s: float | None = None
+    mean_concurrency: float | None = None
+    thirds: tuple[float, ...] = ()
+    """Throughput of its thirds over that of all of it."""
+    drift_share: float | None = None
+    """Change of the mean latency over the window, as a share of the mean: of ttft, of e2e where replies are not streamed."""
+    latencies: dict[str, Distribution] = {}
+    """By key: ttft_ms, tpot_ms, e2e_ms."""
+
+    def to_json(self) -> JsonObject:
+        """The fields, with each latency as in the stage."""
+        found: JsonObject = to_builtins(self)
+        found["latencies"] = {key: each.to_json() for key, each in self.latencies.items()}
+        return found
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> SteadyWindow:
+        """What `to_json` gave."""
+        latencies = {key: Distribution.from_json(each) for key, each in stored["latencies"].items()}
+        return structs.replace(convert({**stored, "latencies": {}}, cls), latencies=latencies)
+
+
+def steady_window(
+    sent: Requests,
+    measurable: Requests,
+    flight: InFlight,
+    tokens: TokenArrivals | None,
+    settings: LoadSettings,
+    level: float | None,
+) -> SteadyWindow:
+    """Of the measured requests of a stage that were sent; `measurable` are those that have latencies."""
+    found = _span(sent, measurable, flight, settings, level)
+    if isinstance(found, str):
+        return SteadyWindow(verdict="absent", reasons=(found,))
+    start, end = found
+    import pyarrow.compute as pc
+
+    ends = sent.completed["ended"]
+    inside = ends.filter(pc.and_(pc.greater_equal(ends, start), pc.less(ends, end)))
+    begun = sent.where(pc.greater_equal(sent["sent"], start))
+    own = measurable.where(pc.greater_equal(measurable["sent"], start)).in_order("sent")
+    length = end - start
+    amounts = _slices(tokens, inside, start, length)
+    thirds = _thirds(amounts)
+    metric = METRICS["ttft" if pc.is_valid(measurable["first_token"]).true_count else "e2e"]
+    drift, certain = _drift(own, metric)
+    verdict, reasons = _verdict(len(inside), amounts, thirds, metric, drift, certain)
+    produced = None if tokens is None else tokens.within(start, end) / length
+    return SteadyWindow(
+        verdict=verdict,
+        reasons=reasons,
+        start_s=round(start, 6),
+        end_s=round(end, 6),
+        sent=len(begun),
+        completed=len(inside),
+        request_throughput_per_s=round(len(inside) / length, 4),
+        output_throughput_tokens_per_s=None if produced is None else round(produced, 3),
+        mean_concurrency=round(flight.mean(start, end), 3),
+        thirds=tuple(round(share, 4) for share in thirds),
+        drift_share=None if drift is None else round(drift, 4),
+        latencies={METRICS[name].key: each for name in ("ttft", "tpot", "e2e") if (each := _latency(own, METRICS[name]))},
+    )  # fmt: skip
+
+
+def _span(
+    sent: Requests, measurable: Requests, flight: InFlight, settings: LoadSettings, level: float | None
+) -> tuple[float, float] | str:
+    """Start and end, or why there is none."""
+    import pyarrow.compute as pc
+
+    if settings.profile in ("ramp", "burst"):
+        return f"the load of profile {settings.profile} is never steady"
+    if not len(measurable):
+        return "no request completed"
+    first, last = (pc.min(sent["sent"]).as_py(), pc.max(sent["sent"]).as_py())
+    if settings.open_loop or level is None:
+        target = max(1, round(flight.mean(first, last)))
+        what = f"the mean of {target} in flight"
+    else:
+        target = round(level)
+        what = f"the requested {target} in flight"
+    reached = flight.first_at(target)
+    if reached is None:
+        return f"{what} was never reached: the peak was {flight.peak}"
+    start = reached + mean_of(measurable.seconds("sent", "last_content"))
+    if start >= last:
+        return f"too short: one mean latency after {what} the last request had been sent. Send more requests"
+    return start, last
+
+
+def _slices(tokens: TokenArrivals | None, ends: Any, start: float, length: float) -> list[float]:
+    """What was produced in each of 21 slices: tokens, or requests where tokens are unknown."""
+    import pyarrow as pa
+
+    if tokens is not None:
+        return tokens.per_slice(start, length, 3 * _PER_THIRD)
+    ones = pa.array([1.0] * len(ends), pa.float64())
+    return sums_per_slice(ends, ones, start, length, 3 * _PER_THIRD)
+
+
+def _thirds(amounts: Sequence[float]) -> list[float]:
+    whole = fsum(amounts)
+    if not whole:
+        return []
+    return [3 * fsum(amounts[at : at + _PER_THIRD]) / whole for at in range(0, 3 * _PER_THIRD, _PER_THIRD)]
+
+
+def _chance(amounts: Sequence[float]) -> float:
+    """Standard error of a third against the whole, as a share, by the spread within thirds."""
+    mean = fsum(amounts) / len(amounts)
+    squares = []
+    for at in range(0, len(amounts), _PER_THIRD):
+        third = amounts[at : at + _PER_THIRD]
+        own = fsum(third) / len(third)
+        squares += [(amount - own) ** 2 for amount in third]
+    spread = sqrt(fsum(squares) / (len(amounts) - 3))
+    return spread * sqrt(1 / _PER_THIRD - 1 / len(amounts)) / mean
+
+
+def _drift(own: Requests, metric: Metric) -> tuple[float | None, bool]:
+    """How much the latency changed over the window as a share of its mean, by a line through the means of 20 blocks; and
+    whether that is beyond chance."""
+    import pyarrow.compute as pc
+
+    assert metric.values is not None
+    values = metric.values(own)
+    known = pc.is_valid(values)
+    latencies, times = numbers(values.filter(known)), numbers(own["sent"].filter(known))
+    if len(latencies) < _BLOCKS:
+        return None, False
+    edges = [len(latencies) * block // _BLOCKS for block in range(_BLOCKS + 1)]
+    spans = list(pairwise(edges))
+    y = [fsum(latencies[a:b]) / (b - a) for a, b in spans]
+    x = [fsum(times[a:b]) / (b - a) for a, b in spans]
+    mean_x, mean_y = fsum(x) / _BLOCKS, fsum(y) / _BLOCKS
+    spread = fsum((each - mean_x) ** 2 for each in x)
+    if not spread or not mean_y:
+        return None, False
+    slope = fsum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True)) / spread
+    rest = fsum((b - mean_y - slope * (a - mean_x)) ** 2 for a, b in zip(x, y, strict=True))
+    error = sqrt(rest / (_BLOCKS - 2) / spread)
+    return slope * (x[-1] - x[0]) / mean_y, abs(slope) > BEYOND_CHANCE * error
+
+
+def _verdict(
+    completed: int,
+    amounts: Sequence[float],
+    thirds: Sequence[float],
+    metric: Metric,
+    drift: float | None,
+    certain: bool,
+) -> tuple[SteadyVerdict, tuple[str, ...]]:
+    if completed < _FEWEST or not thirds or drift is None:
+        return "unclear", (f"{completed} requests completed in the window; {_FEWEST} are needed to tell",)
+    reasons, doubts = [], []
+    furthest = max(thirds, key=lambda share: abs(share - 1))
+    if abs(furthest - 1) > ALLOWED:
+        told = f"throughput of the window's thirds is {', '.join(f'{share:.0%}' for share in thirds)} of the mean"
+        if abs(furthest - 1) > BEYOND_CHANCE * _chance(amounts):
+            reasons.append(told)
+        else:
+            doubts.append(f"{told}, which so few requests can do by chance")
+    if abs(drift) > ALLOWED:
+        told = f"{metric.name} {'rose' if drift > 0 else 'fell'} by {abs(drift):.0%} over the window"
+        (reasons if certain else doubts).append(told if certain else f"{told}, which may be chance")
+    if reasons:
+        return "not_steady", (*reasons, *doubts)
+    return ("unclear", tuple(doubts)) if doubts else ("steady", ())
+
+
+def _latency(own: Requests, metric: Metric) -> Distribution | None:
+    import pyarrow.compute as pc
+
+    assert metric.values is not None
+    values = metric.values(own).drop_null()
+    if not len(values):
+        return None
+    return describe(values, numbers(values.take(pc.sort_indices(values))), metric.scale, metric.digits)

@@ -1,0 +1,346 @@
+"""The summary of a load test: one value per stage and one for the test, recomputed from records at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, convert, structs, to_builtins
+
+from benchwright.core import JsonObject, load_json
+from benchwright.perf._distributions import Distribution, describe, numbers
+from benchwright.perf._figures import (
+    StageRequests,
+    distributions,
+    rate_intervals,
+    reasons_for_absence,
+    stage_figures,
+)
+from benchwright.perf._metrics import METRICS, PER_REQUEST, PER_STAGE
+from benchwright.perf._notes import Note, fault_counts, repeated_share, stage_notes, token_sources
+from benchwright.perf._requests import Requests
+from benchwright.perf._slo import SloResult, judge_slo
+from benchwright.perf._steady import SteadyWindow, steady_window
+from benchwright.perf._values import LoadSettings, StageRecord
+
+MAX_ERROR_SHARE = 0.05
+"""Above it the figures are not comparable, unless the settings say otherwise."""
+
+
+class Counts(Struct, frozen=True):
+    """Measured requests of a stage."""
+
+    planned: int
+    """All that are on record, sent or not."""
+    sent: int
+    completed: int
+    failed: int
+    """Sent and not completed."""
+    not_sent: int
+    retried: int
+    """Completed after more than one attempt."""
+    faulty: int
+    """Completed, with values that cannot be."""
+    measurable: int
+    """Requests that have latencies: completed, at the first attempt, without faults."""
+
+
+class ErrorClass(Struct, frozen=True):
+    """Requests that ended in the same way."""
+
+    outcome: str
+    count: int
+    first: str
+    """The first words of the first of them."""
+
+
+class StageSummary(Struct, frozen=True, kw_only=True):
+    """All figures of one stage."""
+
+    stage: int
+    level: float | None
+    """Requests in flight, or requests per second; None: neither was limited."""
+    label: str
+    """The level in words."""
+    counts: Counts
+    figures: dict[str, float]
+    """Of the stage as a whole, by key: `request_throughput_per_s`."""
+    intervals: dict[str, tuple[float, float]]
+    """95 % intervals of figures, by key."""
+    metrics: dict[str, Distribution]
+    """Over requests, by key: `ttft_ms`."""
+    absent: dict[str, str]
+    """Figures that there are none of, with the reason."""
+    outcomes: dict[str, int]
+    errors: tuple[ErrorClass, ...]
+    faults: dict[str, int]
+    token_sources: dict[str, int]
+    slo: SloResult | None
+    steady: SteadyWindow
+    health: dict[str, Any] | None
+    """As `Health.to_json` gives it; None: the stage did not end."""
+    scores: dict[str, Distribution]
+    """Scores of replies by metric, where the test scores."""
+    notes: tuple[Note, ...]
+    stopped_by: str | None = None
+
+    def to_json(self) -> JsonObject:
+        """Every figure under its key, null where it is absent; `absent` says why."""
+        whole: JsonObject = {metric.key: self.figures.get(metric.key) for metric in PER_STAGE}
+        each: JsonObject = {
+            metric.key: self.metrics[metric.key].to_json() if metric.key in self.metrics else None
+            for metric in PER_REQUEST
+        }
+        return {
+            "stage": self.stage,
+            "level": self.level,
+            "label": self.label,
+            "stopped_by": self.stopped_by,
+            "requests": to_builtins(self.counts),
+            **whole,
+            "intervals_ci95": {key: list(ends) for key, ends in self.intervals.items()},
+            **each,
+            "absent": dict(self.absent),
+            "outcomes": dict(self.outcomes),
+            "errors": to_builtins(self.errors),
+            "faults": dict(self.faults),
+            "token_sources": dict(self.token_sources),
+            "slo": None if self.slo is None else self.slo.to_json(),
+            "steady": self.steady.to_json(),
+            "client_health": self.health,
+            "scores": {name: found.to_json() for name, found in self.scores.items()},
+            "notes": to_builtins(self.notes),
+        }
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> StageSummary:
+        """What `to_json` gave."""
+        keys = [metric.key for metric in PER_STAGE]
+        return cls(
+            stage=stored["stage"],
+            level=stored["level"],
+            label=stored["label"],
+            counts=convert(stored["requests"], Counts),
+            figures={key: stored[key] for key in keys if stored.get(key) is not None},
+            intervals={key: (ends[0], ends[1]) for key, ends in stored["intervals_ci95"].items()},
+            metrics={
+                metric.key: Distribution.from_json(stored[metric.key])
+                for metric in PER_REQUEST
+                if stored.get(metric.key) is not None
+            },
+            absent=stored["absent"],
+            outcomes=stored["outcomes"],
+            errors=convert(stored["errors"], tuple[ErrorClass, ...]),
+            faults=stored["faults"],
+            token_sources=stored["token_sources"],
+            slo=None if stored["slo"] is None else SloResult.from_json(stored["slo"]),
+            steady=SteadyWindow.from_json(stored["steady"]),
+            health=stored["client_health"],
+            scores={name: Distribution.from_json(found) for name, found in stored["scores"].items()},
+            notes=convert(stored["notes"], tuple[Note, ...]),
+            stopped_by=stored.get("stopped_by"),
+        )
+
+    def figure(self, name: str) -> float | None:
+        """A figure of the stage by name; the mean of a distribution."""
+        key = METRICS[name].key
+        found = self.metrics.get(key)
+        return self.figures.get(key) if found is None else found.mean
+
+
+class LoadSummary(Struct, frozen=True, kw_only=True):
+    """All stages of a load test."""
+
+    profile: str
+    stages: tuple[StageSummary, ...]
+    notes: tuple[Note, ...]
+    """Of all stages, each kind once; with the stages that it is of where there are several."""
+    sent: int
+    """Measured requests, over all stages."""
+    failed: int
+    comparable: bool
+    """Whether few enough requests failed, and the client was not the limit."""
+    partial: bool
+    """Whether the test ended before its plan did."""
+
+    def to_json(self) -> JsonObject:
+        """`{profile, evaluated, failed, comparable, partial, notes, stages}`."""
+        return {
+            "profile": self.profile,
+            "evaluated": self.sent,
+            "failed": self.failed,
+            "comparable": self.comparable,
+            "partial": self.partial,
+            "notes": to_builtins(self.notes),
+            "stages": [stage.to_json() for stage in self.stages],
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> LoadSummary:
+        """What `to_json` gave."""
+        return cls(
+            profile=stored["profile"],
+            stages=tuple(StageSummary.from_json(stage) for stage in stored["stages"]),
+            notes=convert(stored["notes"], tuple[Note, ...]),
+            sent=stored["evaluated"],
+            failed=stored["failed"],
+            comparable=stored["comparable"],
+            partial=stored["partial"],
+        )
+
+
+def summarise(
+    requests: Requests, settings: LoadSettings, stages: Sequence[StageRecord] = (), *, partial: bool = False
+) -> LoadSummary:
+    """The summary of recorded requests. `stages` are the records of the stages that ended; others are summed up without
+    their health. `partial`: the test ended before its plan did."""
+    ended = {stage.stage: stage for stage in stages}
+    found = tuple(
+        summarise_stage(requests, number, settings, ended.get(number))
+        for number in sorted({*requests.stages(), *ended})
+    )
+    sent, failed = (sum(getattr(stage.counts, name) for stage in found) for name in ("sent", "failed"))
+    allowed = MAX_ERROR_SHARE if settings.max_error_share is None else settings.max_error_share
+    limited = any(stage.health is not None and stage.health["verdict"] == "limit" for stage in found)
+    return LoadSummary(
+        profile=settings.profile,
+        stages=found,
+        notes=_joined_notes(found),
+        sent=sent,
+        failed=failed,
+        comparable=sent > 0 and failed <= allowed * sent and not limited,
+        partial=partial or any(stage.stopped_by in ("interrupt", "errors", "watchdog") for stage in found),
+    )
+
+
+def summarise_stage(
+    requests: Requests, number: int, settings: LoadSettings, record: StageRecord | None
+) -> StageSummary:
+    """One stage."""
+    stage = StageRequests(requests.stage(number))
+    level = record.level if record is not None else _planned_level(settings, number)
+    measured = distributions(stage)
+    figures = stage_figures(stage)
+    if (repeated := repeated_share(requests, stage.sent)) is not None:
+        figures["repeated_prompt_share"] = repeated
+    slo, why = _slo(stage, settings, figures)
+    intervals = {
+        METRICS[name].key: (METRICS[name].rounded(low), METRICS[name].rounded(high))
+        for name, (low, high) in rate_intervals(stage).items()
+    }
+    return StageSummary(
+        stage=number,
+        level=level,
+        label=level_label(settings, level),
+        counts=_counts(stage),
+        figures={METRICS[name].key: METRICS[name].rounded(value) for name, value in figures.items()},
+        intervals=intervals,
+        metrics={METRICS[name].key: found for name, found in measured.items()},
+        absent=reasons_for_absence({**figures, **measured}, why),
+        outcomes=_outcomes(stage.measured),
+        errors=_errors(stage.measured),
+        faults=fault_counts(stage),
+        token_sources=token_sources(stage),
+        slo=slo,
+        steady=steady_window(stage.sent, stage.measurable, stage.flight, stage.tokens, settings, level),
+        health=None if record is None else record.health.to_json(),
+        scores=_scores(stage),
+        notes=stage_notes(stage, settings, figures, None if record is None else record.health),
+        stopped_by=None if record is None else record.stopped_by,
+    )
+
+
+def level_label(settings: LoadSettings, level: float | None) -> str:
+    """A level in words: `8 in flight`, `12.5/s`."""
+    if level is None:
+        return settings.profile
+    return f"{level:g}/s" if settings.open_loop else f"{level:g} in flight"
+
+
+def _planned_level(settings: LoadSettings, number: int) -> float | None:
+    if settings.profile in ("throughput", "trace", "ramp"):
+        return None
+    return settings.levels[number] if number < len(settings.levels) else None
+
+
+def _slo(
+    stage: StageRequests, settings: LoadSettings, figures: dict[str, float]
+) -> tuple[SloResult | None, str | None]:
+    """The verdict on limits, with its figures added; or why there is none."""
+    if not settings.slo or not len(stage.sent):
+        return None, None
+    judged = judge_slo(settings.slo, stage.measurable, len(stage.sent))
+    if isinstance(judged, str):
+        return None, judged
+    figures["good_share"] = judged.met / judged.sent
+    if "duration" in figures:
+        figures["goodput"] = judged.met / figures["duration"]
+    return judged, None
+
+
+def _counts(stage: StageRequests) -> Counts:
+    import pyarrow.compute as pc
+
+    completed = stage.completed
+    return Counts(
+        planned=len(stage.measured),
+        sent=len(stage.sent),
+        completed=len(completed),
+        failed=len(stage.sent) - len(completed),
+        not_sent=len(stage.measured) - len(stage.sent),
+        retried=pc.greater(completed["attempts"], 1).true_count,
+        faulty=len(stage.faults) - stage.faults.null_count,
+        measurable=len(stage.measurable),
+    )
+
+
+def _outcomes(measured: Requests) -> dict[str, int]:
+    found = measured["outcome"].value_counts().to_pylist()
+    return {
+        each["values"]: each["counts"]
+        for each in sorted(found, key=lambda each: (-each["counts"], each["values"]))
+    }
+
+
+def _errors(measured: Requests) -> tuple[ErrorClass, ...]:
+    """Classes by frequency, each with the words of its first request."""
+    import pyarrow.compute as pc
+
+    found = []
+    for outcome, count in _outcomes(measured).items():
+        if outcome != "ok":
+            words = measured["error"].filter(pc.equal(measured["outcome"], outcome)).drop_null()
+            found.append(ErrorClass(outcome, count, words[0].as_py() if len(words) else ""))
+    return tuple(found)
+
+
+def _scores(stage: StageRequests) -> dict[str, Distribution]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values: dict[str, list[float]] = {}
+    for text in stage.completed["scores"].drop_null().to_pylist():
+        for name, value in load_json(text).items():
+            values.setdefault(name, []).append(float(value))
+    found = {}
+    for name, each in values.items():
+        array = pa.array(each, pa.float64())
+        found[name] = describe(array, numbers(array.take(pc.sort_indices(array))), 1.0, 6)
+    return found
+
+
+def _joined_notes(stages: Sequence[StageSummary]) -> tuple[Note, ...]:
+    """Each text once, the kinds in the order of their weight; with its level where the test has several."""
+    if len(stages) == 1:
+        return stages[0].notes
+    texts: dict[tuple[str, str], list[str]] = {}
+    for stage in stages:
+        for note in stage.notes:
+            texts.setdefault((note.kind, note.text), []).append(stage.label)
+    every = len(stages)
+    return tuple(
+        structs.replace(
+            Note(kind, text), text=text if len(labels) == every else f"{', '.join(labels)}: {text}"
+        )
+        for (kind, text), labels in texts.items()
+    )

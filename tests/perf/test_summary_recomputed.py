@@ -1,0 +1,117 @@
+"""`summary.json` follows from `requests.parquet`: other code, from the file alone, comes to the same digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import pyarrow.parquet as pq
+import pytest
+from made_records import closed_loop, failed, poisson, queue, streamed
+from recomputed import stage_of
+
+from benchwright.perf import (
+    LoadSettings,
+    RequestOutcome,
+    RequestRecord,
+    Requests,
+    read_request_file,
+    summarise,
+    write_request_file,
+)
+
+
+@dataclass(frozen=True)
+class Made:
+    records: list[RequestRecord]
+    settings: LoadSettings
+
+
+def a_sweep() -> Made:
+    """Two levels of a closed loop, streams of many lengths, warm-up, failures, a retry, and values that cannot be."""
+    random, records, clock = Random(11), [], 0.0
+    for stage, level in enumerate((4, 16)):
+        for number, sent, _ in closed_loop(300, level, lambda _: random.uniform(0.3, 0.5)):
+            at, place = clock + sent, stage * 300 + number
+            phase = "warmup" if number < 10 else "measured"
+            if number % 17 == 3:
+                records.append(
+                    failed(place, at, RequestOutcome.HTTP_5XX, stage=stage, phase=phase, error="overloaded")
+                )
+                continue
+            gaps = [random.expovariate(100) for _ in range(random.choice((0, 1, 7, 30)))]
+            fields: dict[str, object] = {"stage": stage, "phase": phase, "output_tokens": 2 * len(gaps) + 1}
+            if number % 41 == 5:
+                fields["attempts"] = 2
+            if number % 53 == 7:
+                fields["first_byte"] = at - 0.5
+            records.append(streamed(place, at, ttft=random.lognormvariate(-3, 0.4), gaps=gaps, **fields))
+        clock += 60
+    return Made(records, LoadSettings(levels=(4, 16), requests=300))
+
+
+def an_open_loop() -> Made:
+    """Poisson arrivals at eight slots, the times of the plan on record, reasoning and cached tokens too."""
+    random = Random(5)
+    arrivals = poisson(20, 1_500)
+    records = []
+    for number, (begun, done) in enumerate(queue(arrivals, 8, lambda _: random.uniform(0.2, 0.4))):
+        planned = arrivals[number]
+        sent = planned + random.expovariate(2000)
+        gaps = [(done - begun) / 20] * 15
+        records.append(
+            streamed(
+                number, sent, ttft=begun - sent + 0.05, gaps=gaps, planned=planned, cached_tokens=number % 100,
+                reasoning_tokens=3, first_answer=begun + 0.06, row=number % 40,
+            )
+        )  # fmt: skip
+    return Made(records, LoadSettings(profile="poisson", levels=(20.0,), requests=1_500))
+
+
+@pytest.mark.parametrize("made", [a_sweep(), an_open_loop()], ids=["sweep", "open"])
+def test_other_code_finds_the_same_digits_in_the_file(made: Made, tmp_path: Path) -> None:
+    shuffled = Random(3).sample(made.records, len(made.records))
+    requests = Requests.of(shuffled)
+    write_request_file(requests, tmp_path / "requests.parquet")
+    summary = summarise(requests, made.settings).to_json()
+    rows = pq.read_table(tmp_path / "requests.parquet").to_pylist()
+    stages = summary["stages"]
+    assert isinstance(stages, list)
+    for stage in stages:
+        assert isinstance(stage, dict)
+        expected = stage_of([row for row in rows if row["stage"] == stage["stage"]])
+        assert len(expected) > 30
+        for key, value in expected.items():
+            given = stage[key]
+            if isinstance(value, dict):
+                assert isinstance(given, dict)
+                assert {name: given[name] for name in value} == value, key
+            else:
+                assert given == value, key
+
+
+@pytest.mark.parametrize("made", [a_sweep(), an_open_loop()], ids=["sweep", "open"])
+def test_a_summary_of_the_file_is_the_summary_of_the_records(made: Made, tmp_path: Path) -> None:
+    requests = Requests.of(made.records)
+    write_request_file(requests, tmp_path / "requests.parquet")
+    again = summarise(read_request_file(tmp_path / "requests.parquet"), made.settings)
+    assert again == summarise(requests, made.settings)
+
+
+def test_the_file_has_each_request_with_its_metrics(tmp_path: Path) -> None:
+    made = a_sweep()
+    write_request_file(Requests.of(made.records), tmp_path / "requests.parquet")
+    rows = pq.read_table(tmp_path / "requests.parquet").to_pylist()
+    assert [row["number"] for row in rows] == list(range(600))
+    good = next(
+        row for row in rows if row["outcome"] == "ok" and row["fault"] is None and row["output_tokens"] > 1
+    )
+    assert good["ttft_ms"] == (good["first_token_s"] - good["sent_s"]) * 1000
+    assert good["tpot_ms"] == pytest.approx(
+        (good["last_content_s"] - good["first_token_s"]) / (good["output_tokens"] - 1) * 1000
+    )
+    assert {row["fault"] for row in rows} == {None, "before_sending"}
+    broken = next(row for row in rows if row["outcome"] == "http_5xx")
+    assert broken["ttft_ms"] is None
+    assert broken["error"] == "overloaded"
