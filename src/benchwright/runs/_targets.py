@@ -13,10 +13,8 @@ from benchwright.benchmarks import (
     BUILTIN_EVALUATIONS,
     BenchmarkSpec,
     builtin_definition,
-    freeze_nocode,
     is_question_file,
     load_benchmarks,
-    load_nocode,
     load_questions,
 )
 from benchwright.config import (
@@ -76,7 +74,7 @@ def built_in_by_name(
 
 def again(record: Mapping[str, Any]) -> BenchmarkSpec:
     """The benchmark of a recorded run, from its own frozen copy."""
-    return load_nocode(NoCodeBenchmark.from_json(record))
+    return _loaded(NoCodeBenchmark.from_json(record))
 
 
 def refuse_input(options: RunOptions, target: str) -> None:
@@ -100,7 +98,7 @@ def _built_in(
         model = given.pop("model", None)
         wanted, found = read_builtin(cwd, wanted.benchmark, "--input", given, {})
         run = _checked({**found, **({} if model is None else {"model": model})}, options)
-    return freeze_nocode(builtin_definition(wanted, target, folder)), run
+    return _with_texts(builtin_definition(wanted, target, folder)), run
 
 
 def _checked(values: Mapping[str, JsonValue], options: RunOptions) -> JsonObject:
@@ -127,7 +125,7 @@ def _frozen(definition: NoCodeBenchmark, config: ConfigFile) -> NoCodeBenchmark:
     if grader is not None and grader.judge_model is not None:
         judge = named_judge(grader.judge_model, config)
         definition = replace(definition, grader=replace(grader, judge=judge, judge_model=None))
-    return freeze_nocode(definition)
+    return _with_texts(definition)
 
 
 class Target(Struct, frozen=True):
@@ -190,7 +188,7 @@ def _described(
     target: str, definition: NoCodeBenchmark, defaults: Mapping[str, Any], options: RunOptions
 ) -> Target:
     refuse_questions(given_questions(options), target)
-    return Target(load_nocode(definition), target, target, defaults, nocode=definition.to_json())
+    return Target(_loaded(definition), target, target, defaults, nocode=definition.to_json())
 
 
 def _question_file(
@@ -221,3 +219,15 @@ def _reload(spec: BenchmarkSpec, written: str) -> str:
     if spec.source is not None and place.endswith(".py"):
         return f"{spec.source.resolve()}:{spec.key}"
     return written
+
+
+def _with_texts(definition: NoCodeBenchmark) -> NoCodeBenchmark:
+    from benchwright.benchmarks import freeze_nocode  # five modules that other runs do not need
+
+    return freeze_nocode(definition)
+
+
+def _loaded(definition: NoCodeBenchmark) -> BenchmarkSpec:
+    from benchwright.benchmarks import load_nocode
+
+    return load_nocode(definition)
