@@ -238,6 +238,33 @@ def test_numbers_are_not_broken_in_a_narrow_terminal(
     assert "look at one: benchwright show 2 4/0" in shown
 
 
+@benchmark(name="long names", dataset=ROWS * 100, prompt="{q}")
+def long_names(sample):  # type: ignore[no-untyped-def]
+    return {"fallback_accuracy_of_all_the_rows": sample.response == sample.target}
+
+
+@pytest.mark.parametrize(
+    ("columns", "broken", "stacked"), [(150, False, False), (120, True, False), (80, True, True)]
+)
+def test_a_long_name_is_broken_before_numbers_are(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    columns: int,
+    broken: bool,
+    stacked: bool,
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    run(long_names, endpoint=answering(12))
+    run(long_names, endpoint=answering(4))
+    assert main(["compare", "1", "2"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    (line,) = (line for line in shown if line.startswith(" fallback"))
+    assert ("fallback_accuracy_of_all_the_rows" not in line) == broken
+    assert ("[" not in line) == stacked, "value and interval share a line where there is room"
+    assert max(map(len, shown)) <= columns
+
+
 def test_the_command_fails_only_when_told_to(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(every_row, endpoint=answering(12))
     run(every_row, endpoint=answering(11))
@@ -390,6 +417,24 @@ def test_copies_share_a_test_and_metrics_that_do_not_differ_have_none(
     assert "is corrected" not in shown
     (line,) = (line for line in shown.splitlines() if line.startswith(" parsed"))
     assert line.split()[-1] == "–"
+
+
+@benchmark(name="mirrored", dataset=ROWS, prompt="{q}")
+def mirrored(sample):  # type: ignore[no-untyped-def]
+    right = sample.response == sample.target
+    level = 0.7 if right else 0.3
+    return {"correct": right, "error_rate": not right, "level": level, "distance": 1 - level}
+
+
+def test_a_metric_and_its_complement_are_one_test(here: Path) -> None:
+    run(mirrored, endpoint=answering(3))
+    run(mirrored, endpoint=answering(12))
+    found = compare(1, 2)
+    metrics = {metric.name: metric for metric in found.metrics}
+    assert found.tests == 2, "one of shares, one of levels: no more for the mirrored ones"
+    for one, other in (("correct", "error_rate"), ("level", "distance")):
+        assert metrics[one].p_adjusted == metrics[other].p_adjusted
+        assert {metrics[one].direction, metrics[other].direction} == {"up", "down"}
 
 
 def test_chance_is_a_constant_of_the_data(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchwright import compare
+from benchwright.cli import main
 from benchwright.core import NotFoundError, UsageError
 from benchwright.reports import Comparison, ComparisonOptions, compare_workflows
 from benchwright.store import StepRequest, Store, Workspace, open_store
@@ -136,3 +137,33 @@ def test_other_code_and_other_data_are_warned_of(store: Store) -> None:
     assert any("helpers.py" in text for text in warnings)
     assert any("commit c0ffee and decaf0" in text for text in warnings)
     assert compared(store, runs[0], recorded(store, {})).warnings, "a run that recorded no code is another"
+
+
+def test_versions_that_one_run_did_not_record_are_no_difference(store: Store) -> None:
+    versions = [
+        {"benchwright": "1"},
+        {"benchwright": "1", "python": "3.12.1", "orjson": "3.9"},
+        {"benchwright": "1", "python": "3.12.2", "pyarrow": "20"},
+    ]
+    runs = []
+    for each in versions:
+        lease = store.create_workflow("my_eval", input_json=b"{}", manifest={"versions": each})
+        store.finish_workflow(lease, "completed", output=b"{}")
+        runs.append(lease.run_id)
+    assert compared(store, runs[0], runs[1]).warnings == ()
+    (warning,) = compared(store, runs[1], runs[2]).warnings
+    assert "(python 3.12.1 and 3.12.2)" in warning
+
+
+def test_values_of_workflows_are_not_called_too_few(
+    store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have no interval by their nature; the difference has one where there are pairs enough."""
+    monkeypatch.chdir(store.workspace.root)
+    scores = {f"row-{n}": n / 40 for n in range(40)}
+    a, b = recorded(store, scores), recorded(store, {key: value + 0.1 for key, value in scores.items()})
+    assert main(["compare", str(a), str(b)]) == 0
+    shown = capsys.readouterr().out
+    assert "too few" not in shown
+    (line,) = (line for line in shown.splitlines() if line.startswith(" score"))
+    assert line.split()[:4] == ["score", "0.4875", "0.5875", "+0.1000"]

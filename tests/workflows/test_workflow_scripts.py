@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchwright import compare
 from benchwright.store import Store, Workspace, open_store
 from benchwright.workflows import child_environment
 from waiting import PATIENCE_S, until_delivered
@@ -89,6 +90,26 @@ def test_a_plain_script_runs_its_only_workflow_in_the_workspace_above(script: Pa
     again = run(script, "--resume", "1")
     assert (again.returncode, again.stdout) == (0, "")
     assert again.stderr == "run 1 my_eval: complete already. See: benchwright show 1\n"
+
+
+def test_a_script_is_the_same_however_it_is_started(script: Path) -> None:
+    assert run(script, "--input", "{}").returncode == 0
+    command = [sys.executable, "-m", "benchwright", "run", f"{script.name}:my_eval", "--no-server"]
+    done = subprocess.run(
+        command,
+        cwd=script.parent,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    plain, managed = (store_of(script).run(number).manifest for number in (1, 2))
+    for part in ("entry", "modules", "versions"):
+        assert plain[part] == managed[part]
+    found = compare(1, 2, workspace=script.parent)
+    assert (found.warnings, found.differs) == ((), False)
 
 
 def test_a_failing_script_prints_and_records_the_traceback(script: Path) -> None:

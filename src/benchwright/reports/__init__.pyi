@@ -69,16 +69,10 @@ from benchwright.reports.views.benchmarks import ResultView as ResultView
 from benchwright.reports.views.benchmarks import benchmark_details as benchmark_details
 from benchwright.reports.views.comparing import compare_benchmarks as compare_benchmarks
 from benchwright.reports.views.comparing_workflows import compare_workflows as compare_workflows
-from benchwright.reports.views.comparison import (
-    Comparison as Comparison,
-)
-from benchwright.reports.views.comparison import (
-    ComparisonOptions as ComparisonOptions,
-)
-from benchwright.reports.views.comparison import (
-    MetricComparison as MetricComparison,
-)
+from benchwright.reports.views.comparison import Comparison as Comparison
+from benchwright.reports.views.comparison import ComparisonOptions as ComparisonOptions
 from benchwright.reports.views.figures import headline_of as headline_of
+from benchwright.reports.views.metric_comparison import MetricComparison as MetricComparison
 from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,
 )

@@ -103,8 +103,9 @@ def _managed(asked: Asked, said: Surroundings, store: Store) -> Session:
     if run.status == "completed":
         return _complete(store, run)
     lease = store.claim_workflow(run.id, token=said.lease, force=asked.force)
-    if "entry" not in run.manifest:
-        store.update_manifest(run.id, {**run.manifest, **frozen_manifest(asked.handler)})
+    if "modules" not in run.manifest:  # whoever started this process knows its file at most
+        own = frozen_manifest(asked.handler)
+        store.update_manifest(run.id, {**own, **run.manifest, "versions": own["versions"]})
     return _session(store, lease, said.input)
 
 

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, printable
 from benchwright.reports.terminal.metric_table import MetricTable
-from benchwright.reports.views.comparison import (
-    Comparison,
-    MetricComparison,
-    Side,
-    differing,
-    field_differences,
-)
+from benchwright.reports.views.comparison import Comparison, Side, field_differences
+from benchwright.reports.views.metric_comparison import MetricComparison, differing
 from benchwright.reports.views.text import duration, plural
 
 if TYPE_CHECKING:

@@ -1,4 +1,5 @@
-"""The metrics of a comparison as a table: one line each where they fit, else intervals below their numbers."""
+"""The metrics of a comparison as a table: one line each where they fit, else with names on several lines, else with
+intervals below their numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchwright.core import printable
-from benchwright.reports.views.comparison import Comparison, MetricComparison, MetricSide, differing
+from benchwright.reports.views.comparison import Comparison
+from benchwright.reports.views.metric_comparison import MetricComparison, MetricSide, differing
 from benchwright.stats import PairedResult
 
 if TYPE_CHECKING:
@@ -26,12 +28,16 @@ class MetricTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.measure import Measurement
 
-        table = _table(self._comparison, narrow=False)
-        wide = Measurement.get(console, options.update(max_width=10_000), table).maximum
-        yield table if wide <= options.max_width else _table(self._comparison, narrow=True)
+        for short, narrow in ((False, False), (True, False), (True, True)):
+            table = _table(self._comparison, short=short, narrow=narrow)
+            wide = Measurement.get(console, options.update(max_width=10_000), table).maximum
+            if wide <= options.max_width:
+                break
+        yield table
 
 
-def _table(comparison: Comparison, *, narrow: bool) -> Table:
+def _table(comparison: Comparison, *, short: bool, narrow: bool) -> Table:
+    """`short` breaks names and shortens p; `narrow` puts intervals below their numbers."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -55,19 +61,19 @@ def _table(comparison: Comparison, *, narrow: bool) -> Table:
         if paired is not None:
             counts = f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}"
         table.add_row(
-            Text(_broken(name) if narrow else name),
+            Text(_broken(name) if short else name),
             _value(metric.run_a, break_),
             _value(metric.run_b, break_),
             Text(_difference(metric, break_) if comparison.both or comparison.noun == "step" else "–", style),
             counts,
-            _p_value(paired, metric.p_adjusted, narrow=narrow),
+            _p_value(paired, metric.p_adjusted, short=short),
         )
         if metric.failures_as_wrong is not None:
-            _add_failures(table, metric, break_, narrow=narrow)
+            _add_failures(table, metric, break_, short=short)
     return table
 
 
-def _add_failures(table: Table, metric: MetricComparison, break_: str, *, narrow: bool) -> None:
+def _add_failures(table: Table, metric: MetricComparison, break_: str, *, short: bool) -> None:
     """The same metric with failed samples as wrong: leaving them out flatters a run that fails on hard rows."""
     from rich.text import Text
 
@@ -76,29 +82,29 @@ def _add_failures(table: Table, metric: MetricComparison, break_: str, *, narrow
     sides = (metric.run_a, metric.run_b)
     known = [None if side is None else side.failures_as_wrong for side in sides]
     table.add_row(
-        Text("failures\nas wrong" if narrow else "  failures as wrong", "dim"),
+        Text("failures\nas wrong" if short else "  failures as wrong", "dim"),
         *("–" if value is None else short_number(value) for value in known),
         _paired_difference(paired, break_),
         f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}",
-        _p_value(paired, metric.p_adjusted_failures_as_wrong, narrow=narrow),
+        _p_value(paired, metric.p_adjusted_failures_as_wrong, short=short),
     )
 
 
-def _p_value(paired: PairedResult | None, corrected: float | None, *, narrow: bool) -> str:
+def _p_value(paired: PairedResult | None, corrected: float | None, *, short: bool) -> str:
     """The corrected p-value; of a time, which is not corrected, its own; none where no pair differs."""
     if paired is None or not differing(paired):
         return "–"
-    return _short_p(paired.p_value if corrected is None else corrected, narrow=narrow)
+    return _short_p(paired.p_value if corrected is None else corrected, short=short)
 
 
-def _short_p(value: float, *, narrow: bool) -> str:
-    """Exact where there is room; a narrow table needs it for the names of the metrics.
+def _short_p(value: float, *, short: bool) -> str:
+    """Exact where there is room; a table that is short of room needs it for the names of the metrics.
 
-    >>> _short_p(2.38e-07, narrow=True), _short_p(0.0496, narrow=True), _short_p(2.38e-07, narrow=False)
+    >>> _short_p(2.38e-07, short=True), _short_p(0.0496, short=True), _short_p(2.38e-07, short=False)
     ('<0.001', '0.0496', '2.38e-07')
     """
     text = f"{value:.3g}"
-    if not narrow or len(text) <= len("0.0496"):
+    if not short or len(text) <= len("0.0496"):
         return text
     return "<0.001" if value < 0.001 else f"{value:.4f}"
 

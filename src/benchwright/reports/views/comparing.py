@@ -15,18 +15,15 @@ from benchwright.core import (
     lower_is_better,
 )
 from benchwright.reports.views.benchmarks import benchmark_view
-from benchwright.reports.views.comparison import (
-    Comparison,
-    ComparisonOptions,
+from benchwright.reports.views.comparison import Comparison, ComparisonOptions, Side, title_of
+from benchwright.reports.views.figures import no_interval
+from benchwright.reports.views.metric_comparison import (
     MetricComparison,
     MetricSide,
-    Side,
     adjusted,
     direction_of,
     requested_metrics,
-    title_of,
 )
-from benchwright.reports.views.figures import no_interval
 from benchwright.reports.views.pairing import PairedSamples, Scored, paired_samples, pairs_of
 from benchwright.reports.views.settings import endpoint_of, sent_settings, table_of
 from benchwright.reports.views.text import plural

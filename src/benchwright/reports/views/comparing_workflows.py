@@ -9,16 +9,18 @@ from benchwright.reports.views.comparison import (
     ChangedSample,
     Comparison,
     ComparisonOptions,
-    MetricComparison,
-    MetricSide,
     Side,
     StepPair,
+    field_differences,
+    title_of,
+)
+from benchwright.reports.views.metric_comparison import (
+    MetricComparison,
+    MetricSide,
     adjusted,
     direction_of,
-    field_differences,
     question_of,
     requested_metrics,
-    title_of,
 )
 from benchwright.reports.views.settings import table_of
 from benchwright.reports.views.workflows import StepView, step_views, workflow_view
@@ -126,7 +128,7 @@ def _paired_values(
 
 
 def _metric_side(totals: MetricTotals | None) -> MetricSide | None:
-    return None if totals is None else MetricSide(totals.mean, totals.count, None, None)
+    return None if totals is None else MetricSide(totals.mean, totals.count, None, None, no_interval="–")
 
 
 def _sides_of(a: JsonValue, b: JsonValue) -> JsonObject:
@@ -169,10 +171,12 @@ def _other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
 
 
 def _other_versions(a: RunRecord, b: RunRecord) -> Iterator[str]:
+    """Packages of which both runs recorded a version, and not the same. One that a run had not loaded when it began is
+    unknown there, which is no difference."""
     before, after = table_of(a.manifest.get("versions")), table_of(b.manifest.get("versions"))
-    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    changed = [name for name in before if name in after and before[name] != after[name]]
     if changed:
-        told = ", ".join(f"{name} {before.get(name) or '–'} and {after.get(name) or '–'}" for name in changed)
+        told = ", ".join(f"{name} {before[name]} and {after[name]}" for name in changed)
         yield f"had different versions of packages ({told})"
 
 

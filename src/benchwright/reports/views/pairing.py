@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec import field as struct_field
 
 from benchwright.core import JsonValue, SampleRecord, decode_score, is_share
-from benchwright.reports.views.comparison import ChangedSample, Presence, StepPair, question_of
+from benchwright.reports.views.comparison import ChangedSample, Presence, StepPair
+from benchwright.reports.views.metric_comparison import question_of
 from benchwright.stats import PairedResult, compare_pairs
 
 

@@ -1,0 +1,217 @@
+"""One metric in two runs: its values, the samples that both measured, and the corrected test of their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from typing import Literal, TypeAlias
+
+from benchwright.core import JsonObject, NotFoundError, suggest
+from benchwright.stats import PairedResult
+
+Direction: TypeAlias = Literal["up", "down", "same", "mixed"]
+"""Where a metric went from the first run to the second."""
+
+Test: TypeAlias = tuple[str, bytes]
+"""One test of a comparison, which several metrics may share: its kind, and what stands for the differences it saw."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSide:
+    """One metric of one run, over all its samples."""
+
+    value: float
+    """Mean over the samples that have it."""
+    count: int
+    """Values in it."""
+    ci_low: float | None
+    """Lower end of its 95 % interval."""
+    ci_high: float | None
+    """Upper end."""
+    failures_as_wrong: float | None = None
+    """Mean with every failed sample counted as 0; None where that says nothing."""
+    too_few: bool = False
+    """Whether the rows are too few to rely on the interval."""
+    no_interval: str = "too few"
+    """What tables show where there is no interval; `–`: the metric needs none."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """One metric in both runs."""
+
+    name: str
+    """The metric."""
+    run_a: MetricSide | None
+    """In the first run; None where it has none."""
+    run_b: MetricSide | None
+    """In the second."""
+    paired: PairedResult | None
+    """The samples that both measured, tested as pairs; None where there are none."""
+    same: bool
+    """Whether no paired sample differs by more than the tolerance, and both runs have the metric."""
+    direction: Direction
+    """Where it went."""
+    noise: bool
+    """Whether it is a time, which differs from run to run; left out of `differs` unless requested."""
+    lower_is_better: bool = False
+    """Whether a smaller value is the better one."""
+    p_adjusted: float | None = None
+    """The p-value, corrected by Holm's rule for the number of tests; None where no pair differs, and for times."""
+    failures_as_wrong: PairedResult | None = None
+    """The same test with every failed sample counted as 0; None where no paired sample failed."""
+    p_adjusted_failures_as_wrong: float | None = None
+    """The p-value of that test, corrected for the number of such tests."""
+    question: bytes = b""
+    """Stands for the paired differences, as `question_of` gives it: metrics that have the same are tested once."""
+    question_failures_as_wrong: bytes = b""
+    """Of the pairs with failed samples as 0."""
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected test tells the runs apart at 5 %."""
+        return self.p_adjusted is not None and self.p_adjusted < 0.05
+
+    @property
+    def worse(self) -> bool:
+        """Whether the second run is worse, by chance or not."""
+        return self.direction == ("up" if self.lower_is_better else "down")
+
+    @property
+    def test(self) -> Test | None:
+        """The test that the metric stands for; None where no pair differs, and for times."""
+        return None if self.noise else _test(self.name, self.paired, self.question)
+
+    @property
+    def test_failures_as_wrong(self) -> Test | None:
+        """The same with failed samples as 0."""
+        return (
+            None if self.noise else _test(self.name, self.failures_as_wrong, self.question_failures_as_wrong)
+        )
+
+    def to_json(self) -> JsonObject:
+        """As `--json` prints it."""
+        a, b = self.run_a, self.run_b
+        delta = None if a is None or b is None else b.value - a.value
+        return {
+            "name": self.name,
+            "run_a": [] if a is None else [a.value],
+            "run_b": [] if b is None else [b.value],
+            "same": self.same,
+            "deltas": [delta],
+            "direction": self.direction,
+            "noise": self.noise,
+            "interval_a": None if a is None else [a.ci_low, a.ci_high],
+            "interval_b": None if b is None else [b.ci_low, b.ci_high],
+            "too_few": any(side is not None and side.too_few for side in (a, b, self.paired)),
+            "count_a": None if a is None else a.count,
+            "count_b": None if b is None else b.count,
+            "paired": _paired_json(self.paired),
+            "p_adjusted": self.p_adjusted,
+            "significant": self.significant,
+            "lower_is_better": self.lower_is_better,
+            "failures_as_wrong_a": None if a is None else a.failures_as_wrong,
+            "failures_as_wrong_b": None if b is None else b.failures_as_wrong,
+            "paired_failures_as_wrong": _paired_json(self.failures_as_wrong),
+            "p_adjusted_failures_as_wrong": self.p_adjusted_failures_as_wrong,
+        }
+
+
+def _paired_json(paired: PairedResult | None) -> JsonObject | None:
+    """The pairs of a metric; without a p-value where no pair differs, because nothing was tested."""
+    if paired is None:
+        return None
+    return {**asdict(paired), "p_value": paired.p_value if differing(paired) else None}
+
+
+def differing(paired: PairedResult) -> int:
+    """Pairs whose sides are not equal."""
+    return paired.wins + paired.losses
+
+
+def _test(name: str, paired: PairedResult | None, question: bytes) -> Test | None:
+    if paired is None or not differing(paired):
+        return None
+    return paired.test, question or name.encode()
+
+
+def question_of(pairs: Iterable[tuple[object, float, float]]) -> bytes:
+    """Stands for paired differences: equal for metrics that differ by the same amount in the same pairs, and for
+    mirrored ones, such as a share of right answers and that of wrong ones: both ask one question.
+
+    Each pair is its row or step and both values.
+
+    >>> question_of([(0, 0, 1), (1, 1, 1)]) == question_of([(0, 2, 3), (1, 0, 0)])
+    True
+    >>> question_of([(0, 0, 1), (1, 1, 0)]) == question_of([(0, 1, 0), (1, 0, 1)])
+    True
+    >>> question_of([(0, 0, 1), (1, 1, 1)]) == question_of([(0, 1, 1), (1, 0, 1)])
+    False
+    """
+    digest = blake2b(digest_size=16)
+    sign = 0.0
+    for key, a, b in pairs:
+        difference = round(
+            float(b) - float(a), 12
+        )  # 0.7 - 0.3 and (1 - 0.3) - (1 - 0.7) differ in their last bit
+        if not sign and difference:
+            sign = 1.0 if difference > 0 else -1.0
+        digest.update(f"{key}\0{difference * sign + 0.0}\0".encode())
+    return digest.digest()
+
+
+def requested_metrics(names: Sequence[str], only: str | None) -> list[str]:
+    """The metrics of both runs, each once; or the one that was requested. NotFoundError where neither run has it."""
+    known = list(dict.fromkeys(names))
+    if only is None:
+        return known
+    if only not in known:
+        there = ", ".join(known) or "none"
+        raise NotFoundError(f"neither run has a metric {only!r}.{suggest(only, known)} They have: {there}")
+    return [only]
+
+
+def adjusted(metrics: Iterable[MetricComparison]) -> list[MetricComparison]:
+    """The metrics with p-values corrected by Holm's rule: of many tests, some find a difference by chance.
+
+    Metrics with the same or mirrored paired differences ask one question, so they share one test. Metrics without a differing pair
+    and times are no part of it. Counting failures as wrong asks each question a second time: these tests are corrected
+    among themselves.
+    """
+    found = list(metrics)
+    plain = _by_holm((metric.test, metric.paired) for metric in found)
+    wrong = _by_holm((metric.test_failures_as_wrong, metric.failures_as_wrong) for metric in found)
+    return [
+        replace(
+            metric,
+            p_adjusted=plain.get(metric.test),
+            p_adjusted_failures_as_wrong=wrong.get(metric.test_failures_as_wrong),
+        )
+        for metric in found
+    ]
+
+
+def _by_holm(tests: Iterable[tuple[Test | None, PairedResult | None]]) -> dict[Test | None, float]:
+    p_values: dict[Test, float] = {}
+    for test, paired in tests:
+        if test is not None and paired is not None:  # mirrored differences may give another last bit
+            p_values[test] = max(paired.p_value, p_values.get(test, 0.0))
+    corrected: dict[Test | None, float] = {}
+    largest = 0.0
+    for rank, test in enumerate(sorted(p_values, key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, p_values[test] * (len(p_values) - rank)))
+        corrected[test] = largest
+    return corrected
+
+
+def direction_of(
+    a: float | None, b: float | None, paired: PairedResult | None, tolerance: float
+) -> Direction:
+    """Where a metric went: by the samples that both runs have, where there are some."""
+    if a is None or b is None:
+        return "mixed"
+    difference = b - a if paired is None else paired.difference
+    if abs(difference) <= max(tolerance, 1e-12):  # sums of equal values may differ in their last bit
+        return "same"
+    return "up" if difference > 0 else "down"
