@@ -26,6 +26,11 @@ class FakeClock:
         """How long each sleep was."""
         self._timers: list[FakeTimer] = []
 
+    @property
+    def waits(self) -> bool:
+        """Whether something is to happen later."""
+        return any(not timer.cancelled for timer in self._timers)
+
     def now(self) -> float:
         self.looks += 1
         self.time += self.tick

@@ -60,7 +60,8 @@ def outcome(collected: StreamedReply, batches: list[list[bytes]]) -> Any:
     except BadEventError as error:
         return str(error)
     return (
-        collected.as_json(), collected.events, collected.content, collected.done, collected.error, collected.lacks,
+        collected.as_json(), collected.events, collected.tokens, collected.texts, collected.text_at, collected.thought,
+        collected.acted, collected.answer, collected.given, collected.done, collected.error, collected.lacks,
         collected.complete,
     )  # fmt: skip
 
@@ -90,7 +91,7 @@ def test_alike_events_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None
     collected.add_all(
         [orjson.dumps({"choices": [{"delta": {"content": f"{number},"}}]}) for number in range(50)]
     )
-    assert collected.content == 50
+    assert collected.tokens == list(range(50))
     assert len(read) == 1
     choices: Any = collected.as_json()["choices"]
     assert choices[0]["message"]["content"] == "".join(f"{number}," for number in range(50))

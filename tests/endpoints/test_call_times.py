@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
+import socket
 from typing import Any
 
 import pytest
@@ -291,6 +293,29 @@ async def test_the_clock_drives_time_outs(stream: bool) -> None:
     assert reply.failure.kind == "timeout"
     assert reply.times == CallTimes(planned=1000.0, sent=1000.0, failed=1121.0)
     assert reply.latency_s == 121.0
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@in_loop
+async def test_the_clock_drives_connecting(stream: bool) -> None:
+    with contextlib.ExitStack() as stack:
+        full = stack.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)  # and nobody accepts: once the queue is full, further connections get no answer
+        for _ in range(8):
+            other = stack.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        clock = FakeClock()
+        url = f"http://127.0.0.1:{full.getsockname()[1]}/v1"
+        task = asyncio.ensure_future(timed(url, clock, chat(stream=stream)))
+        await until_in_loop(lambda: clock.waits)
+        clock.advance_to(clock.time + 15)
+        reply = await task
+    assert reply.failure is not None
+    assert (reply.failure.kind, reply.times.sent) == ("timeout", None)
+    assert "no connection" in reply.failure.message
+    assert reply.latency_s == 15.0
 
 
 @in_loop

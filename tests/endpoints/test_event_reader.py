@@ -11,8 +11,10 @@ from benchwright.endpoints._sse import EventTooLargeError, SseReader
 
 def read(pieces: list[bytes], limit: int = 10_000) -> list[bytes]:
     reader = SseReader(limit)
-    found = [data for piece in pieces for data in reader.feed(piece)]
-    return [*found, *reader.finish()]
+    found = [data for piece in pieces for data in reader.feed(piece)] + reader.finish()
+    if reader.too_large is not None:
+        raise reader.too_large
+    return found
 
 
 def test_limit_counts_one_event() -> None:

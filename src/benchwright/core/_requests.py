@@ -116,8 +116,13 @@ class CallTimes(NamedTuple):
     """When the request was handed to the socket."""
     first_byte: float | None = None
     """When the first byte of the reply arrived, its head included."""
+    first_event: float | None = None
+    """When the first event arrived, whatever it held; streams only."""
     first_token: float | None = None
-    """When the first event with text, reasoning or a tool call arrived; streams only."""
+    """When the first event with text, reasoning, a refusal or a tool call arrived; streams only."""
+    first_answer: float | None = None
+    """When the first of these that was not reasoning arrived. Text between `<think>` tags is reasoning; when the text after
+    them came is known where `arrivals` are."""
     last_byte: float | None = None
     """When the last byte arrived; of a stream, that of the event which ended it."""
     arrivals: tuple[float, ...] = ()
@@ -133,7 +138,7 @@ class CallTimes(NamedTuple):
     @property
     def latency_s(self) -> float:
         """From sending to the last byte, or to the failure."""
-        planned, sent, _, _, end, _, failed = self
+        planned, sent, _, _, _, _, end, _, failed = self
         if failed is not None:
             end = failed
         start = planned if sent is None else sent

@@ -155,7 +155,9 @@ class DemoEndpoint:
         if streamed and self._policy.arrivals:
             arrivals = tuple(min(last, first + itl_s * i) for i in range(choice.tokens))
         token = first if streamed and choice.tokens else None
-        return CallTimes(sent if planned is None else planned, sent, first, token, last, arrivals)
+        event = first if streamed else None
+        planned = sent if planned is None else planned
+        return CallTimes(planned, sent, first, event, token, token, last, arrivals)
 
 
 def _status(choice: DemoChoice) -> ReplyStatus:

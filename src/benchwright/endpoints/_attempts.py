@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from benchwright.core import (
@@ -22,7 +22,8 @@ from benchwright.endpoints._refused_settings import cut_at
 from benchwright.endpoints._replies import BadReply, read_reply, served_as
 from benchwright.endpoints._retry import Trouble, again_of, kind_of_status, retry_after_s, too_long
 from benchwright.endpoints._settings import EndpointSettings
-from benchwright.endpoints._sse import EventTooLargeError, SseReader
+from benchwright.endpoints._sse import EventTooLargeError
+from benchwright.endpoints._stream_reader import StreamReader
 from benchwright.endpoints._transport import Headers, HttpStream, Stamps, Transport, TransportFailure
 from benchwright.endpoints._wires.wire import (
     BadEventError,
@@ -101,26 +102,16 @@ class Attempter:
     async def _read_stream(
         self, stream: HttpStream, request: ModelRequest, stamps: Stamps
     ) -> ModelReply | Trouble:
-        events, collected = SseReader(self._settings.max_event_bytes), self._wire.collector(request)
-        unread: list[bytes] = []  # until the first event: a server may answer with plain JSON instead
+        collected = self._wire.collector(request)
+        reader = StreamReader(collected, stamps, self._settings.max_event_bytes)
         broken, ended = None, False
-        stamps.last_byte = stamps.first_byte  # of the head, if no more comes
         try:
             async for batch in stream:
-                for piece, at in _together(batch, stamps):
-                    stamps.last_byte = at
-                    if not collected.events:
-                        unread.append(piece)
-                    _take(events.feed(piece), collected, stamps, at)
-                    if collected.done or collected.error:
-                        break
-                else:
-                    continue
-                break
+                if reader.take(batch):
+                    break
             else:
                 ended = True
-                _take(events.finish(), collected, stamps, stamps.last_byte or 0.0)
-                collected.body_ended()
+                reader.finish()
         except TransportFailure as failure:
             broken = failure
         except EventTooLargeError as error:
@@ -133,13 +124,15 @@ class Attempter:
         if broken is not None and not collected.complete:
             return self._of_failure(broken)
         if not collected.events and not collected.done:
-            return self._read(b"".join(unread), request, stamps, stream.headers)
+            return self._read(b"".join(reader.unread), request, stamps, stream.headers)
         if collected.events and collected.lacks:
             return self._of_bad_reply(
                 BadReply(f"status 200, but no event of the stream has {collected.lacks}")
             )
         if not collected.complete:
             return self._of_failure(_cut(collected))
+        if "echo" not in request.body:  # which is text as it is
+            reader.correct_answer()
         whole = collected.as_json()
         if isinstance(whole, BadReply):
             return self._of_bad_reply(whole)
@@ -240,28 +233,6 @@ class Attempter:
         if 300 <= status < 400:
             return f". It redirects to {headers.get('location')}; give that as {names.url}"
         return ""
-
-
-def _together(batch: list[tuple[bytes, float]], stamps: Stamps) -> Iterator[tuple[bytes, float]]:
-    """The pieces of a batch; after the first token as one, unless somebody wants to know when each came."""
-    for number, (piece, at) in enumerate(batch):
-        if stamps.first_token is not None and stamps.arrivals is None:
-            yield b"".join([later for later, _ in batch[number:]]), batch[-1][1]
-            return
-        yield piece, at
-
-
-def _take(events: Iterable[bytes], collected: Collector, stamps: Stamps, at: float) -> None:
-    """Put events together that arrived at one time. Only those with content are stamped."""
-    before = collected.content
-    try:
-        collected.add_all(events)
-    finally:
-        got = collected.content - before
-        if got and stamps.first_token is None:
-            stamps.first_token = at
-        if got and stamps.arrivals is not None:
-            stamps.arrivals += [at] * got
 
 
 def _cut(collected: Collector) -> TransportFailure:

@@ -183,11 +183,16 @@ class _Pool:
         """A new connection."""
         peer = f"{self._host}:{self._port}"
         limit_s = min(timeout_s, _CONNECT_TIMEOUT_S)
+        clock = self._clock
         try:
-            async with asyncio.timeout(limit_s):
-                _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: Connection(self, peer, self._clock), self._host, self._port
-                )
+            async with asyncio.timeout(None) as limit:
+                timer = clock.call_at(clock.now() + limit_s, lambda: limit.reschedule(0.0))
+                try:
+                    _, connection = await asyncio.get_running_loop().create_connection(
+                        lambda: Connection(self, peer, clock), self._host, self._port
+                    )
+                finally:
+                    timer.cancel()
         except TimeoutError:
             raise TransportFailure("timeout", f"no connection to {peer} within {limit_s:g} s") from None
         except OSError as error:

@@ -46,3 +46,17 @@ def split_reasoning(text: str) -> SplitText:
         # A second thought began and never ended.
         return SplitText("", f"{thought}\n{answer[len(_OPEN) :].strip()}".strip(), True)
     return SplitText(answer, thought, False)
+
+
+def answer_start(text: str) -> int | None:
+    """Where the answer begins in a text that `split_reasoning` cuts; None if there is none.
+
+    >>> answer_start("42"), answer_start("<think>6·7</think>\\n\\n42"), answer_start("<think>let me see")
+    (0, 20, None)
+    """
+    answer, reasoning, unclosed = split_reasoning(text)
+    if unclosed:
+        return None
+    if not reasoning and _CLOSE not in text:
+        return 0
+    return len(text.rstrip()) - len(answer) if answer else None

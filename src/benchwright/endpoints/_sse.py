@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 
 class EventTooLargeError(ValueError):
     """An event beyond the limit: memory is finite, and no event of an answer is that long."""
@@ -17,34 +15,51 @@ class SseReader:
     split over two pieces stays whole.
 
     >>> reader = SseReader()
-    >>> list(reader.feed(b': hi\\n\\ndata:{"a"')), list(reader.feed(b':1}\\r\\n\\r\\n'))
+    >>> reader.feed(b': hi\\n\\ndata:{"a"'), reader.feed(b':1}\\r\\n\\r\\n')
     ([], [b'{"a":1}'])
     """
 
-    __slots__ = ("_data", "_limit", "_pieces", "_size")
+    __slots__ = ("_data", "_limit", "_pieces", "_size", "too_large")
 
     def __init__(self, limit: int = 16 * 1024 * 1024) -> None:
         self._limit = limit
         self._pieces: list[bytes] = []  # of a line that has not ended; joined once, however many they are
         self._data: list[bytes] = []
         self._size = 0
+        self.too_large: EventTooLargeError | None = None
+        """Set once an event was beyond the limit. What comes before it is given; nothing after it is read."""
 
-    def feed(self, piece: bytes) -> Iterable[bytes]:
-        """Data of each event that `piece` completes. Raises EventTooLargeError."""
-        if piece[:6] == b"data: " and piece[-2:] == b"\n\n" and not self._pieces and not self._data:
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Data of each event that `piece` completes."""
+        size = len(piece)
+        if (
+            piece[:6] == b"data: "
+            and piece[-2:] == b"\n\n"
+            and size <= self._limit
+            and not (self._pieces or self._data or b"\r" in piece)
+        ):
             # The usual case: whole events of one line each. Taken apart at once.
+            if piece.find(b"\n") == size - 2:
+                return [piece[6:-2]]
             events = piece[6:-2].split(b"\n\ndata: ")
-            if piece.count(b"\n") == 2 * len(events) and b"\r" not in piece and len(piece) <= self._limit:
+            if piece.count(b"\n") == 2 * len(events):
                 return events
         return self._feed_lines(piece)
 
-    def _feed_lines(self, piece: bytes) -> Iterator[bytes]:
+    def finish(self) -> list[bytes]:
+        """The stream is over: an event whose closing empty line is missing still counts."""
+        return self._feed_lines(b"\n\n") if self._pieces or self._data else []
+
+    def _feed_lines(self, piece: bytes) -> list[bytes]:
+        found: list[bytes] = []
+        if self.too_large is not None:
+            return found
         if self._pieces or b"\n" not in piece:
             self._pieces.append(piece)
             self._size += len(piece)
             if b"\n" not in piece:
-                self._check_size()
-                return
+                self._check(self._size)
+                return found
             piece = b"".join(self._pieces)
             self._pieces.clear()
         lines = piece.split(b"\n")
@@ -59,23 +74,18 @@ class SseReader:
             elif data:
                 event = data[0] if len(data) == 1 else b"\n".join(data)
                 data.clear()
-                if len(event) > self._limit:
-                    raise self._too_large()
-                yield event
+                if not self._check(len(event)):
+                    return found
+                found.append(event)
         self._size = 0
         if rest:
             self._pieces.append(rest)
         if rest or data:  # an event that has not ended
             self._size = len(rest) + sum(map(len, data))
-            self._check_size()
+            self._check(self._size)
+        return found
 
-    def finish(self) -> Iterator[bytes]:
-        """The stream is over: an event whose closing empty line is missing still counts."""
-        yield from self._feed_lines(b"\n\n")
-
-    def _check_size(self) -> None:
-        if self._size > self._limit:
-            raise self._too_large()
-
-    def _too_large(self) -> EventTooLargeError:
-        return EventTooLargeError(f"an event of the stream is larger than {self._limit} bytes")
+    def _check(self, size: int) -> bool:
+        if size > self._limit:
+            self.too_large = EventTooLargeError(f"an event of the stream is larger than {self._limit} bytes")
+        return size <= self._limit

@@ -30,7 +30,9 @@ class Stamps:
     __slots__ = (
         "arrivals",
         "attempts",
+        "first_answer",
         "first_byte",
+        "first_event",
         "first_token",
         "last_byte",
         "planned",
@@ -46,14 +48,17 @@ class Stamps:
         self.planned: float | None = None
         self.sent: float | None = None
         self.first_byte: float | None = None
+        self.first_event: float | None = None
         self.first_token: float | None = None
+        self.first_answer: float | None = None
         self.last_byte: float | None = None
         self.arrivals: list[float] | None = None  # none: nobody wants them
 
     def again(self) -> None:
         """Another attempt begins."""
         self.attempts += 1
-        self.planned = self.sent = self.first_byte = self.first_token = self.last_byte = None
+        self.planned = self.sent = self.first_byte = self.last_byte = None
+        self.first_event = self.first_token = self.first_answer = None
         if self.arrivals:
             self.arrivals = []
 
@@ -64,7 +69,9 @@ class Stamps:
             self.planned,
             self.sent,
             self.first_byte,
+            self.first_event,
             self.first_token,
+            self.first_answer,
             self.last_byte,
             tuple(arrivals) if arrivals else (),
             failed,

@@ -72,9 +72,10 @@ class MindieCollector(TextCollector):
         """The only sign there may be, but for single tokens, which a whole text follows."""
         self._ended = self._ended or (self.events > 0 and not self._tokens_only)
 
-    def _take(self, event: dict[str, Any]) -> bool:
+    def _take(self, event: dict[str, Any]) -> str | None:
         piece, whole = self._token(event), self._text(event, "generated_text")
-        got = bool(piece or (whole and whole != (self._whole or "".join(self._pieces))))  # or nothing new
+        known = self._whole or "".join(self._pieces)
+        new = piece or (whole[len(known) :] or whole if whole and whole != known else None)
         if whole is not None:
             if not whole.startswith(self._whole.rstrip(_UNDECODED)):
                 raise BadEventError(
@@ -93,7 +94,7 @@ class MindieCollector(TextCollector):
         if details.finish_reason is not None:
             self._details = details
             self._ended = True
-        return got
+        return new
 
 
 WIRE: type[Wire] = MindieWire

@@ -6,11 +6,8 @@ same bytes before and after that piece are read by the piece alone, at a fifth o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from benchwright.core import (
     ROUTE_PATHS,
@@ -25,27 +22,13 @@ from benchwright.core import (
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply, is_content, kind_of
 from benchwright.endpoints._transport import Headers
+from benchwright.endpoints._wires.alike import Shape, Shapes, shape_of
 from benchwright.endpoints._wires.wire import BadEventError, EventCollector, RouteUrls, Urls, Wire, read_event
 
 DONE = b"[DONE]"
 """The data of the last event."""
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _MOST_SHAPES = 4  # that are learned in vain: servers whose events all differ are read one by one
-
-
-class Shape(NamedTuple):
-    """The bytes around the text of an event that holds nothing else of interest."""
-
-    head: bytes
-    """Up to the opening quote."""
-    tail: bytes
-    """From after the closing quote."""
-    name: str
-    """Where the text belongs."""
-
-
-_NO_SHAPE = Shape(b"\n", b"", "")  # which no event has
 
 
 class OpenAiWire:
@@ -56,6 +39,7 @@ class OpenAiWire:
 
     def __init__(self) -> None:
         self._sends_stream_options = True  # until the server objects
+        self._shapes = Shapes()
 
     def urls(self, address: Address, model: str) -> Urls:
         """Below the base path."""
@@ -77,7 +61,7 @@ class OpenAiWire:
 
     def collector(self, request: ModelRequest) -> StreamedReply:
         """For one stream."""
-        return StreamedReply(request.route)
+        return StreamedReply(request.route, self._shapes)
 
     def translate(
         self, data: JsonValue, request: ModelRequest, headers: Headers | None
@@ -98,21 +82,21 @@ class StreamedReply(EventCollector):
     """Implements `Collector`: the JSON that a whole reply would have been."""
 
     __slots__ = (
-        "_calls", "_content", "_from", "_learned", "_reasoning", "_refusal", "_route", "_shape", "_texts", "_usage",
+        "_calls", "_from", "_guesses", "_learned", "_reasoning", "_refusal", "_route", "_shape", "_shapes", "_usage",
         "finish_reason",
     )  # fmt: skip
 
-    def __init__(self, route: Route) -> None:
+    def __init__(self, route: Route, shapes: Shapes | None = None) -> None:
         super().__init__("choices")
         self._route = route
-        self._content: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
         self._calls: dict[int, dict[str, Any]] = {}
         self._usage: JsonValue = None
         self._from: JsonObject = {}  # who answers, as the first event says
+        self._shapes = shapes or Shapes()
         self._shape: Shape | None = None
-        self._texts: list[str] = []  # where the text of events of that shape goes
+        self._guesses: list[Shape] = []
         self._learned = 0
         self.finish_reason: str | None = None
 
@@ -122,41 +106,57 @@ class StreamedReply(EventCollector):
         break an answer off, and some never send it."""
         return self.finish_reason is not None
 
-    def add_all(self, events: Iterable[bytes]) -> None:
+    def add_all(self, events: list[bytes]) -> None:
         """Take in events that came together, those that look alike at once."""
-        alike: list[bytes] = []
-        head, tail, _ = self._shape or _NO_SHAPE
-        for data in events:
-            if data.startswith(head) and data.endswith(tail):
-                alike.append(data)
-                continue
+        at, count = 0, len(events)
+        while at < count:
+            data = events[at]
+            shape = self._shape
+            if shape is None or not shape.fits(data):
+                shape = next((guess for guess in self._guesses if guess.fits(data)), None)
+            alike = self._add_alike(shape, events, at) if shape is not None else 0
             if alike:
-                self._add_alike(alike)
-                alike = []
+                at += alike
+                self.given += alike
+                continue
             self.add(data)
-            head, tail, _ = self._shape or _NO_SHAPE
-        if alike:
-            self._add_alike(alike)
+            if self.done or self.error is not None:
+                return
+            self.given += 1
+            at += 1
 
-    def _add_alike(self, events: list[bytes]) -> None:
-        """Take in events that have the known shape: all their texts as one JSON list."""
-        assert self._shape is not None
-        start, stop = len(self._shape.head), -len(self._shape.tail)
-        # A line feed cannot be inside a JSON text, so no text can reach beyond its event.
-        texts = [data[start:stop] for data in events]
-        try:
-            found = orjson.loads(b"[%b]" % b",\n".join(texts))
-        except ValueError:
-            found = []
-        if len(found) != len(events) or set(map(type, found)) != {str}:
-            for data in events:  # alike on both sides, and something else in between
-                self.add(data)
-            return
+    def _add_alike(self, shape: Shape, events: list[bytes], at: int) -> int:
+        """Take in events that have a known shape, beginning with one that has; how many there were, 0 if something
+        else than a text is in its place."""
+        stop = len(events)
+        while stop - at > 1 and not shape.fits(
+            events[stop - 1]
+        ):  # a finish reason, token counts, the end mark
+            stop -= 1
+        found = shape.texts(events[at:stop])
+        if found is None:
+            stop = at + 1
+            while stop < len(events) and shape.fits(events[stop]):
+                stop += 1
+            found = shape.texts(events[at:stop])
+            if found is None:
+                return 0
+        self._shape = shape
         self._learned = 0
-        self.events += len(events)
-        pieces = list(filter(None, found))
-        self.content += len(pieces)
-        self._texts += pieces
+        self.events += len(found)
+        self.lacks = ""
+        places: Iterable[int] = range(self.given, self.given + len(found))
+        if "" in found:
+            places = [place for place, text in zip(places, found, strict=True) if text]
+            found = list(filter(None, found))
+        self.tokens += places
+        if shape.name.startswith("reasoning"):
+            self._reasoning += found
+            self.thought = self.thought or bool(found)
+        else:
+            self.texts += found
+            self.text_at += places
+        return stop - at
 
     def add(self, data: bytes) -> None:
         """Take in the data of one event."""
@@ -170,6 +170,7 @@ class StreamedReply(EventCollector):
             return
         if not self._from:
             self._from = {name: event.get(name) for name in ("model", "system_fingerprint")}
+            self._guesses = self._shapes.of_stream(event, self._route)
         usage = event.get("usage")
         if isinstance(usage, dict):
             self._usage = usage
@@ -188,24 +189,26 @@ class StreamedReply(EventCollector):
                     self.finish_reason = finish
                 elif got and self._learned < _MOST_SHAPES:
                     self._learn_shape(data, event)
-                self.content += got
                 return
 
     def _learn_shape(self, data: bytes, event: dict[str, Any]) -> None:
+        for guess in self._guesses:
+            if guess.fits(data):
+                return
         self._learned += 1
-        self._shape = shape = _shape_of(data, event, self._route)
+        self._shape = shape = shape_of(data, event, self._route)
         if shape is not None:
-            self._texts = self._reasoning if shape.name.startswith("reasoning") else self._content
+            self._shapes.keep(shape, event, self._route)
 
     def as_json(self) -> JsonObject:
         """The whole reply."""
         choice: JsonObject = {"finish_reason": self.finish_reason}
         if self._route == "completions":
-            choice["text"] = "".join(self._content)
+            choice["text"] = "".join(self.texts)
             choice["reasoning_content"] = "".join(self._reasoning)
         else:
             choice["message"] = {
-                "content": "".join(self._content),
+                "content": "".join(self.texts),
                 "reasoning_content": "".join(self._reasoning),
                 "refusal": "".join(self._refusal),
                 "tool_calls": [self._calls[i] for i in sorted(self._calls)],
@@ -217,7 +220,7 @@ class StreamedReply(EventCollector):
         if self._route == "completions":
             if self.lacks:
                 self.lacks = "" if "text" in choice else "text in its choices"
-            return _append(self._content, _content_text(choice.get("text")))
+            return self._add_content(choice.get("text"))
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             if delta is not None:
@@ -226,17 +229,23 @@ class StreamedReply(EventCollector):
             if not isinstance(delta, dict):
                 self.lacks = self.lacks and "a delta in its choices"
                 return False
-            if self._content:
+            if self.texts:
                 return False
         self.lacks = ""
         got = False
         content = delta.get("content")
         if content is not None and content != "":
-            got = _append(self._content, _content_text(content))
-        if thought := delta.get("reasoning_content") or delta.get("reasoning"):
-            got |= _append(self._reasoning, thought)
-        if refusal := delta.get("refusal"):
-            got |= _append(self._refusal, refusal)
+            got = self._add_content(content)
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if thought and isinstance(thought, str):
+            self._reasoning.append(thought)
+            self.add_thought()
+            got = True
+        refusal = delta.get("refusal")
+        if refusal and isinstance(refusal, str):
+            self._refusal.append(refusal)
+            self.add_act()
+            got = True
         calls = delta.get("tool_calls")
         if calls:
             if not isinstance(calls, list):
@@ -244,8 +253,15 @@ class StreamedReply(EventCollector):
             for position, call in enumerate(calls):
                 if isinstance(call, dict):
                     self._add_call(call, position)
+                    self.add_act()
                     got = True
         return got
+
+    def _add_content(self, value: Any) -> bool:
+        text = value if isinstance(value, str) else _content_text(value)
+        if text:
+            self.add_text(text)
+        return bool(text)
 
     def _add_call(self, piece: dict[str, Any], position: int) -> None:
         """Tool calls come in pieces: the name once, the arguments a few characters at a time."""
@@ -263,50 +279,10 @@ class StreamedReply(EventCollector):
                     call["function"][name] += function[name]
 
 
-def _shape_of(data: bytes, event: dict[str, Any], route: Route) -> Shape | None:
-    """The shape of an event that holds one piece of text and nothing else that is read; None for any other.
-
-    >>> _shape_of(b'{"choices":[{"delta":{"content":"4"}}]}', {"choices": [{"delta": {"content": "4"}}]}, "chat")
-    Shape(head=b'{"choices":[{"delta":{"content":', tail=b'}}]}', name='content')
-    """
-    if event.get("usage") or len(event["choices"]) != 1:
-        return None
-    choice = event["choices"][0]
-    holder = choice if route == "completions" else choice.get("delta")
-    if not isinstance(holder, dict):
-        return None
-    if route == "completions":
-        names = ["text"]
-    else:
-        names = [name for name, value in holder.items() if value and name != "role"]
-        if len(names) != 1 or names[0] not in ("content", "reasoning_content", "reasoning"):
-            return None
-    name = names[0]
-    key = data.find(b'"%b":' % name.encode())
-    literal = None if key < 0 else _STRING.search(data, key + len(name) + 3)
-    if literal is None:
-        return None
-    shape = Shape(data[: literal.start()], data[literal.end() :], name)
-    # With another text in its place the event must be the same but for that text.
-    probe = orjson.loads(b'%b"\\u0001"%b' % (shape.head, shape.tail))
-    text, holder[name] = holder[name], "\x01"
-    same = probe == event
-    holder[name] = text
-    return shape if same else None
-
-
-def _append(parts: list[str], value: Any) -> bool:
-    """Keep a piece of text; whether there was any. Anything else is not looked at."""
-    if isinstance(value, str) and value:
-        parts.append(value)
-        return True
-    return False
-
-
 def _content_text(value: Any) -> str | None:
     """A piece of the answer itself."""
-    if value is None or isinstance(value, str):
-        return value
+    if value is None:
+        return None
     if not is_content(value):
         raise BadEventError(f"the content of an event is {kind_of(value)}, not a text")
     texts = [part.get("text") if isinstance(part, dict) else part for part in value]

@@ -172,14 +172,15 @@ class TextCollector(EventCollector):
             return
         if "system_fingerprint" in event:
             self._from = {"system_fingerprint": event["system_fingerprint"]}
-        self.content += self._take(event)
+        if text := self._take(event):
+            self.add_text(text)
 
     def as_json(self) -> JsonObject:
         """The whole reply."""
         return {**openai_reply(self._route, "".join(self._pieces), self._details), **self._from}
 
-    def _take(self, event: dict[str, Any]) -> bool:
-        """Take in an event that is no error; whether it held content."""
+    def _take(self, event: dict[str, Any]) -> str | None:
+        """Take in an event that is no error; the text that is new in it, if any."""
         raise NotImplementedError
 
     def _text(self, event: dict[str, Any], name: str) -> str | None:

@@ -227,12 +227,10 @@ def _usage(usage: JsonValue) -> JsonObject | None:
     return {"prompt_tokens": usage.get("input_tokens"), "completion_tokens": usage.get("output_tokens")}
 
 
-_CONTENT = frozenset(
-    (
-        "response.output_text.delta", "response.refusal.delta", "response.reasoning_text.delta",
-        "response.reasoning_summary_text.delta", "response.function_call_arguments.delta",
-    )
-)  # fmt: skip
+_THOUGHTS = frozenset(("response.reasoning_text.delta", "response.reasoning_summary_text.delta"))
+_CONTENT = _THOUGHTS | {
+    "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta",
+}  # fmt: skip
 _LAST = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 
 
@@ -269,10 +267,16 @@ class ResponsesCollector(EventCollector):
             self.lacks = ""
             if delta:
                 self._texts.setdefault(kind, []).append(delta)
-                self.content += 1
+                if kind == "response.output_text.delta":
+                    self.add_text(delta)
+                elif kind in _THOUGHTS:
+                    self.add_thought()
+                else:
+                    self.add_act()
         elif kind == "response.output_item.added":
             item = event.get("item")
-            self.content += isinstance(item, dict) and item.get("type") == "function_call"
+            if isinstance(item, dict) and item.get("type") == "function_call":
+                self.add_act()
         elif kind == "response.output_item.done":
             self._items.append(event.get("item"))
             self.lacks = ""

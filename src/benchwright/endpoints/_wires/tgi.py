@@ -68,16 +68,16 @@ class TgiCollector(TextCollector):
 
     __slots__ = ()
 
-    def _take(self, event: dict[str, Any]) -> bool:
+    def _take(self, event: dict[str, Any]) -> str | None:
         text, whole = self._token(event), self._text(event, "generated_text")
-        got = bool(text or (whole and not self._pieces))  # the whole text after its tokens is nothing new
+        new = text or (whole if not self._pieces else None)  # the whole text after its tokens is nothing new
         if text:
             self._pieces.append(text)
         if whole is not None:
             self._pieces = [whole]
             self._details = read_details(event.get("details"))
             self._ended = self.done = True
-        return got
+        return new
 
     def _status_of(self, event: dict[str, Any]) -> int | None:
         return _status_of_error(event)

@@ -136,7 +136,7 @@ class TritonCollector(TextCollector):
         text = _without_prompt("".join(self._pieces), self._prompt)
         return {**openai_reply(self._route, text, self._details), **self._from}
 
-    def _take(self, event: dict[str, Any]) -> bool:
+    def _take(self, event: dict[str, Any]) -> str | None:
         text = self._text(event, "text_output")
         if text:
             self._pieces.append(text)
@@ -144,7 +144,7 @@ class TritonCollector(TextCollector):
         if details.finish_reason is not None:
             self._details = details
             self._ended = True
-        return bool(text)
+        return text
 
 
 def _without_prompt(text: str, prompt: str) -> str:

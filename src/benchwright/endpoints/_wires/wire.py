@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, WireFormat, load_json
@@ -48,13 +47,26 @@ def read_event(data: bytes) -> dict[str, Any]:
 
 
 class Collector(Protocol):
-    """Puts the events of one streamed reply together. `EventCollector` is a base for classes that do."""
+    """Puts the events of one streamed reply together. `EventCollector` is a base for classes that do.
+
+    Events are known by their places: whoever feeds the collector knows by them when a token came. A token is an event that
+    held content: a piece of text, reasoning, a refusal or a tool call, and not only a role, a count or the end.
+    """
 
     events: int
     """Events so far, end marks not counted."""
-    content: int
-    """Those of them that held content: a piece of text, reasoning or a tool call, and not only a role, a count or the
-    end. Whoever feeds the collector knows by it when the first token came."""
+    given: int
+    """Events so far, end marks counted: the place of the next one."""
+    tokens: list[int]
+    """Places of events with content."""
+    texts: list[str]
+    """Pieces of the answer's text, each out of one event."""
+    text_at: list[int]
+    """Places of these events."""
+    thought: bool
+    """Whether reasoning came apart from the text."""
+    acted: int | None
+    """Place of the first event with a refusal or a tool call."""
     done: bool
     """Whether nothing more is to come."""
     error: JsonObject | None
@@ -63,16 +75,18 @@ class Collector(Protocol):
     """What no event has had so far and every answer has, by its name in the format; empty once it was there."""
 
     @property
+    def answer(self) -> int | None:
+        """Place of the first token that is part of the answer, and not of the reasoning."""
+        ...
+
+    @property
     def complete(self) -> bool:
         """Whether the whole answer is there."""
         ...
 
-    def add(self, data: bytes) -> None:
-        """Take in the data of one event. BadEventError when it is not JSON or makes no sense."""
-        ...
-
-    def add_all(self, events: Iterable[bytes]) -> None:
-        """Take in events that came together."""
+    def add_all(self, events: list[bytes]) -> None:
+        """Take in the data of events that came together, up to one that ends the stream. BadEventError when one is not
+        JSON or makes no sense."""
         ...
 
     def body_ended(self) -> None:
@@ -87,26 +101,67 @@ class Collector(Protocol):
 class EventCollector:
     """What collectors share: their counters, and events one by one."""
 
-    __slots__ = ("content", "done", "error", "events", "lacks")
+    __slots__ = (
+        "acted", "done", "error", "events", "given", "lacks", "text_at", "texts", "thought", "tokens",
+    )  # fmt: skip
 
     def __init__(self, lacks: str) -> None:
         self.events = 0
-        self.content = 0
+        self.given = 0
+        self.tokens: list[int] = []
+        self.texts: list[str] = []
+        self.text_at: list[int] = []
+        self.thought = False
+        self.acted: int | None = None
         self.done = False
         self.error: JsonObject | None = None
         self.lacks = lacks
+
+    @property
+    def answer(self) -> int | None:
+        """Place of the first token that is part of the answer."""
+        text_at, acted = self.text_at, self.acted
+        if not text_at:
+            return acted
+        return text_at[0] if acted is None or text_at[0] < acted else acted
 
     def add(self, data: bytes) -> None:
         """Take in the data of one event."""
         raise NotImplementedError
 
-    def add_all(self, events: Iterable[bytes]) -> None:
+    def add_all(self, events: list[bytes]) -> None:
         """Take in events that came together."""
         for data in events:
             self.add(data)
+            if self.done or self.error is not None:
+                return
+            self.given += 1
 
     def body_ended(self) -> None:
         """Says nothing, unless the format has no other sign of the end."""
+
+    # -- for `add`: what the event held --
+
+    def add_text(self, text: str) -> None:
+        """A piece of the answer, which is not empty."""
+        self.texts.append(text)
+        self.text_at.append(self.given)
+        self._add_token()
+
+    def add_thought(self) -> None:
+        """A piece of reasoning."""
+        self.thought = True
+        self._add_token()
+
+    def add_act(self) -> None:
+        """A piece of a refusal or of a tool call."""
+        if self.acted is None:
+            self.acted = self.given
+        self._add_token()
+
+    def _add_token(self) -> None:
+        if not self.tokens or self.tokens[-1] != self.given:
+            self.tokens.append(self.given)
 
 
 class Wire(Protocol):
