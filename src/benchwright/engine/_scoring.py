@@ -1,7 +1,7 @@
 """From an answer to scores and an outcome. A scorer that raises, or whose judge fails, never becomes a zero.
 
 Scorers run in the event loop while they are quick. One that asks a model (a judge, `model_call_fn`) or takes
-long is moved to threads from then on; the move is found out by doing, not declared.
+long runs in threads.
 """
 
 from __future__ import annotations
@@ -19,15 +19,9 @@ from benchwright.benchmarks import Answer, BenchmarkSpec, InvalidScores, call_sc
 from benchwright.core import BenchwrightError, Outcome, ReplyStatus
 from benchwright.engine._calls import SampleCalls
 from benchwright.engine._group import StopAtOnce
+from benchwright.engine._scorer_pace import SLOW_SCORER_S, ScorerPace
 from benchwright.engine._threads import DaemonThreads
 from benchwright.scorers import JudgeCall, ScorerInput, Scores
-
-SLOW_SCORER_S = 0.003
-"""A scorer that blocks the loop longer than this three times leaves it: others' replies wait meanwhile."""
-
-
-BLOCKING_SCORER_S = 0.05
-"""A scorer that blocks this long leaves the loop at once: signals and time-outs wait with everybody else."""
 
 _NOT_THE_SCORERS = (KeyboardInterrupt, StopAtOnce, asyncio.CancelledError, GeneratorExit)
 """Raised to end the run or the task, not by the scorer."""
@@ -75,16 +69,9 @@ class Scoring:
         self._loop_thread = threading.get_ident()
         self._threads = DaemonThreads(threads, "benchwright-scorer")
         self._in_loop = False
-        self._threaded = False
-        # The first samples are scored in threads, until one was quick: a scorer that blocks or asks a model is
-        # found out there without holding up the loop. An `async` one says itself that it does not block.
-        self._proven_quick = inspect.iscoroutinefunction(spec.scorer)
-        self._slow = 0
-        self.in_threads = not self._proven_quick
-        """Whether the next answer is scored in a thread."""
-
-    def _leave_loop(self) -> None:
-        self._threaded = self.in_threads = True
+        # An `async` scorer says itself that it does not block.
+        self.pace = ScorerPace(in_threads=not inspect.iscoroutinefunction(spec.scorer))
+        """Where the scorer runs."""
 
     def close(self) -> None:
         """Let go of the threads."""
@@ -112,7 +99,7 @@ class Scoring:
             answer.turn_index,
             ask=live.ask,
         )
-        if self.in_threads:
+        if self.pace.in_threads:
             return self._later(live, sample, answer, None)
         started = perf_counter()
         self._in_loop = True
@@ -130,13 +117,11 @@ class Scoring:
         finally:
             self._in_loop = False
         if live.refused:  # whatever came of it, it came of a question that was not asked
-            self._leave_loop()
+            self.pace.asks_a_model()
             return self._later(live, sample, answer, None)
         took = perf_counter() - started
         if took > SLOW_SCORER_S:
-            self._slow += 1
-            if self._slow >= 3 or took > BLOCKING_SCORER_S:
-                self._leave_loop()
+            self.pace.slow_in_loop(took)
         if scores is None:
             return _failed(answer, failure, target)
         return Scored(_outcome(answer, scores), scores, None, target)
@@ -157,7 +142,7 @@ class Scoring:
         except BaseException as error:  # whatever a user's code may raise, it is this sample's failure only
             failure = error
         if live.refused:
-            self._leave_loop()
+            self.pace.asks_a_model()
             live.refused = False
             return await self._later(live, sample, answer, None)
         if scores is None:
@@ -169,12 +154,10 @@ class Scoring:
         result = call_scorer(self._spec, sample)
         if inspect.isawaitable(result):
             result = asyncio.run(_awaited(result))
-        took = perf_counter() - started
         if live.questions:
-            self._leave_loop()
-        elif took <= SLOW_SCORER_S:
-            self._proven_quick = True
-            self.in_threads = self._threaded
+            self.pace.asks_a_model()
+        else:
+            self.pace.took_in_thread(perf_counter() - started)
         return _checked(result)
 
     def wait_for(self, question: Any) -> str:

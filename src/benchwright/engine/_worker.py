@@ -132,7 +132,7 @@ class SampleWorker:
         if sample.cut_off:
             return OpenSample(sample.calls)
         scoring = self._scoring
-        if scoring.in_threads and (stored := sample.store_early()) is not None:
+        if scoring.pace.in_threads and (stored := sample.store_early()) is not None:
             # A scorer that never lets go of the interpreter lock must not take a paid reply with it.
             await stored
         try:
