@@ -10,6 +10,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import fields, replace
 
 from benchwright.core import (
     BenchwrightError,
@@ -109,12 +110,13 @@ def test_what_json_cannot_hold_becomes_the_nearest_that_it_can(record: SampleRec
     for row in rows:
         row[3].decode() if row[0].startswith("score/") else None  # valid UTF-8
     stored = decode_sample(rows)
-    assert stored == record._replace(
+    assert stored == replace(
+        record,
         **{
             name: nearest(getattr(record, name))
             for name in _KEYS
             if name not in ("outcome", "redacted", "cut")
-        }
+        },
     )
     assert encode_sample(stored) == rows
     assert decode_sample(encode_sample(stored)) == stored
@@ -142,9 +144,10 @@ def nearest(value: Any) -> Any:
 @given(st.lists(records(JSON, TEXTS), min_size=1, max_size=4))
 def test_many_texts_give_the_fields_of_each(many: list[SampleRecord]) -> None:
     columns = score_columns([encode_score(record) for record in many])
+    defaults = {field.name: None if field.required else field.default for field in fields(SampleRecord)}
     assert len(columns) == len(many)
     for name in _KEYS:
-        default = SampleRecord._field_defaults.get(name)
+        default = defaults[name]
         values = [getattr(record, name) for record in many]
         assert columns.column(name, default) == values
         assert columns.holds(name) or not any(values)
@@ -158,7 +161,7 @@ def test_a_plain_sample_stays_small() -> None:
 
 
 def test_every_field_of_the_text_is_a_field_of_the_record() -> None:
-    assert set(_KEYS) < set(SampleRecord._fields)
+    assert set(_KEYS) < set(SampleRecord.__struct_fields__)
     assert len(set(_KEYS.values())) == len(_KEYS)
 
 

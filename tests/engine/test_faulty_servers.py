@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 import benchwright
 from benchwright import RunResult, benchmark, judge_score, scorer
@@ -127,7 +128,7 @@ def test_cut_streams_recorded_as_answers_by_earlier_versions_are_not_reused(
         with monkeypatch.context() as earlier:
             earlier.setattr(
                 "benchwright.engine._ledger.reply_to_json",
-                lambda reply: reply_to_json(reply._replace(status="empty", text="", finish_reason=None)),
+                lambda reply: reply_to_json(replace(reply, status="empty", text="", finish_reason=None)),
             )
             evaluate(server, tmp_path, stream=True)
         again = evaluate(server, tmp_path, stream=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replace_struct
 
 import benchwright
 from benchwright.benchmarks import load_benchmarks
@@ -112,13 +113,13 @@ def without_times(record: SampleRecord) -> SampleRecord:
     calls = sorted(
         (
             (call.key if call.key.count("/") > 2 else "", call.input_hash, call.input, call.reusable,
-             reply_from_json(json.loads(call.output))._replace(started_at=0.0, times=None))
+             replace_struct(reply_from_json(json.loads(call.output)), started_at=0.0, times=None))
             for call in record.calls
         ),
         key=lambda call: (call[0], call[1]),
     )  # fmt: skip
     usage = None if record.usage is None else tuple(record.usage)
-    return record._replace(started_at=0.0, finished_at=0.0, calls=tuple(calls), usage=usage)  # type: ignore[arg-type]
+    return replace_struct(record, started_at=0.0, finished_at=0.0, calls=tuple(calls), usage=usage)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", NAMES)

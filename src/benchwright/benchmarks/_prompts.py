@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from benchwright.benchmarks._examples import Example, FewShot, question_of
 from benchwright.benchmarks._fields import target_of
@@ -18,7 +20,7 @@ from benchwright.benchmarks._template import Template, load_template
 from benchwright.core import JsonObject, MissingFieldError, Row
 
 
-class Prompt(NamedTuple):
+class Prompt(Struct, frozen=True):
     """What one row asks."""
 
     text: str

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from benchwright.benchmarks._prompts import Prompt
 from benchwright.benchmarks._spec import MediaPart
 from benchwright.config import BODY_SETTINGS
@@ -77,7 +79,7 @@ def chat_request(
         return request
     kept: JsonObject = {"role": "user", "content": [*(one.record for one in media), text]}
     record = {**request.body, "messages": [*messages[:-1], kept]}
-    return request._replace(record=encode_json(record))
+    return replace(request, record=encode_json(record))
 
 
 def chat_requests(generation: Generation) -> Callable[[Prompt, int], ModelRequest]:

@@ -2,7 +2,7 @@
 
 A sample is stored in the row of its score. A sample with one call has the call in the same row; the calls of
 other samples have rows of their own, before it. The texts leave out what has its usual value, so that a plain sample
-stays small. Records and calls are named tuples: as frozen as a frozen dataclass, and four times as quick to make.
+stays small. Records and calls are structs: as frozen as a named tuple, and four times as quick to make.
 
 What JSON cannot hold is stored as the nearest that it can: NaN and the infinities as null, halves of surrogate pairs as
 question marks, integers beyond 64 bits as text.
@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.core._json import JsonValue, encode_json
 from benchwright.core._record_columns import RecordColumns
@@ -52,7 +54,7 @@ StepValues: TypeAlias = tuple[
 """The values of a `StepRow`. Whoever records a hundred thousand makes them without the names."""
 
 
-class CallRecord(NamedTuple):
+class CallRecord(Struct, frozen=True):
     """One call to a model or a judge. The fields are the first of a `StepRow`."""
 
     key: str
@@ -71,7 +73,7 @@ class CallRecord(NamedTuple):
     """Wall clock."""
 
 
-class SampleRecord(NamedTuple):
+class SampleRecord(Struct, frozen=True):
     """One row and repeat after it was asked and scored."""
 
     sample_id: int
@@ -134,8 +136,6 @@ _KEYS = {
 }
 """The fields in the text of a score, with their names there."""
 _NAMES = {key: name for name, key in _KEYS.items()}
-_NOTHING = tuple(SampleRecord._field_defaults.values())[2:-3]
-"""What a plain sample has after its scores and before its times."""
 OWN_WORDS = (_KEYS["outcome"], "s")
 """Where the texts of scores and replies have outcome and status, which are words of ours and never hold a secret."""
 _EMPTY_HASH = hashlib.blake2b(digest_size=16)
@@ -144,19 +144,27 @@ _REDACTED_MARK = b'{"redacted":true,'
 
 def encode_sample(record: SampleRecord) -> tuple[StepValues, ...]:
     """The rows to store: calls with keys of their own, then the score."""
-    sample_id, repeat, row = record[:3]
-    started, finished, calls = record[-3:]
-    key = "score/%09d/%04d" % (sample_id, repeat)  # noqa: UP031  # `score_key` without the call, and quicker than an f-string
+    row, calls = record.row, record.calls
+    key = "score/%09d/%04d" % (record.sample_id, record.repeat)  # noqa: UP031  # `score_key` without the call, and quicker than an f-string
     digest = b"" if row is None else row_hash(row)
     output = encode_score(record)
+    started, finished = record.started_at, record.finished_at
     if not calls:
         return ((key, digest, row, output, False, started, finished, None, None, None),)
-    own, call_hash, body, reply, reusable, _, _ = calls[0]
-    if own:
+    own = calls[0]
+    if own.key:
         score: StepValues = (key, digest, row, output, False, started, finished, None, None, None)
-        return (*[(*call, None, None, None) for call in calls], score)
-    score = (key, digest, row, output, reusable, started, finished, call_hash, body, reply)
-    return (score,) if len(calls) == 1 else (*[(*call, None, None, None) for call in calls[1:]], score)
+        return (*map(_step_of, calls), score)
+    score = (key, digest, row, output, own.reusable, started, finished, own.input_hash, own.input, own.output)
+    return (score,) if len(calls) == 1 else (*map(_step_of, calls[1:]), score)
+
+
+def _step_of(call: CallRecord) -> StepValues:
+    """A call in a row of its own."""
+    return (
+        call.key, call.input_hash, call.input, call.output, call.reusable, call.started_at, call.finished_at,
+        None, None, None,
+    )  # fmt: skip
 
 
 def decode_sample(rows: Sequence[StepValues]) -> SampleRecord:
@@ -165,43 +173,39 @@ def decode_sample(rows: Sequence[StepValues]) -> SampleRecord:
     calls = tuple(CallRecord(*call[:7]) for call in rows[:-1])
     if call_hash is not None and reply is not None:
         calls = (CallRecord("", call_hash, body, reply, reusable, started, finished), *calls)
-    return decode_score(output)._replace(
+    return replace(
+        decode_score(output),
         sample_id=int(key[6:15]), repeat=int(key[16:20]), row=row, started_at=started, finished_at=finished, calls=calls
     )  # fmt: skip
 
 
 def encode_score(record: SampleRecord) -> bytes:
     """The text of a score: every field that `_KEYS` names."""
-    outcome, target, scores = record[3:6]
-    stored: dict[str, Any] = {"o": outcome._value_, "t": target}  # quicker than `value`
-    if scores is not None:
-        stored["s"] = scores
-    rest = record[6:17]
-    if rest == _NOTHING:  # most samples end here
-        return encode_json(stored)
-    error, prompt, response, cut, failure, usage, choices, logprobs, greedy, conversation, redacted = rest
-    if error is not None:
-        stored["e"] = error
-    if prompt is not None:
-        stored["p"] = prompt
-    if response is not None:
-        stored["r"] = response
-    if cut:
+    stored: dict[str, Any] = {"o": record.outcome._value_, "t": record.target}  # quicker than `value`
+    if record.scores is not None:
+        stored["s"] = record.scores
+    if record.error is not None:
+        stored["e"] = record.error
+    if record.prompt is not None:
+        stored["p"] = record.prompt
+    if record.response is not None:
+        stored["r"] = record.response
+    if record.cut:
         stored["cut"] = True
-    if failure is not None:
-        stored["k"] = failure
-    if usage is not None:
-        stored["u"] = usage
-    if choices is not None:
-        stored["_choices"] = choices
-    if logprobs is not None:
-        stored["_choices_logprobs"] = logprobs
-    if greedy is not None:
-        stored["_choices_is_greedy"] = greedy
-    if conversation is not None:
-        stored["conversation"] = conversation
+    if record.failure is not None:
+        stored["k"] = record.failure
+    if record.usage is not None:
+        stored["u"] = record.usage
+    if record.choices is not None:
+        stored["_choices"] = record.choices
+    if record.choices_logprobs is not None:
+        stored["_choices_logprobs"] = record.choices_logprobs
+    if record.choices_is_greedy is not None:
+        stored["_choices_is_greedy"] = record.choices_is_greedy
+    if record.conversation is not None:
+        stored["conversation"] = record.conversation
     text = encode_json(stored)
-    return marked_as_redacted(text) if redacted else text
+    return marked_as_redacted(text) if record.redacted else text
 
 
 def decode_score(text: bytes) -> SampleRecord:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from benchwright.config import BODY_SETTINGS
 from benchwright.core import JsonObject, JsonValue, ModelReply, ModelRequest, RequestFailure, encode_json
@@ -121,7 +122,7 @@ class AdaptedEndpoint:
             reply = await self._endpoint.send(sent)
             attempts += reply.attempts
             if reply.failure is None or not self._adapter.learn(sent, reply.failure):
-                return self._adapter.finish(request, reply._replace(attempts=attempts))
+                return self._adapter.finish(request, replace(reply, attempts=attempts))
 
     def forget_failure(self) -> None:
         """As the endpoint itself does, if it keeps its first failure."""
@@ -163,8 +164,9 @@ def setting_advice(failure: RequestFailure, body: Mapping[str, JsonValue]) -> st
 def cut_at(stop: Any, reply: ModelReply) -> ModelReply:
     """The reply as a server that knows `stop` would have sent it.
 
-    >>> cut_at(["\\n"], ModelReply("answered", "4\\nQ: 3+3", finish_reason="length"))[:4]
-    ('answered', '4', '', 'stop')
+    >>> cut = cut_at(["\\n"], ModelReply("answered", "4\\nQ: 3+3", finish_reason="length"))
+    >>> cut.status, cut.text, cut.finish_reason
+    ('answered', '4', 'stop')
     """
     texts = [stop] if isinstance(stop, str) else stop if isinstance(stop, list) else []
     found = [
@@ -174,7 +176,7 @@ def cut_at(stop: Any, reply: ModelReply) -> ModelReply:
         return reply
     text = reply.text[: min(found)]
     answered = bool(text.strip()) or reply.tool_calls is not None
-    return reply._replace(text=text, finish_reason="stop", status="answered" if answered else "empty")
+    return replace(reply, text=text, finish_reason="stop", status="answered" if answered else "empty")
 
 
 def _named(sentence: str, body: Mapping[str, JsonValue]) -> list[str]:

@@ -23,36 +23,22 @@ class TransportFailure(Exception):  # a value on its way, not an error for users
         """Whether a kept connection was closed as the request was sent: the next attempt needs no pause."""
 
 
-class Stamps:
+class Stamps(Struct):
     """What is noted of one call while it is under way. The transport notes the times of the bytes, at the socket
     event; so they are known whether the attempt succeeds or fails."""
 
-    __slots__ = (
-        "arrivals",
-        "attempts",
-        "first_answer",
-        "first_byte",
-        "first_event",
-        "first_token",
-        "last_byte",
-        "planned",
-        "sent",
-        "started_at",
-    )
-
-    def __init__(self, started_at: float = 0.0) -> None:
-        self.started_at = started_at
-        """Wall clock of the first attempt."""
-        self.attempts = 1
-        """Attempts so far."""
-        self.planned: float | None = None
-        self.sent: float | None = None
-        self.first_byte: float | None = None
-        self.first_event: float | None = None
-        self.first_token: float | None = None
-        self.first_answer: float | None = None
-        self.last_byte: float | None = None
-        self.arrivals: list[float] | None = None  # none: nobody wants them
+    started_at: float = 0.0
+    """Wall clock of the first attempt."""
+    planned: float | None = None
+    sent: float | None = None
+    first_byte: float | None = None
+    first_event: float | None = None
+    first_token: float | None = None
+    first_answer: float | None = None
+    last_byte: float | None = None
+    arrivals: list[float] | None = None  # none: nobody wants them
+    attempts: int = 1
+    """Attempts so far."""
 
     def again(self) -> None:
         """Another attempt begins."""

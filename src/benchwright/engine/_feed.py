@@ -6,7 +6,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from benchwright.core import Row, decode_score, sample_of, score_key
 from benchwright.datasets import Batch
@@ -16,7 +17,7 @@ from benchwright.engine._threads import DaemonThreads
 from benchwright.store import StepOutput, Store
 
 
-class WorkItem(NamedTuple):
+class WorkItem(Struct, frozen=True):
     """One sample of one repeat, to be asked and scored: here, or in another process."""
 
     sample_id: int

@@ -33,7 +33,20 @@ class RunJournal:
         if item.recorded is not None:
             self._forget_replaced(item, calls)
         try:
-            return self._writer.append([StepRow(call[0] or own, *call[1:]) for call in calls])
+            return self._writer.append(
+                [
+                    StepRow(
+                        call.key or own,
+                        call.input_hash,
+                        call.input,
+                        call.output,
+                        call.reusable,
+                        call.started_at,
+                        call.finished_at,
+                    )
+                    for call in calls
+                ]
+            )
         except (StoreError, RunOwnedError) as error:
             failed = asyncio.get_running_loop().create_future()
             failed.set_exception(error)

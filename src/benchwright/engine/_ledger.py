@@ -99,7 +99,7 @@ class CallLedger:
         elif request is not written:
             reply = adapter.finish(written, reply)
         if attempts:
-            reply = reply._replace(attempts=reply.attempts + attempts)
+            reply = replace(reply, attempts=reply.attempts + attempts)
         if reply.served is not None:
             identity.findings.saw(reply.served)
         usage = reply.usage
@@ -168,7 +168,7 @@ def advised(reply: ModelReply, failure: RequestFailure, request: ModelRequest) -
     if failure.kind != "rejected":
         return reply
     message = f"{failure.message}{setting_advice(failure, request.body)}"
-    return reply._replace(failure=replace(failure, message=message))
+    return replace(reply, failure=replace(failure, message=message))
 
 
 def is_first_of_judge(key: str, number: int | str) -> bool:

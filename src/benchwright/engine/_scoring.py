@@ -11,9 +11,10 @@ import inspect
 import os
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.benchmarks import Answer, BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_reader
 from benchwright.core import BenchwrightError, Outcome, ReplyStatus
@@ -35,8 +36,7 @@ class _NeedsThread(SystemExit):
     own `except Exception` does not swallow it, and of a kind about which a thread of its own says nothing."""
 
 
-@dataclass(slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """What came of one sample."""
 
     outcome: Outcome

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.benchmarks import Answer, AskableRows, Asking
 from benchwright.core import CallRecord, Route, Row, SampleRecord, encode_json, redact
@@ -165,4 +166,4 @@ def _record(sample: SampleCalls, answer: Answer, scored: Scored, started: float)
         item.sample_id, item.repeat, sample.row, scored.outcome, scored.target, scored.scores, error, answer.prompt,
         response, cut, failure, answer.usage, None, None, None, None, False, started, time(), sample.calls,
     )  # fmt: skip
-    return record if answer.extra is None else record._replace(**answer.extra)
+    return record if answer.extra is None else replace(record, **answer.extra)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from benchwright.benchmarks._missing_fields import fields_without_column
 from benchwright.core import JsonObject, encode_json
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from benchwright.core import ModelReply, ModelRequest, ModelType, Row
 
 
-class RowPlan(NamedTuple):
+class RowPlan(Struct, frozen=True):
     """What one row will send, without its settings."""
 
     prompt: Prompt
@@ -48,8 +49,7 @@ class GoldTry(NamedTuple):
     """All messages, of a conversation."""
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(Struct):
     """What the scorer will see, or why it will see nothing."""
 
     reply: ModelReply | None
