@@ -49,6 +49,9 @@ COMMANDS: dict[str, Command] = {
     "check": Command("check TARGET", "check everything that needs no request", "_check"),
     "validate": Command("validate FILE", "check every row of a file of questions", "_validate"),
     "run": Command("run TARGET", "evaluate: print a table and write the files of the run", "_run"),
+    "perf": Command(
+        "perf TARGET", "load test: send the data at a rate or concurrency, and time the replies", "_perf"
+    ),
     "resume": Command("resume RUN", "resume a run where it stopped", "_resume"),
     "rescore": Command(
         "rescore RUN", "score the recorded replies of a run again, without requests to the model", "_rescore"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from argparse import Namespace
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +26,13 @@ _LONG_FORM = ("models", "reuse", "config_dir", *(setting.name for setting in SUI
 
 def add_run_flags(parser: Parser, only: Collection[str] | None = None) -> None:
     """Add the flags, under their headings; `only` names the settings to include."""
+    add_flags(parser, [setting for setting in RUN_SETTINGS if only is None or setting.name in only])
+
+
+def add_flags(parser: Parser, settings: Iterable[Setting]) -> None:
+    """Add the flags of these settings, under their headings."""
     groups: dict[str, Any] = {}
-    for setting in RUN_SETTINGS:
-        if only is not None and setting.name not in only:
-            continue
+    for setting in settings:
         if setting.group not in groups:
             groups[setting.group] = parser.add_argument_group(setting.group)
         _add(groups[setting.group], setting)
@@ -43,9 +46,10 @@ def add_workspace(parser: Parser) -> None:
     _add(parser.common, setting)
 
 
-def given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run settings that were typed, by canonical name."""
-    values = {s.name: getattr(arguments, s.name, None) for s in RUN_SETTINGS}
+def given(arguments: argparse.Namespace, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Settings that were typed, by canonical name: those of runs, or the ones named."""
+    wanted = [setting.name for setting in RUN_SETTINGS] if names is None else names
+    values = {name: getattr(arguments, name, None) for name in wanted}
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -18,6 +18,15 @@ from benchwright.config._evaluations.style import (
     GraderType,
 )
 from benchwright.config._file import CONFIG_NAMES, ConfigFile, find_config, read_config
+from benchwright.config._load_settings import (
+    LOAD_BY_NAME,
+    LOAD_OPTIONS,
+    PROFILE_NAMES,
+    SHARED_WITH_RUNS,
+    LoadKeywords,
+    LoadOptions,
+    split_load_keywords,
+)
 from benchwright.config._model import (
     ModelConfig,
     profile_model,
@@ -71,16 +80,20 @@ __all__ = [
     "GRADERS",
     "HARMLESS",
     "JUDGE_SETTINGS",
+    "LOAD_BY_NAME",
+    "LOAD_OPTIONS",
     "MODES",
     "NORMALIZE",
     "OPTIONS",
     "PROFILES",
+    "PROFILE_NAMES",
     "PROVIDERS",
     "RECORDED",
     "RESCORE_OPTIONS",
     "RESUME_OVERRIDES",
     "ROW_ERRORS",
     "RUN_SETTINGS",
+    "SHARED_WITH_RUNS",
     "SUITE_SETTINGS",
     "SUITE_SUFFIXES",
     "SUMMARIZERS",
@@ -94,6 +107,8 @@ __all__ = [
     "FewShotTable",
     "GraderStyle",
     "GraderType",
+    "LoadKeywords",
+    "LoadOptions",
     "ModelConfig",
     "NoCodeBenchmark",
     "Profile",
@@ -122,5 +137,6 @@ __all__ = [
     "settings_deciding",
     "settings_of",
     "split_keywords",
+    "split_load_keywords",
     "trusted_certificates",
 ]

@@ -26,7 +26,7 @@ CONFIG_NAMES = ("benchwright.toml", ".benchwright.toml", "quantiles.toml", ".qua
 FOREIGN_NAMES = ("quantiles.toml", ".quantiles.toml")
 """Those that another tool reads too: its own tables are passed over, and built-in evaluations need no type."""
 
-_TABLES = ("benchmarks", "models", "run")
+_TABLES = ("benchmarks", "models", "perf", "run")
 
 
 class ConfigFile(Struct, frozen=True):
@@ -40,6 +40,8 @@ class ConfigFile(Struct, frozen=True):
     """`[benchmarks.NAME]` tables."""
     run: JsonObject = field(default_factory=dict)
     """Defaults of run settings, under their canonical names."""
+    perf: JsonObject = field(default_factory=dict)
+    """Defaults of load tests, under their canonical names."""
 
 
 def find_config(start: Path) -> ConfigFile | None:
@@ -86,7 +88,7 @@ def read_config(path: Path) -> ConfigFile:
     for key in document:
         if key not in _TABLES and not foreign:
             raise ConfigError(
-                f"{path}: [{key}] is not known.{suggest(key, _TABLES)} Known tables: [run], [models.NAME], "
+                f"{path}: [{key}] is not known.{suggest(key, _TABLES)} Known tables: [run], [perf], [models.NAME], "
                 "[benchmarks.NAME]"
             )
     tables = sub_table(path, "models", document.get("models", {}))
@@ -103,4 +105,14 @@ def read_config(path: Path) -> ConfigFile:
         models=models,
         benchmarks=benchmarks,
         run=read_run_defaults(path, sub_table(path, "run", document.get("run", {}))),
+        perf=_load_defaults(path, document),
     )
+
+
+def _load_defaults(path: Path, document: dict[str, object]) -> JsonObject:
+    """The `[perf]` table. Its settings are loaded where somebody uses them: most commands do not."""
+    if "perf" not in document:
+        return {}
+    from benchwright.config._load_settings import read_load_defaults
+
+    return read_load_defaults(path, sub_table(path, "perf", document["perf"]))

@@ -45,9 +45,9 @@ where its class is named, so that a new setting counts everywhere until somebody
 HARMLESS: tuple[Decides, ...] = ("budget", "effort", "place")
 """Classes of settings that change no result."""
 
-Table: TypeAlias = Literal["run", "benchmark", "suite", "dataset", "model", "demo"]
+Table: TypeAlias = Literal["run", "benchmark", "suite", "dataset", "model", "demo", "perf"]
 """Tables of files in which a setting may stand: `[run]`, `[benchmarks.NAME]`, a suite's `run`, an entry of its
-`datasets`, `[models.NAME]`, and that of a demo model."""
+`datasets`, `[models.NAME]`, that of a demo model, and `[perf]`."""
 
 RUN_TABLES: tuple[Table, ...] = ("run", "benchmark", "suite", "dataset")
 """All tables that hold settings of runs."""

@@ -1,6 +1,9 @@
+from benchwright.perf._crew import Crew as Crew
+from benchwright.perf._crew import open_crew as open_crew
 from benchwright.perf._distributions import PERCENTILES as PERCENTILES
 from benchwright.perf._distributions import Distribution as Distribution
 from benchwright.perf._distributions import percentile_key as percentile_key
+from benchwright.perf._health import judged as judged
 from benchwright.perf._metrics import GAP_PERCENTILE as GAP_PERCENTILE
 from benchwright.perf._metrics import LIMITS as LIMITS
 from benchwright.perf._metrics import METRICS as METRICS
@@ -9,10 +12,24 @@ from benchwright.perf._metrics import PER_STAGE as PER_STAGE
 from benchwright.perf._metrics import Metric as Metric
 from benchwright.perf._metrics import explain as explain
 from benchwright.perf._notes import Note as Note
+from benchwright.perf._plan import PlannedRequest as PlannedRequest
+from benchwright.perf._plan import RequestPlan as RequestPlan
+from benchwright.perf._plan import build_plan as build_plan
+from benchwright.perf._plan import planned_request as planned_request
+from benchwright.perf._progress import LoadProgress as LoadProgress
+from benchwright.perf._progress import LoadWatcher as LoadWatcher
+from benchwright.perf._records import BatchThread as BatchThread
+from benchwright.perf._records import StoreSink as StoreSink
+from benchwright.perf._records import recorded_requests as recorded_requests
+from benchwright.perf._records import recorded_stages as recorded_stages
+from benchwright.perf._records import request_step as request_step
+from benchwright.perf._records import stage_step as stage_step
 from benchwright.perf._request_files import file_table as file_table
 from benchwright.perf._request_files import read_request_file as read_request_file
 from benchwright.perf._request_files import write_request_file as write_request_file
 from benchwright.perf._requests import Requests as Requests
+from benchwright.perf._schedule import arrivals as arrivals
+from benchwright.perf._schedule import check_schedule as check_schedule
 from benchwright.perf._slo import SloResult as SloResult
 from benchwright.perf._slo import parse_slo as parse_slo
 from benchwright.perf._steady import SteadyWindow as SteadyWindow
@@ -20,6 +37,7 @@ from benchwright.perf._summary import LoadSummary as LoadSummary
 from benchwright.perf._summary import StageSummary as StageSummary
 from benchwright.perf._summary import level_label as level_label
 from benchwright.perf._summary import summarise as summarise
+from benchwright.perf._test import LoadTest as LoadTest
 from benchwright.perf._values import (
     OPEN_PROFILES as OPEN_PROFILES,
 )

@@ -75,7 +75,7 @@ def run_targets(
 def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     """Read and check what every plan needs. Nothing is sent; if one cannot be run, none is left on record."""
     for plan in plans:
-        _refuse_taken(plan)
+        refuse_taken(plan)
     # On record before any data is read: reading may take long, and what is killed then can be resumed.
     queued = [_queue(store, plan) for plan in plans]
     try:
@@ -92,7 +92,7 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
         raise
 
 
-def _refuse_taken(plan: Plan) -> None:
+def refuse_taken(plan: Plan) -> None:
     """A folder with the files of another run would end up with those of two."""
     if plan.folder is None or plan.overwrite:
         return
@@ -212,7 +212,13 @@ def _planned(
     effective = options.over(target.defaults)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
-    model = scripted_model(effective) if scripted else choose_model(effective, config)
+    return plan_of(
+        target, effective, scripted_model(effective) if scripted else choose_model(effective, config)
+    )
+
+
+def plan_of(target: Target, effective: RunOptions, model: ChosenModel) -> Plan:
+    """One run of a target, with the options that hold for it and its model."""
     place = effective.output_dir
     return Plan(
         spec=target.spec,

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from benchwright.core import JsonObject, JsonValue, RunStatus, StepValues
+from benchwright.core import JsonObject, JsonValue, RunKind, RunStatus, StepValues
 from benchwright.store._owner import Owner
 from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput
 from benchwright.store._sample_filters import SampleFilter
@@ -30,9 +30,9 @@ class RunStore(Protocol):
 
     def create_run(
         self, *, name: str, target: str, model: str, folder: Path | None, settings: JsonObject,
-        manifest: JsonObject, status: RunStatus = "running",
+        manifest: JsonObject, status: RunStatus = "running", kind: RunKind = RunKind.BENCHMARK,
     ) -> RunRecord:  # fmt: skip
-        """Record a new benchmark run. This process owns it."""
+        """Record a new run of a benchmark, or a load test. This process owns it."""
 
     def claim_run(self, run_id: int, *, force: bool = False) -> RunRecord:
         """Take over a benchmark run. `RunOwnedError` while a live process owns it, unless forced."""

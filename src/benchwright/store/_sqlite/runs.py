@@ -64,14 +64,15 @@ class Runs(Connected):
         settings: JsonObject,
         manifest: JsonObject,
         status: RunStatus = "running",
+        kind: RunKind = RunKind.BENCHMARK,
     ) -> RunRecord:
         """Record a new run, owned by this process. Work on a queued one begins with `start_run`."""
         now = time.time()
         with self._transaction() as connection:
             cursor = connection.execute(
-                "INSERT INTO runs (id, name, target, model, status, folder, settings, manifest, owner, heartbeat,"
-                " created_at, worked) VALUES (?,?,?,?,?,?,?,?,?,?,?,0)",
-                (self._next_run(), name, storable(target), storable(model), status, "", encode_json(settings), encode_json(manifest),
+                "INSERT INTO runs (id, kind, name, target, model, status, folder, settings, manifest, owner, heartbeat,"
+                " created_at, worked) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,0)",
+                (self._next_run(), kind, name, storable(target), storable(model), status, "", encode_json(settings), encode_json(manifest),
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)

@@ -1,0 +1,162 @@
+"""The settings of a load test, each declared once: flags, keys of `[perf]`, keywords of Python, the manual's table.
+
+What a load test shares with a run (model, data, bodies of requests, files) is in `_run_settings`.
+"""
+
+# every row makes a field
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchwright.config._run_settings import OPTIONS, RunKeywords, RunOptions
+from benchwright.config._setting import Setting, Table, row, settings_in
+from benchwright.config._values import check_value, from_python, read_table
+from benchwright.core import JsonObject, UsageError, suggest
+
+PROFILE_NAMES = (
+    "synchronous", "concurrent", "throughput", "constant", "poisson", "gamma", "burst", "ramp",
+)  # fmt: skip
+"""When requests are sent."""
+
+_PERF: tuple[Table, ...] = ("perf",)
+_shape = partial(row, decides="everything", group="load", tables=_PERF)
+_stop = partial(row, decides="everything", group="end", tables=_PERF)
+_client = partial(row, decides="effort", group="client", tables=_PERF)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadOptions:
+    """How to load a server. None: not given; then `[perf]` of benchwright.toml counts, then the default."""
+
+    # fmt: off
+    profile: str | None = _shape("when requests are sent", choices=PROFILE_NAMES, metavar="NAME", see="load.md#profiles",
+        otherwise="poisson with --rate, else concurrent", frequent=True)
+    concurrency: tuple[str, ...] | None = _shape("requests in flight; several numbers are a sweep: 1,2,4,8", commas=True,
+        aliases=("parallelism",), metavar="N,…", otherwise="as the model says, else 16", frequent=True)
+    rate: tuple[str, ...] | None = _shape("requests per second; several numbers are a sweep, of a ramp its start and end",
+        commas=True, aliases=("request_rate",), metavar="X,…", frequent=True)
+    burstiness: float | None = _shape("shape of gamma gaps: 1 is Poisson, below is burstier, above smoother", above=0, default=1.0,
+        more="Given alone, it chooses profile gamma")
+    burst_size: int | None = _shape("requests of a burst", least=1, otherwise="the requests of one second")
+    ramp: str | None = _shape("how a ramp rises", choices=("linear", "exponential"), default="linear", metavar="LAW")
+    max_concurrency: int | None = _shape("most requests in flight, whatever the schedule says", least=1, otherwise="no limit",
+        more="How many requests it delayed, and how long, is reported")
+    schedule_seed: int | None = _shape("seed of arrival times", default=0)
+
+    requests: int | None = _stop("measured requests of each level; rows are sent again in a circle where there are fewer", least=1,
+        aliases=("num_prompts",), otherwise="each row once; with --seconds, as many as there is time for", frequent=True)
+    seconds: float | None = _stop("how long each level sends", above=0, aliases=("duration", "pressure_time"), metavar="SECONDS",
+        frequent=True)
+    stop_error_share: float | None = _stop("stop once more than this share of requests has failed", least=0, most=1, metavar="SHARE",
+        more="Without it, a test stops early only if its first 32 requests all fail")
+    max_error_share: float | None = _stop("share of failed requests above which the test is not comparable (exit code 3)", least=0,
+        most=1, default=0.05, metavar="SHARE")
+    warmup: int | None = _stop("requests before the first that counts", least=0, default=0, aliases=("num_warmups",),
+        more="They are recorded, and no figure counts them. If all of them fail, nothing is measured", frequent=True)
+    cooldown: int | None = _stop("requests after the last that counts, which keep the load up while it ends", least=0, default=0)
+    slo: str | None = _stop("limits that good requests keep: ttft=200ms,itl=30ms,e2e=2s", metavar="LIMITS", frequent=True)
+
+    workers: int | None = _client("processes that send", least=1, most=256, default=1)
+    drain: float | None = _client("seconds that requests in flight have to end after Ctrl-C", least=0, default=30.0, metavar="SECONDS")
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        for setting in LOAD_OPTIONS:
+            value = getattr(self, setting.name)
+            if value is not None:
+                check_value(setting, value)
+
+    @classmethod
+    def from_keywords(cls, keywords: Mapping[str, Any], caller: str = "perf") -> LoadOptions:
+        """From Python keywords or a table; an unknown one is refused with near names. Numbers may stand for texts."""
+        for name in keywords:
+            if name not in LOAD_BY_NAME:
+                raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, LOAD_BY_NAME)}")
+        return cls(**{name: _value(LOAD_BY_NAME[name], value) for name, value in keywords.items()})
+
+    def given(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        values = {setting.name: getattr(self, setting.name) for setting in LOAD_OPTIONS}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def over(self, defaults: Mapping[str, Any]) -> LoadOptions:
+        """These options, with `defaults` for what they leave out."""
+        return LoadOptions.from_keywords({**defaults, **self.given()})
+
+
+def _value(setting: Setting, value: Any) -> Any:
+    """Lists of numbers are texts until they are read: the flag takes `1,2,4`, Python takes `[1, 2, 4]` and `4`."""
+    if setting.commas and isinstance(value, int | float) and not isinstance(value, bool):
+        value = [value]
+    if setting.commas and isinstance(value, Sequence) and not isinstance(value, str):
+        value = [f"{each:g}" if isinstance(each, float) else str(each) for each in value]
+    return from_python(setting, value)
+
+
+LOAD_OPTIONS = settings_in(LoadOptions)
+"""Every setting that only load tests have, in the order of the help text."""
+
+LOAD_BY_NAME = {setting.name: setting for setting in LOAD_OPTIONS}
+"""The same by name."""
+
+_OF_SCORED_RUNS = frozenset(
+    {
+        "parallelism", "repeats", "pass_k", "cache", "num_warmups", "max_retries", "retry_backoff", "timeout_per_sample",
+        "max_requests", "max_tokens_total", "max_minutes", "max_failures", "failure_threshold", "infer_only", "reports",
+    }
+)  # fmt: skip
+"""Settings of a run that mean nothing to a load test: it sends each request once, and as many as it is told."""
+
+SHARED_WITH_RUNS = tuple(setting.name for setting in OPTIONS if setting.name not in _OF_SCORED_RUNS)
+"""Settings of a run that a load test takes too. A new one counts until somebody says otherwise."""
+
+
+class LoadKeywords(RunKeywords, total=False):
+    """What `perf` takes by name, for editors and type checkers."""
+
+    profile: str | None
+    concurrency: int | Sequence[int] | str | None
+    rate: float | Sequence[float] | str | None
+    burstiness: float | None
+    burst_size: int | None
+    ramp: str | None
+    max_concurrency: int | None
+    schedule_seed: int | None
+    requests: int | None
+    seconds: float | None
+    stop_error_share: float | None
+    max_error_share: float | None
+    warmup: int | None
+    cooldown: int | None
+    slo: str | None
+    workers: int | None
+    drain: float | None
+
+
+def split_load_keywords(keywords: Mapping[str, Any]) -> tuple[RunOptions, LoadOptions]:
+    """Keywords of `perf`: those that it shares with runs, and its own. UsageError, with near names, for an unknown one."""
+    known = (*SHARED_WITH_RUNS, *LOAD_BY_NAME)
+    for name in keywords:
+        if name not in known:
+            raise UsageError(f"perf() has no option {name!r}.{suggest(name, known)}")
+    own = {name: value for name, value in keywords.items() if name in LOAD_BY_NAME}
+    rest = {name: value for name, value in keywords.items() if name not in LOAD_BY_NAME}
+    return RunOptions.from_keywords(rest, "perf"), LoadOptions.from_keywords(own)
+
+
+def read_load_defaults(path: Path, table: dict[str, object]) -> JsonObject:
+    """The `[perf]` table of a configuration file, under canonical names."""
+    as_texts = {
+        key: [
+            f"{each:g}" if isinstance(each, float) else str(each)
+            for each in (value if isinstance(value, list) else [value])
+        ]
+        if key in ("concurrency", "parallelism", "rate", "request_rate") and not isinstance(value, str)
+        else value
+        for key, value in table.items()
+    }
+    return read_table(path, "perf", as_texts, LOAD_OPTIONS, hints={})

@@ -1,0 +1,94 @@
+"""Who sends: this process, or several. All of them do the phases of a test one after the other, by one clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from benchwright.endpoints import SEND_ONCE, EndpointSettings, OpenableSettings, TimedEndpoint, open_endpoint
+from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask, StopCause
+from benchwright.perf._plan import RequestPlan
+from benchwright.perf._values import LoadSettings, RequestRecord
+
+
+class Crew(Protocol):
+    """Does phases."""
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way, as far as is known."""
+
+    async def phase(self, tasks: Sequence[PhaseTask]) -> list[PhaseResult]:
+        """Do one phase, a task for each process. Returns when its last request has ended."""
+
+    def stop(self, cause: StopCause) -> None:
+        """Send nothing more."""
+
+    def abort(self) -> None:
+        """Give up what is in flight."""
+
+    async def close(self) -> None:
+        """Let go of connections and processes."""
+
+
+class LocalCrew:
+    """Implements `Crew` in the running event loop."""
+
+    def __init__(
+        self,
+        settings: LoadSettings,
+        plan: RequestPlan,
+        endpoints: Sequence[TimedEndpoint],
+        ended: Callable[[RequestRecord], None],
+    ) -> None:
+        self._settings, self._plan, self._endpoints, self._ended = settings, plan, endpoints, ended
+        self._loop: PhaseLoop | None = None
+        self._stop: StopCause | None = None
+        self._aborted = False
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way."""
+        return 0 if self._loop is None else self._loop.in_flight
+
+    async def phase(self, tasks: Sequence[PhaseTask]) -> list[PhaseResult]:
+        """Do the one task."""
+        (task,) = tasks
+        loop = self._loop = PhaseLoop(self._settings, task, self._plan, self._endpoints, self._ended)
+        if self._stop is not None:
+            loop.stop(self._stop)
+        return [await loop.run()]
+
+    def stop(self, cause: StopCause) -> None:
+        """Send nothing more, in this phase or another."""
+        self._stop = cause
+        if self._loop is not None:
+            self._loop.stop(cause)
+
+    def abort(self) -> None:
+        """Give up what is in flight."""
+        self._stop = "interrupt"
+        if self._loop is not None:
+            self._loop.abort()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for endpoint in self._endpoints:
+            await endpoint.aclose()
+        await asyncio.sleep(0)
+
+
+def open_crew(
+    settings: LoadSettings,
+    plan: RequestPlan,
+    models: Sequence[EndpointSettings | OpenableSettings],
+    ended: Callable[[RequestRecord], None],
+) -> Crew:
+    """Whoever sends the requests of a test, in a running event loop. `ended` is called with each record."""
+    return LocalCrew(settings, plan, open_endpoints(models), ended)
+
+
+def open_endpoints(models: Sequence[EndpointSettings | OpenableSettings]) -> list[TimedEndpoint]:
+    """The endpoints of a load test: each request is sent once, at its time."""
+    return [open_endpoint(model, policy=SEND_ONCE) for model in models]

@@ -1,0 +1,147 @@
+"""How the client did while it measured: whether figures are the server's or its own."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import math
+from collections.abc import Sequence
+from time import monotonic, process_time
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from benchwright.perf._values import Health, Spread
+
+_EVERY_S = 0.02
+"""Seconds between two looks at the event loop."""
+
+LIMIT_CPU, STRAINED_CPU = 0.92, 0.75
+"""Shares of one core above which the client was the limit, or close to it."""
+LIMIT_LAG_S, STRAINED_LAG_S = 0.020, 0.008
+"""99th percentiles of the event loop's lag above which times are the client's."""
+LIMIT_LATE_S, STRAINED_LATE_S = 0.050, 0.015
+"""99th percentiles of lateness against the schedule."""
+_GC_THRESHOLDS = (50_000, 50, 100)
+"""While the clock runs. A request leaves some dozens of objects behind, and hardly any in a circle."""
+
+
+class WorkerHealth(Struct, frozen=True, array_like=True):
+    """What one process measured of itself in one stage."""
+
+    lags: tuple[float, ...] = ()
+    """How late the event loop ran timers, in seconds."""
+    lateness: tuple[float, ...] = ()
+    """How late requests were sent."""
+    cpu_s: float = 0.0
+    wall_s: float = 0.0
+    gc_s: float = 0.0
+
+
+class HealthMeter:
+    """Watches the event loop that it was started in, until it is stopped."""
+
+    def __init__(self) -> None:
+        self.lateness: list[float] = []
+        """Filled by whoever sends."""
+        self._lags: list[float] = []
+        self._gc_s = 0.0
+        self._gc_began = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begin to watch. What exists already is taken out of garbage collection's sight."""
+        gc.collect()
+        gc.freeze()
+        self._thresholds = gc.get_threshold()
+        gc.set_threshold(*_GC_THRESHOLDS)
+        gc.callbacks.append(self._collected)
+        self._loop = asyncio.get_running_loop()
+        self._wall, self._cpu = monotonic(), process_time()
+        self._set()
+
+    def stop(self) -> WorkerHealth:
+        """What was seen."""
+        if self._timer is not None:
+            self._timer.cancel()
+        gc.callbacks.remove(self._collected)
+        gc.set_threshold(*self._thresholds)
+        gc.unfreeze()
+        return WorkerHealth(
+            lags=tuple(self._lags),
+            lateness=tuple(self.lateness),
+            cpu_s=process_time() - self._cpu,
+            wall_s=monotonic() - self._wall,
+            gc_s=self._gc_s,
+        )
+
+    def _set(self) -> None:
+        self._due = monotonic() + _EVERY_S
+        self._timer = self._loop.call_later(_EVERY_S, self._look)
+
+    def _look(self) -> None:
+        # Timers of uvloop have a grain of a millisecond and may come early.
+        self._lags.append(max(0.0, monotonic() - self._due))
+        self._set()
+
+    def _collected(self, phase: str, info: dict[str, Any]) -> None:
+        if phase == "start":
+            self._gc_began = monotonic()
+        else:
+            self._gc_s += monotonic() - self._gc_began
+
+
+def spread_of(values: Sequence[float]) -> Spread:
+    """Number, mean, 99th percentile and maximum.
+
+    >>> spread_of([0.0, 1.0, 2.0])
+    Spread(n=3, mean=1.0, p99=1.98, max=2.0)
+    """
+    if not values:
+        return Spread()
+    ordered = sorted(values)
+    place = 0.99 * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    p99 = ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+    return Spread(len(ordered), math.fsum(ordered) / len(ordered), p99, ordered[-1])
+
+
+def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, workers_possible: int = 1) -> Health:
+    """The health of all workers in one stage, with its verdict."""
+    lag = spread_of([value for worker in workers for value in worker.lags])
+    late = spread_of([value for worker in workers for value in worker.lateness])
+    shares = tuple(worker.cpu_s / worker.wall_s if worker.wall_s > 0 else 0.0 for worker in workers)
+    reasons: list[str] = []
+    worst = 0
+    more = f"Use more processes: --workers {2 * len(workers)}"
+    busiest = max(shares, default=0.0)
+    checks: tuple[tuple[float, float, float, str], ...] = (
+        (busiest, STRAINED_CPU, LIMIT_CPU, f"the client used {busiest:.0%} of a core. {more}"),
+        (
+            lag.p99,
+            STRAINED_LAG_S,
+            LIMIT_LAG_S,
+            f"its event loop was up to {lag.p99 * 1000:.0f} ms late (99 % of the time). {more}, or lower the load; "
+            "close what else runs on this machine",
+        ),
+        (
+            late.p99 if open_loop else 0.0,
+            STRAINED_LATE_S,
+            LIMIT_LATE_S,
+            f"requests were sent up to {late.p99 * 1000:.0f} ms after their time (99 % of them). {more}",
+        ),
+    )
+    for value, strained, limit, reason in checks:
+        if value >= strained:
+            worst = max(worst, 2 if value >= limit else 1)
+            reasons.append(reason)
+    verdicts: tuple[Literal["ok", "strained", "limit"], ...] = ("ok", "strained", "limit")
+    return Health(
+        lag=lag,
+        lateness=late,
+        cpu_shares=shares,
+        gc_s=math.fsum(worker.gc_s for worker in workers),
+        verdict=verdicts[worst],
+        reasons=tuple(reasons),
+    )

@@ -1,0 +1,311 @@
+"""Sends the requests of one phase of a stage from one process, at their times, and records each as it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from benchwright.endpoints import TimedEndpoint
+from benchwright.perf._health import HealthMeter, WorkerHealth
+from benchwright.perf._plan import RequestPlan
+from benchwright.perf._records import Sending, record_of, unsent_record
+from benchwright.perf._schedule import schedule
+from benchwright.perf._values import LoadSettings, PhaseName, RequestOutcome, RequestRecord
+
+StopCause: TypeAlias = Literal["requests", "seconds", "errors", "interrupt", "data", "watchdog"]
+
+_NAP_S = 0.25
+"""A sleep between two requests is no longer, so that a stop is noticed."""
+_LAUNCHES_PER_TURN = 16
+"""Requests sent in a row, where several are due, before replies are read again."""
+_WATCHDOG_S = 10.0
+"""How long after its time-out a request may still be under way."""
+_HOPELESS = 32
+"""So many failures, and no reply, stop a test."""
+_ENOUGH_FOR_SHARE = 20
+"""Requests that must have ended before their share of errors can stop a test."""
+
+
+class PhaseTask(Struct, frozen=True):
+    """What one process does in one phase of a stage."""
+
+    stage: int
+    phase: PhaseName
+    """The phase of its first requests; those of a closed loop that cool down follow."""
+    zero: float
+    """When the test's clock started; like `start_at`, by the machine's clock, which all processes share."""
+    start_at: float
+    """When the phase begins."""
+    base: int
+    """Number of the phase's first request."""
+    worker: int = 0
+    workers: int = 1
+    closed: int | None = None
+    """Requests that this process keeps in flight; None: the schedule decides."""
+    cap: int | None = None
+    """Most requests in flight of this process."""
+    requests: int | None = None
+    """Requests of this process; None: until the time is up. Of a schedule, all its requests."""
+    cooldown: int = 0
+    seconds: float | None = None
+
+
+class PhaseResult(Struct, frozen=True, array_like=True):
+    """What one process did in one phase."""
+
+    numbers: int = 0
+    """Numbers that it used."""
+    offered: int = 0
+    delayed: int = 0
+    delayed_s: float = 0.0
+    ended: float = 0.0
+    """When its last request ended, by the machine's clock."""
+    stopped_by: StopCause = "requests"
+    health: WorkerHealth = WorkerHealth()
+
+
+class PhaseLoop:
+    """One phase in one event loop."""
+
+    def __init__(
+        self,
+        settings: LoadSettings,
+        task: PhaseTask,
+        plan: RequestPlan,
+        endpoints: Sequence[TimedEndpoint],
+        ended: Callable[[RequestRecord], None],
+    ) -> None:
+        self._settings, self._task, self._plan, self._endpoints = settings, task, plan, endpoints
+        self._ended = ended
+        self._meter = HealthMeter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: deque[Sending] = deque()
+        self._used = 0  # numbers of this process
+        self._cause: StopCause | None = None
+        self._idle = asyncio.Event()
+        self._stop_at: float | None = None
+        self._over = False
+        self._last_end = 0.0
+        self._offered = self._delayed = self._done = self._failed = 0
+        self._delayed_s = 0.0
+        self.in_flight = 0
+        """Requests under way."""
+
+    def stop(self, cause: StopCause) -> None:
+        """Send nothing more; what is in flight may end."""
+        if self._cause is None:
+            self._cause = cause
+        if cause in ("interrupt", "errors") and self._stop_at is None:
+            self._stop_at = monotonic()
+
+    def abort(self) -> None:
+        """Give up what is in flight."""
+        self.stop("interrupt")
+        for task in self._tasks:
+            task.cancel()
+
+    async def run(self) -> PhaseResult:
+        """Send everything, and wait for the last reply."""
+        task = self._task
+        self._meter.start()
+        try:
+            await self._until(task.start_at)
+            if task.closed is None:
+                await self._follow_schedule()
+            else:
+                await self._keep_busy(task.closed)
+            await self._wait_for_replies()
+            self._leave_waiting()
+        finally:
+            health = self._meter.stop()
+        return PhaseResult(
+            numbers=self._used,
+            offered=self._offered,
+            delayed=self._delayed,
+            delayed_s=self._delayed_s,
+            ended=self._last_end or monotonic(),
+            stopped_by=self._cause or "requests",
+            health=health,
+        )
+
+    # -- open loop --
+
+    async def _follow_schedule(self) -> None:
+        task, cap = self._task, self._task.cap
+        launched = 0
+        for number, (at, phase) in enumerate(schedule(self._settings, task.stage)):
+            if number % task.workers != task.worker:
+                continue
+            due = task.start_at + at
+            if due > monotonic():
+                launched = 0
+                await self._until(due)
+            elif (launched := launched + 1) % _LAUNCHES_PER_TURN == 0:
+                await asyncio.sleep(0)
+            if self._cause is not None:
+                return
+            sending = self._sending(task.base + number, phase, due)
+            self._used = number + 1
+            if cap is not None and (self.in_flight >= cap or self._waiting):
+                self._waiting.append(sending)
+            else:
+                self._launch(sending)
+        if self._settings.seconds is not None and self._settings.requests is None:
+            await self._until(task.start_at + self._settings.seconds)
+            self.stop("seconds")  # those that still wait for the cap are not sent
+
+    async def _until(self, due: float) -> None:
+        """Return at `due`, never before; or soon after a stop."""
+        while (left := due - monotonic()) > 0 and self._cause is None:  # noqa: ASYNC110  # time is no event
+            await asyncio.sleep(min(left, _NAP_S))
+
+    def _launch(self, sending: Sending) -> None:
+        self.in_flight += 1
+        task = asyncio.get_running_loop().create_task(self._one(sending))
+        self._tasks.add(task)
+        task.add_done_callback(self._landed)
+
+    def _landed(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self.in_flight -= 1
+        if self._waiting and self._cause is None:
+            sending = self._waiting.popleft()
+            assert sending.planned is not None
+            sending.delayed_s = max(0.0, monotonic() - sending.planned)
+            self._delayed += 1
+            self._delayed_s += sending.delayed_s
+            self._launch(sending)
+        elif not self._tasks:
+            self._idle.set()
+        _raise_defect(task)
+
+    def _leave_waiting(self) -> None:
+        """What the cap held back until the end is on record as not sent."""
+        now = monotonic()
+        for sending in self._waiting:
+            sending.delayed_s = now - (sending.planned or now)
+            self._delayed += 1
+            self._delayed_s += sending.delayed_s
+            why = "held back by --max-concurrency until the test stopped"
+            self._ended(unsent_record(sending, RequestOutcome.NOT_SENT, why, self._task.zero, now))
+
+    # -- closed loop --
+
+    async def _keep_busy(self, slots: int) -> None:
+        task = self._task
+        self._supply = self._numbers()
+        if task.seconds is not None:
+            loop = asyncio.get_running_loop()
+            left = task.start_at + task.seconds - monotonic()
+            timer = loop.call_later(max(0.0, left), self._time_up)
+        for _ in range(slots):
+            self.in_flight += 1
+            slot = asyncio.get_running_loop().create_task(self._slot())
+            self._tasks.add(slot)
+            slot.add_done_callback(self._slot_ended)
+        await self._wait_for_replies()
+        if task.seconds is not None:
+            timer.cancel()
+
+    def _time_up(self) -> None:
+        self._over = True
+
+    def _numbers(self) -> Iterator[tuple[int, PhaseName]]:
+        """What the slots take in turn: requests until there are enough or the time is up, then those that cool down."""
+        task = self._task
+        number = 0
+        while (task.requests is None or number < task.requests) and not self._over and self._cause is None:
+            yield number, task.phase
+            number += 1
+        if self._over and self._cause is None:
+            self._cause = "seconds"
+        for after in range(task.cooldown):
+            if self._cause not in (None, "seconds"):
+                return
+            yield number + after, "cooldown"
+
+    async def _slot(self) -> None:
+        task = self._task
+        free_at = task.start_at
+        for number, phase in self._supply:
+            self._used = number * task.workers + task.worker + 1
+            sending = self._sending(task.base + number * task.workers + task.worker, phase, None)
+            sending.free_at = free_at
+            await self._one(sending)
+            free_at = monotonic()
+
+    def _slot_ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self.in_flight -= 1
+        if not self._tasks:
+            self._idle.set()
+        _raise_defect(task)
+
+    # -- both --
+
+    def _sending(self, number: int, phase: PhaseName, planned: float | None) -> Sending:
+        task = self._task
+        self._offered += phase == "measured"
+        url = number % len(self._endpoints)
+        return Sending(number, task.stage, phase, self._plan.at(number), planned, task.worker, url)
+
+    async def _one(self, sending: Sending) -> None:
+        task = self._task
+        try:
+            reply = await self._endpoints[sending.url].send(sending.entry.request)
+        except asyncio.CancelledError:
+            why = (
+                "given up: the test was stopped" if self._cause == "interrupt" else "given up by the watchdog"
+            )
+            now = self._last_end = monotonic()
+            self._ended(unsent_record(sending, RequestOutcome.CANCELLED, why, task.zero, now))
+            raise
+        times = reply.times
+        wanted = sending.planned if sending.planned is not None else sending.free_at
+        if times.planned is not None and wanted is not None and not sending.delayed_s:
+            # Until its turn came, not until it was sent: a new connection takes the server's time, not the client's.
+            self._meter.lateness.append(times.planned - wanted)
+        record = record_of(sending, reply, task.zero)
+        self._last_end = max(self._last_end, monotonic())
+        self._count(record)
+        self._ended(record)
+
+    def _count(self, record: RequestRecord) -> None:
+        self._done += 1
+        if record.ok:
+            return
+        self._failed += 1
+        share = self._settings.stop_error_share
+        if self._failed == self._done >= _HOPELESS or (share is not None and self._done >= _ENOUGH_FOR_SHARE and self._failed > share * self._done):
+            self.stop("errors")
+
+    async def _wait_for_replies(self) -> None:
+        """Every request has a time-out; should one not hold, the watchdog ends it all the same."""
+        patience = self._settings.request_timeout_s + _WATCHDOG_S
+        done, since = self._done, monotonic()
+        while self._tasks:
+            self._idle.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_NAP_S):
+                    await self._idle.wait()
+            now = monotonic()
+            if self._done != done:
+                done, since = self._done, now
+            drained = self._stop_at is not None and now - self._stop_at > self._settings.drain_s
+            if drained or now - since > patience:
+                self._cause = self._cause or "watchdog"
+                for task in list(self._tasks):
+                    task.cancel()
+                await asyncio.wait(list(self._tasks))
+
+
+def _raise_defect(task: asyncio.Task[None]) -> None:
+    """Nothing that a server does raises; what does is a defect, and the event loop reports it."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        raise error

@@ -1,0 +1,92 @@
+"""What a load test does right now, for whoever watches it."""
+
+from __future__ import annotations
+
+from collections import deque
+from time import monotonic
+from typing import Protocol
+
+from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord
+
+_WINDOW_S = 5.0
+"""Live figures are those of the last seconds."""
+_MOST_SHOWN = 2000
+"""Requests behind the live percentiles; at high rates, the last so many."""
+
+
+class LoadProgress:
+    """Counters and the last seconds of a test. Adding a request costs a few hundred nanoseconds."""
+
+    def __init__(self, name: str, settings: LoadSettings) -> None:
+        self.name = name
+        self.settings = settings
+        self.stage = 0
+        """Index of the stage under way."""
+        self.phase: PhaseName = "measured"
+        self.done = self.failed = 0
+        """Measured requests of the stage that have ended, and those of them that failed."""
+        self.in_flight = 0
+        self.stopping = ""
+        """Why the test is stopping; empty while it is not."""
+        self.ended = False
+        self.started = monotonic()
+        self._last: deque[tuple[float, float | None, float | None]] = deque(maxlen=_MOST_SHOWN)
+
+    def begin(self, stage: int, phase: PhaseName) -> None:
+        """A phase begins."""
+        self.stage, self.phase = stage, phase
+        self.done = self.failed = 0
+        self.started = monotonic()
+        self._last.clear()
+
+    def add(self, record: RequestRecord) -> None:
+        """A request has ended."""
+        self.done += 1
+        if not record.ok:
+            self.failed += 1
+            return
+        sent, first, arrivals = record.sent, record.first_token, record.arrivals
+        ttft = None if sent is None or first is None else first - sent
+        gap = (arrivals[-1] - arrivals[0]) / (len(arrivals) - 1) if len(arrivals) > 1 else None
+        self._last.append((monotonic(), ttft, gap))
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since the phase began."""
+        return monotonic() - self.started
+
+    def recent(self) -> RecentFigures:
+        """Figures of the last seconds."""
+        now = monotonic()
+        window = min(_WINDOW_S, max(0.001, now - self.started))
+        last = [entry for entry in self._last if entry[0] >= now - window]
+        if len(last) == _MOST_SHOWN:  # more came than are kept
+            window = max(0.001, now - last[0][0])
+        ttft = sorted(value for _, value, _ in last if value is not None)
+        gaps = sorted(value for _, _, value in last if value is not None)
+        return RecentFigures(len(last) / window, _pair(ttft), _pair(gaps))
+
+
+class RecentFigures:
+    """Rate, and median and 99th percentile of two latencies, of the last seconds."""
+
+    __slots__ = ("itl_s", "rate", "ttft_s")
+
+    def __init__(
+        self, rate: float, ttft_s: tuple[float, float] | None, itl_s: tuple[float, float] | None
+    ) -> None:
+        self.rate, self.ttft_s, self.itl_s = rate, ttft_s, itl_s
+
+
+def _pair(ordered: list[float]) -> tuple[float, float] | None:
+    if not ordered:
+        return None
+    return ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
+
+
+class LoadWatcher(Protocol):
+    """Is shown a test about four times a second."""
+
+    def show(self, progress: LoadProgress) -> None:
+        """Show it, quickly: the test waits."""
+        ...

@@ -1,0 +1,266 @@
+"""From a reply to the record of its request, and from records to steps of the store and back."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from benchwright.core import CallTimes, FailureKind, ModelReply, RequestFailure, StepValues
+from benchwright.perf._plan import PlannedRequest
+from benchwright.perf._values import (
+    PhaseName,
+    RequestOutcome,
+    RequestRecord,
+    StageRecord,
+    TokenSource,
+    decode_record,
+    decode_stage,
+    encode_record,
+    encode_stage,
+)
+from benchwright.store import StepWriter, Store
+
+_OUTCOMES: dict[FailureKind, RequestOutcome] = {
+    "timeout": RequestOutcome.TIMEOUT,
+    "connection": RequestOutcome.CONNECT,
+    "rate_limited": RequestOutcome.HTTP_429,
+    "server_error": RequestOutcome.HTTP_5XX,
+    "rejected": RequestOutcome.HTTP_4XX,
+    "prompt_too_long": RequestOutcome.HTTP_4XX,
+    "bad_reply": RequestOutcome.PROTOCOL,
+    "broken_stream": RequestOutcome.BROKEN_STREAM,
+    "budget": RequestOutcome.NOT_SENT,
+}
+_FIRST_WORDS = 200
+_CHARACTERS_PER_TOKEN = 4
+
+
+class Sending:
+    """One request under way: where it stands in the plan, and when it was to be sent."""
+
+    __slots__ = ("delayed_s", "entry", "free_at", "number", "phase", "planned", "stage", "url", "worker")
+
+    def __init__(
+        self,
+        number: int,
+        stage: int,
+        phase: PhaseName,
+        entry: PlannedRequest,
+        planned: float | None,
+        worker: int = 0,
+        url: int = 0,
+    ) -> None:
+        self.number, self.stage, self.phase, self.entry = number, stage, phase, entry
+        self.planned = planned  # by the machine's clock, like all times until the record is made
+        self.worker, self.url = worker, url
+        self.delayed_s = 0.0
+        self.free_at: float | None = None
+
+
+def record_of(sending: Sending, reply: ModelReply, zero: float) -> RequestRecord:
+    """The record of a request that has ended. `zero` is when the test's clock started."""
+    times = reply.times
+    sent = times.sent
+    failure = reply.failure
+    ended = times.last_byte if times.failed is None else times.failed
+    arrivals = times.arrivals
+    outcome = _outcome(reply, times, failure)
+    tokens, source = _output_tokens(reply, len(arrivals))
+    usage = reply.usage
+    entry = sending.entry
+    last = arrivals[-1] if arrivals else (ended if failure is None else None)
+    return RequestRecord(
+        number=sending.number,
+        stage=sending.stage,
+        phase=sending.phase,
+        row=entry.row,
+        worker=sending.worker,
+        url=sending.url,
+        planned=None if sending.planned is None else sending.planned - zero,
+        sent=None if sent is None else sent - zero,
+        first_byte=None if times.first_byte is None else times.first_byte - zero,
+        first_token=None if times.first_token is None else times.first_token - zero,
+        last_content=None if last is None else last - zero,
+        ended=None if ended is None else ended - zero,
+        arrivals=() if sent is None else tuple([at - sent for at in arrivals]),
+        outcome=outcome,
+        error=_words(outcome, failure),
+        http_status=200 if failure is None else failure.http_status,
+        input_tokens=None if usage is None or usage.source != "server" else usage.prompt,
+        output_tokens=tokens,
+        token_source=source,
+        requested_tokens=entry.max_tokens,
+        finish_reason=reply.finish_reason,
+        prompt_hash=entry.prompt_hash,
+        delayed_s=sending.delayed_s,
+        attempts=reply.attempts,
+    )
+
+
+def unsent_record(
+    sending: Sending, outcome: RequestOutcome, why: str, zero: float, at: float
+) -> RequestRecord:
+    """The record of a request that was planned and not sent, or given up."""
+    return RequestRecord(
+        number=sending.number,
+        stage=sending.stage,
+        phase=sending.phase,
+        row=sending.entry.row,
+        worker=sending.worker,
+        url=sending.url,
+        planned=None if sending.planned is None else sending.planned - zero,
+        ended=at - zero,
+        outcome=outcome,
+        error=why,
+        requested_tokens=sending.entry.max_tokens,
+        prompt_hash=sending.entry.prompt_hash,
+        delayed_s=sending.delayed_s,
+    )
+
+
+def _outcome(reply: ModelReply, times: CallTimes, failure: RequestFailure | None) -> RequestOutcome:
+    if failure is None:
+        return RequestOutcome.EMPTY if reply.status == "empty" else RequestOutcome.OK
+    if failure.kind == "connection" and times.sent is not None:
+        return RequestOutcome.RESET
+    return _OUTCOMES[failure.kind]
+
+
+def _output_tokens(reply: ModelReply, events: int) -> tuple[int | None, TokenSource | None]:
+    if reply.usage is not None and reply.usage.source == "server":
+        return reply.usage.completion, "usage"
+    if reply.failure is not None:
+        return (events, "counted") if events else (None, None)
+    if events:
+        return events, "counted"
+    text = len(reply.text) + len(reply.reasoning)
+    return (max(1, round(text / _CHARACTERS_PER_TOKEN)), "estimated") if text else (None, None)
+
+
+def _words(outcome: RequestOutcome, failure: RequestFailure | None) -> str | None:
+    if failure is not None:
+        return failure.message[:_FIRST_WORDS]
+    return None if outcome is RequestOutcome.OK else "the reply has no content"
+
+
+def request_step(record: RequestRecord, zero: float = 0.0) -> StepValues:
+    """The step that records a request. `zero` is the wall clock of the test's start."""
+    started = record.sent or record.planned or 0.0
+    return (
+        f"request/{record.number:09d}/{record.stage:04d}", b"", None, encode_record(record), False,
+        zero + started, zero + (record.ended or started), None, None, None,
+    )  # fmt: skip
+
+
+def stage_step(stage: StageRecord, zero: float = 0.0) -> StepValues:
+    """The step that records a stage."""
+    key = f"stage/{stage.stage:09d}/0000"
+    return (
+        key,
+        b"",
+        None,
+        encode_stage(stage),
+        False,
+        zero + stage.started,
+        zero + stage.ended,
+        None,
+        None,
+        None,
+    )
+
+
+_BATCH = 10_000
+
+
+def recorded_requests(store: Store, run_id: int) -> Iterator[RequestRecord]:
+    """The recorded requests of a load test, in the order of their numbers."""
+    left, first = store.count_steps(run_id, "request"), 0
+    while left > 0:
+        steps = store.recorded(run_id, "request", first, first + _BATCH - 1)
+        for key in sorted(steps):
+            yield decode_record(steps[key].output)
+        left -= len(steps)
+        first += _BATCH
+
+
+def recorded_stages(store: Store, run_id: int) -> list[StageRecord]:
+    """The stages of a load test that have ended, in order."""
+    steps = store.recorded(run_id, "stage", 0, 10**8)
+    return [decode_stage(steps[key].output) for key in sorted(steps)]
+
+
+class StepSink(Protocol):
+    """Where steps go. All of it is called in one thread."""
+
+    def write(self, steps: Sequence[StepValues]) -> None:
+        """Return when they are safe."""
+
+    def close(self) -> None:
+        """Nothing more comes."""
+
+
+class BatchThread:
+    """Hands what the event loop puts in to a thread, many at a time: the loop never waits for a disk or a pipe.
+
+    What the sink raises ends the thread; `close` raises it, and `failure` shows it.
+    """
+
+    def __init__(self, sink: StepSink, every_s: float = 0.2) -> None:
+        self._sink = sink
+        self._every_s = every_s
+        self._waiting: deque[StepValues] = deque()
+        self._closing = threading.Event()
+        self.failure: BaseException | None = None
+        """What ended the thread."""
+        self._thread = threading.Thread(target=self._work, name="benchwright-records", daemon=True)
+        self._thread.start()
+
+    def put(self, step: StepValues) -> None:
+        """Take one."""
+        self._waiting.append(step)
+
+    def close(self) -> None:
+        """Wait until all are written."""
+        self._closing.set()
+        self._thread.join()
+        if self.failure is not None:
+            raise self.failure
+
+    def _work(self) -> None:
+        try:
+            last = False
+            while not last:
+                last = self._closing.wait(self._every_s)  # what was put in before is taken below
+                waiting = self._waiting
+                if batch := [waiting.popleft() for _ in range(len(waiting))]:
+                    self._sink.write(batch)
+            self._sink.close()
+        except BaseException as error:
+            self.failure = error
+
+
+class StoreSink:
+    """Implements `StepSink` with the writer of a run's steps, in an event loop of the thread that calls it."""
+
+    def __init__(self, store: Store, run_id: int) -> None:
+        self._store, self._run_id = store, run_id
+        self._runner = asyncio.Runner()
+        self._writer: StepWriter | None = None
+
+    def write(self, steps: Sequence[StepValues]) -> None:
+        """Return when they are committed."""
+        self._runner.run(self._append(steps))
+
+    async def _append(self, steps: Sequence[StepValues]) -> None:
+        if self._writer is None:
+            self._writer = self._store.step_writer(self._run_id)
+        await self._writer.append(steps)
+
+    def close(self) -> None:
+        """Close the writer."""
+        if self._writer is not None:
+            self._runner.run(self._writer.close())
+        self._runner.close()

@@ -1,0 +1,150 @@
+"""When requests of an open loop are sent: pure functions of the settings and their seed.
+
+Times are seconds after the start of the stage. Nothing here looks at a clock, so the same settings always give the same
+schedule, and any place of it can be computed before the first request.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from itertools import count
+
+from benchwright.core import UsageError
+from benchwright.perf._values import LoadSettings, PhaseName
+
+
+def arrivals(settings: LoadSettings, stage: int = 0) -> Iterator[float]:
+    """The planned times of one stage, in order: as many as the stage has requests, or until its seconds have passed.
+
+    >>> list(arrivals(LoadSettings(profile="constant", levels=(2.0,), requests=4)))
+    [0.0, 0.5, 1.0, 1.5]
+    """
+    return (at for at, _ in schedule(settings, stage))
+
+
+def schedule(settings: LoadSettings, stage: int = 0) -> Iterator[tuple[float, PhaseName]]:
+    """The same with the phase of each request: those that cool down follow the measured ones, in the same rhythm."""
+    times = _LAWS[settings.profile](settings, settings.levels[stage], _dice(settings, stage))
+    seconds = None if settings.profile == "ramp" else settings.seconds
+    most, after = settings.requests, 0
+    for number, at in enumerate(times):
+        if (most is None or number < most) and (seconds is None or at < seconds):
+            yield at, "measured"
+        elif after < settings.cooldown:
+            after += 1
+            yield at, "cooldown"
+        else:
+            return
+
+
+def _dice(settings: LoadSettings, stage: int) -> random.Random:
+    """Each stage has its own chance, and the same one in every test with this seed."""
+    return random.Random(f"{settings.seed}/{stage}")
+
+
+def _constant(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
+    # A product, not a sum: a million additions of a tenth are not a hundred thousand.
+    return (number / rate for number in count())
+
+
+def _poisson(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
+    at = 0.0
+    while True:
+        at += dice.expovariate(rate)
+        yield at
+
+
+def _gamma(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
+    """Gaps of mean 1/rate; their coefficient of variation is 1/√burstiness."""
+    shape = settings.burstiness
+    at = 0.0
+    while True:
+        at += dice.gammavariate(shape, 1 / (shape * rate))
+        yield at
+
+
+def _burst(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
+    """`burst_size` requests together, so far apart that the rate is kept."""
+    size = settings.burst_size
+    return (number // size * size / rate for number in count())
+
+
+def _ramp(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
+    """The rate rises, or falls, from `ramp_start` to `ramp_end`: by equal steps (linear) or by equal factors
+    (exponential) in equal times. The n-th request is sent when the rate has added up to n."""
+    _, end = _ends(settings)
+    seconds = ramp_seconds(settings)
+    total = settings.requests
+    if total is None:
+        total = math.floor(_sent_until(settings, seconds, seconds))
+    inverse = _inverse(settings, seconds)
+    yield from (inverse(number) for number in range(total))
+    last = seconds  # what follows keeps the last rate
+    yield from (last + number / end for number in range(settings.cooldown))
+
+
+def ramp_seconds(settings: LoadSettings) -> float:
+    """How long the rate takes from start to end: as given, or until so many requests have been sent."""
+    if settings.seconds is not None:
+        return settings.seconds
+    assert settings.requests is not None
+    return settings.requests / _sent_until(settings, 1.0, 1.0)
+
+
+def _sent_until(settings: LoadSettings, at: float, seconds: float) -> float:
+    """Requests sent until `at`, of a ramp that takes `seconds`."""
+    start, end = _ends(settings)
+    share = at / seconds
+    if settings.ramp == "linear":
+        return at * (start + (end - start) * share / 2)
+    growth = math.log(end / start)
+    return at * start if growth == 0 else start * seconds / growth * math.expm1(growth * share)
+
+
+def _inverse(settings: LoadSettings, seconds: float) -> Callable[[float], float]:
+    """When so many requests have been sent."""
+    start, end = _ends(settings)
+    if settings.ramp == "linear":
+        slope = (end - start) / seconds
+        # Of the two forms of the root, the one that does not subtract like from like.
+        return lambda sent: 2 * sent / (start + math.sqrt(start * start + 2 * slope * sent))
+    growth = math.log(end / start)
+    if growth == 0:
+        return lambda sent: sent / start
+    return lambda sent: seconds / growth * math.log1p(sent * growth / (start * seconds))
+
+
+def _ends(settings: LoadSettings) -> tuple[float, float]:
+    assert settings.ramp_start is not None  # checked with the settings
+    assert settings.ramp_end is not None
+    return settings.ramp_start, settings.ramp_end
+
+
+_LAWS: dict[str, Callable[[LoadSettings, float, random.Random], Iterator[float]]] = {
+    "constant": _constant,
+    "poisson": _poisson,
+    "gamma": _gamma,
+    "burst": _burst,
+    "ramp": _ramp,
+}
+
+
+def check_schedule(settings: LoadSettings) -> None:
+    """Refuse, with UsageError, settings that make no schedule."""
+    if settings.profile == "trace":
+        raise UsageError("profile trace is not there yet; choose another profile")
+    if not settings.levels:
+        raise UsageError("a load test needs at least one level")
+    what = "rate" if settings.open_loop else "concurrency"
+    for level in settings.levels:
+        if not (math.isfinite(level) and level > 0):
+            raise UsageError(f"{what} is {level:g}; expected a number above 0")
+        if not settings.open_loop and level != int(level):
+            raise UsageError(f"concurrency is {level:g}; expected a whole number")
+    if settings.profile == "ramp":
+        if settings.ramp_start is None or settings.ramp_end is None:
+            raise UsageError("profile ramp needs the rate at its start and at its end: --rate 1,20")
+        if settings.requests is None and settings.seconds is None:
+            raise UsageError("profile ramp needs --requests or --seconds")

@@ -1,0 +1,98 @@
+"""From what users write about a load to the settings that are recorded with the test."""
+
+from __future__ import annotations
+
+from benchwright.config import LoadOptions
+from benchwright.core import UsageError
+from benchwright.engine import RunSettings
+from benchwright.perf import OPEN_PROFILES, LoadSettings, Profile, parse_slo
+
+
+def load_settings(
+    options: LoadOptions, run: RunSettings, *, rows: int, concurrency: int, urls: tuple[str, ...] = ()
+) -> LoadSettings:
+    """The settings of one test on data that send `rows` requests. UsageError for options that contradict each other."""
+    profile = profile_of(options)
+    levels = _levels(options, profile, concurrency)
+    start, end = (None, None)
+    if profile == "ramp":
+        start, end = _ramp_ends(levels)
+        levels = (end,)
+    requests = options.requests
+    if requests is None and options.seconds is None:
+        requests = rows
+    return LoadSettings(
+        profile=profile,
+        levels=levels,
+        burstiness=options.burstiness or 1.0,
+        ramp="exponential" if options.ramp == "exponential" else "linear",
+        ramp_start=start,
+        ramp_end=end,
+        burst_size=options.burst_size or max(1, round(levels[0])),
+        requests=requests,
+        seconds=options.seconds,
+        max_error_share=0.05 if options.max_error_share is None else options.max_error_share,
+        stop_error_share=options.stop_error_share,
+        warmup=options.warmup or 0,
+        cooldown=options.cooldown or 0,
+        max_concurrency=options.max_concurrency,
+        seed=options.schedule_seed or 0,
+        stream=bool(run.generation.settings.get("stream")),
+        workers=options.workers or 1,
+        urls=urls,
+        slo=() if options.slo is None else parse_slo(options.slo),
+        request_timeout_s=getattr(run.endpoint, "request_timeout_s", 120.0),
+        drain_s=30.0 if options.drain is None else options.drain,
+    )
+
+
+def profile_of(options: LoadOptions) -> Profile:
+    """The profile as given, or the one that the other options call for."""
+    if options.profile is not None:
+        profile: Profile = options.profile  # type: ignore[assignment]  # one of the choices
+    elif options.burstiness is not None:
+        profile = "gamma"
+    else:
+        profile = "poisson" if options.rate is not None else "concurrent"
+    name = f"--profile {profile}"
+    if profile in OPEN_PROFILES:
+        if options.rate is None:
+            raise UsageError(f"{name} needs --rate, in requests per second")
+        if options.concurrency is not None:
+            raise UsageError(
+                f"{name} sends by a schedule; limit the requests in flight with --max-concurrency, not --concurrency"
+            )
+    elif options.rate is not None:
+        raise UsageError(
+            f"{name} sends when a request has ended; leave --rate out, or choose --profile constant"
+        )
+    if options.burstiness is not None and profile != "gamma":
+        raise UsageError(f"--burstiness is for --profile gamma, not {profile}")
+    if options.burst_size is not None and profile != "burst":
+        raise UsageError(f"--burst-size is for --profile burst, not {profile}")
+    if options.ramp is not None and profile != "ramp":
+        raise UsageError(f"--ramp is for --profile ramp, not {profile}")
+    return profile
+
+
+def _levels(options: LoadOptions, profile: Profile, concurrency: int) -> tuple[float, ...]:
+    if profile in OPEN_PROFILES:
+        return _numbers("--rate", options.rate or ())
+    if profile in ("synchronous", "throughput"):
+        if options.concurrency is not None:
+            raise UsageError(f"--profile {profile} takes no --concurrency; choose --profile concurrent")
+        return (1.0,)
+    return _numbers("--concurrency", options.concurrency or (str(concurrency),))
+
+
+def _ramp_ends(levels: tuple[float, ...]) -> tuple[float, float]:
+    if len(levels) != 2:
+        raise UsageError("--profile ramp takes two rates, at its start and at its end: --rate 1,20")
+    return levels[0], levels[1]
+
+
+def _numbers(flag: str, written: tuple[str, ...]) -> tuple[float, ...]:
+    try:
+        return tuple(float(text) for text in written)
+    except ValueError:
+        raise UsageError(f"{flag} {','.join(written)}: expected numbers, separated by commas") from None

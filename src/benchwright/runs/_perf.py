@@ -1,0 +1,304 @@
+"""Load tests: target, model and settings become a recorded test and its result."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from msgspec import Struct
+
+from benchwright.config import ConfigFile, LoadOptions, RunOptions
+from benchwright.core import JsonObject, RunKind, RunStatus, UsageError
+from benchwright.datasets import hub_commits
+from benchwright.engine import Prepared, RunGroup, RunSettings, prepare
+from benchwright.perf import (
+    BatchThread,
+    LoadProgress,
+    LoadSettings,
+    LoadSummary,
+    LoadTest,
+    LoadWatcher,
+    RequestPlan,
+    RequestRecord,
+    StoreSink,
+    build_plan,
+    check_schedule,
+    load_summary,
+    open_crew,
+    request_step,
+    stage_step,
+)
+from benchwright.reports import RunView, load_view, write_load_files
+from benchwright.runs._jobs import make_folder, owned
+from benchwright.runs._load_options import load_settings
+from benchwright.runs._loops import in_event_loop
+from benchwright.runs._models import choose_model
+from benchwright.runs._run import Plan, plan_of, refuse_taken
+from benchwright.runs._targets import Target
+from benchwright.store import HEARTBEAT_S, RunRecord, Store, Workspace, open_store
+
+_SHOW_EVERY_S = 0.25
+"""A watcher is shown the test so often."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """One load test that has ended."""
+
+    run_id: int
+    """Number in the workspace; `benchwright show` takes it."""
+    name: str
+    """Name of the data or the benchmark."""
+    model: str
+    """Model id."""
+    status: RunStatus
+    """completed, failed or interrupted."""
+    folder: Path
+    """Where its files are."""
+    summary: LoadSummary
+    """The figures."""
+    exit_code: int
+    """What the command line exits with: 0 done, 1 failed, 3 not comparable, 130 interrupted."""
+    stopped_because: str
+    """Why the test stopped early; empty when it did not."""
+    run: RunView
+    """The test, as lists show it."""
+
+    def to_json(self) -> JsonObject:
+        """As `--json` prints it."""
+        return {
+            "run": self.run.to_json(),
+            "summary": self.summary.to_json(),
+            "exit_code": self.exit_code,
+            "stopped_because": self.stopped_because,
+        }
+
+
+class LoadPlan(Struct, frozen=True):
+    """One load test as requested: nothing was read or sent yet."""
+
+    plan: Plan
+    """Benchmark, model and files, as for a run."""
+    options: LoadOptions
+    """The load."""
+    concurrency: int
+    """Requests in flight where nobody gives a number."""
+
+
+class _Ready(Struct, frozen=True):
+    run: RunRecord
+    prepared: Prepared
+    settings: LoadSettings
+    requests: RequestPlan
+
+
+@hub_commits()
+def load_targets(
+    workspace: Workspace,
+    targets: Sequence[Target],
+    options: RunOptions,
+    load: LoadOptions,
+    config: ConfigFile | None,
+    *,
+    watcher: LoadWatcher | None = None,
+    finished: Callable[[LoadResult], None] | None = None,
+) -> list[LoadResult]:
+    """Load the server with the rows of each target, one after the other. All are checked before the first starts."""
+    several = len(targets) > 1
+    defaults = {} if config is None else config.perf
+    plans = [plan_load(target, options, load.over(defaults), config, several=several) for target in targets]
+    with open_store(workspace) as store:
+        return perform_loads(store, plans, watcher=watcher, finished=finished)
+
+
+def plan_load(
+    target: Target, options: RunOptions, load: LoadOptions, config: ConfigFile | None, *, several: bool
+) -> LoadPlan:
+    """What one target comes to. Replies are streamed unless somebody says otherwise, and nothing is scored."""
+    effective = options.over(target.defaults)
+    effective = replace(
+        effective,
+        infer_only=True,
+        stream=True if effective.stream is None else effective.stream,
+        max_retries=0,
+    )
+    if several and effective.output_dir is not None:
+        effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
+    model = choose_model(effective, config)
+    return LoadPlan(plan_of(target, effective, model), load, model.parallelism)
+
+
+def perform_loads(
+    store: Store,
+    plans: Sequence[LoadPlan],
+    *,
+    watcher: LoadWatcher | None = None,
+    finished: Callable[[LoadResult], None] | None = None,
+) -> list[LoadResult]:
+    """Check all tests, then do them in turn; after Ctrl-C none begins."""
+    for plan in plans:
+        refuse_taken(plan.plan)
+    results: list[LoadResult] = []
+    for ready in [_prepared(store, plan) for plan in plans]:
+        if results and results[-1].exit_code == 130:
+            store.delete_run(ready.run.id)
+            continue
+        with owned(store, ready.run, "failed"):
+            result = _perform(store, ready, watcher)
+        results.append(result)
+        if finished is not None:
+            finished(result)
+    return results
+
+
+def _prepared(store: Store, plan: LoadPlan) -> _Ready:
+    """Read the data, build every request, and put the test on record. Nothing is sent."""
+    settings = plan.plan.settings
+    prepared = prepare(plan.plan.spec, settings)
+    if not prepared.asks_a_model:
+        raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
+    load = load_settings(
+        plan.options, settings, rows=prepared.rows.scan.requests, concurrency=plan.concurrency
+    )
+    check_schedule(load)
+    requests = build_plan(prepared.rows, _wanted(load))
+    run = store.create_run(
+        kind=RunKind.LOAD,
+        name=settings.benchmark,
+        target=settings.asked,
+        model=settings.endpoint.model_id,
+        folder=plan.plan.folder,
+        settings={**settings.to_json(), "load": load.to_json()},
+        manifest={},
+        status="queued",
+    )
+    try:
+        make_folder(run.folder)
+    except BaseException:
+        store.delete_run(run.id)
+        raise
+    return _Ready(run, prepared, load, requests)
+
+
+def _wanted(load: LoadSettings) -> int | None:
+    """How many different requests are needed at most."""
+    if load.requests is None:
+        return None
+    return load.warmup + len(load.levels) * (load.requests + load.cooldown)
+
+
+def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadResult:
+    run = store.start_run(ready.run.id, {**ready.prepared.manifest, "notes": list(ready.prepared.notes)})
+    group = RunGroup()
+    cause = in_event_loop(_load(store, run, ready, group, watcher), group.interrupt)
+    summary = load_summary(store, run.id, ready.settings, partial=cause is not None)
+    status, code = ended_as(summary, cause)
+    why = _WHY.get(cause or "", "")
+    if code == 1 and summary.sent == summary.failed:
+        why = why or "every request failed"
+    store.finish_run(run.id, status, summary=summary.to_json(), error=why or None)
+    run = store.run(run.id)
+    write_load_files(store, run, summary)
+    return LoadResult(
+        run_id=run.id,
+        name=run.name,
+        model=run.model,
+        status=run.status,
+        folder=run.folder,
+        summary=summary,
+        exit_code=code,
+        stopped_because=why,
+        run=load_view(run),
+    )
+
+
+_WHY = {
+    "interrupt": "interrupted; its figures are of what had ended",
+    "errors": "stopped: too many requests failed",
+    "watchdog": "stopped by the watchdog: requests were under way long after their time-out",
+}
+
+
+def ended_as(summary: LoadSummary, cause: str | None) -> tuple[RunStatus, int]:
+    """Status and exit code: 1 where nothing was answered, 3 where figures are not comparable."""
+    if cause == "interrupt":
+        return "interrupted", 130
+    if summary.sent == summary.failed:
+        return "failed", 1
+    return "completed", 0 if summary.comparable else 3
+
+
+async def _load(
+    store: Store, run: RunRecord, ready: _Ready, group: RunGroup, watcher: LoadWatcher | None
+) -> str | None:
+    """Send everything; what has ended is recorded on return. Why the test stopped early, or None."""
+    settings = ready.settings
+    wall = time.time() - time.monotonic()
+    progress = LoadProgress(run.name, settings)
+    thread = BatchThread(StoreSink(store, run.id))
+
+    def ended(record: RequestRecord) -> None:
+        thread.put(request_step(record, wall + test.zero))
+        test.ended(record)
+        progress.add(record)
+
+    run_settings: RunSettings = ready.prepared.settings
+    crew = open_crew(settings, ready.requests, [run_settings.endpoint], ended)
+    test = LoadTest(
+        settings, crew,
+        stage_ended=lambda stage: thread.put(stage_step(stage, wall + test.zero)),
+        phase_begins=progress.begin,
+    )  # fmt: skip
+    signals = 0
+
+    def interrupted() -> None:
+        nonlocal signals
+        signals += 1
+        progress.stopping = "stopping: requests in flight may end (Ctrl-C again: at once)"
+        if signals == 1:
+            test.stop()
+        else:
+            test.abort()
+
+    watching = asyncio.create_task(_watch(store, run.id, crew, progress, thread, test, watcher))
+    try:
+        with group.open(), group.listening(interrupted):
+            await test.run()
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+        await crew.close()
+        await asyncio.to_thread(thread.close)
+        progress.ended = True
+        if watcher is not None:
+            watcher.show(progress)
+    return test.cause
+
+
+async def _watch(
+    store: Store,
+    run_id: int,
+    crew: object,
+    progress: LoadProgress,
+    thread: BatchThread,
+    test: LoadTest,
+    watcher: LoadWatcher | None,
+) -> None:
+    """Show the progress, give signs of life, and stop a test whose records cannot be written."""
+    next_beat = time.monotonic() + HEARTBEAT_S
+    while True:
+        await asyncio.sleep(_SHOW_EVERY_S)
+        progress.in_flight = crew.in_flight
+        if watcher is not None:
+            watcher.show(progress)
+        if thread.failure is not None:
+            test.abort()
+            return
+        if time.monotonic() >= next_beat:
+            store.heartbeat(run_id)
+            next_beat = time.monotonic() + HEARTBEAT_S

@@ -1,0 +1,271 @@
+"""The loop sends what its profile says, when it says, and records what the server did; seen from the server's side."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from tests.perf.loads import Loaded, load, plan_of
+from tests.perf.stub_server import Stub, serving
+from tests.perf.test_schedule import ks_distance_to_exponential, mean_and_cv
+
+from benchwright.core import RunFailedError
+from benchwright.perf import LoadSettings, RequestOutcome
+
+
+def run(settings: LoadSettings, rows: int = 3, **how: Any) -> tuple[list[Any], list[Any], Stub]:
+    async def work() -> tuple[list[Any], list[Any], Stub]:
+        async with serving(**how) as stub:
+            records, stages = await load(stub.url, settings, plan_of(rows, stream=settings.stream))
+            return records, stages, stub
+
+    return asyncio.run(work())
+
+
+def test_a_closed_loop_keeps_its_concurrency_and_sends_rows_in_a_circle() -> None:
+    records, (stage,), stub = run(LoadSettings(levels=(4.0,), requests=22), rows=5, first_s=0.005)
+    assert [record.number for record in records] == list(range(22))
+    assert [record.row for record in records] == [number % 5 for number in range(22)]
+    assert len(stub.log) == 22
+    assert stub.most_open == 4
+    assert stage.stopped_by == "requests"
+    assert stage.offered == 22
+    assert all(record.ok and record.planned is None for record in records)
+
+
+def test_a_sweep_has_a_stage_for_each_level() -> None:
+    records, stages, stub = run(LoadSettings(levels=(1.0, 6.0), requests=12), first_s=0.01)
+    assert [stage.level for stage in stages] == [1.0, 6.0]
+    assert [record.number for record in records] == list(range(24))
+    assert [sum(record.stage == stage for record in records) for stage in (0, 1)] == [12, 12]
+    assert stub.most_open == 6
+    first, second = stages
+    assert first.ended <= second.started
+
+
+def test_synchronous_sends_one_after_the_other() -> None:
+    _, _, stub = run(LoadSettings(profile="synchronous", requests=6))
+    assert stub.most_open == 1
+
+
+def test_throughput_fills_the_cap() -> None:
+    _, _, stub = run(LoadSettings(profile="throughput", requests=30, max_concurrency=10), first_s=0.02)
+    assert stub.most_open == 10
+
+
+def test_seconds_end_a_closed_loop_and_requests_in_flight_still_end() -> None:
+    records, (stage,), stub = run(LoadSettings(levels=(2.0,), seconds=0.3), first_s=0.05)
+    assert stage.stopped_by == "seconds"
+    assert all(record.ok for record in records)
+    assert all(record.sent < stage.started + 0.3 + 0.25 for record in records)
+    assert len(records) == stub.served
+
+
+def test_times_are_those_of_the_server() -> None:
+    records, (stage,), stub = run(LoadSettings(levels=(1.0,), requests=5), first_s=0.05, gap_s=0.02, events=4)
+    for record, truth in zip(records, stub.log, strict=True):
+        assert truth.first is not None
+        served = truth.first - truth.came
+        ttft = record.first_token - record.sent
+        # Both sides share a busy event loop here: the client cannot be earlier, and may be a little later.
+        assert served <= ttft + 0.001
+        assert ttft < served + 0.25
+        assert len(record.arrivals) == 4
+        assert record.arrivals[0] == pytest.approx(ttft, abs=1e-9)
+        assert record.output_tokens == 4
+        assert record.token_source == "usage"
+        assert record.last_content <= record.ended <= stage.ended + 1e-6
+
+
+def test_without_usage_events_are_counted() -> None:
+    records, _, _ = run(LoadSettings(levels=(1.0,), requests=2), usage=False, events=6)
+    assert [(r.output_tokens, r.token_source, r.input_tokens) for r in records] == [(6, "counted", None)] * 2
+
+
+def test_replies_that_are_not_streamed_have_no_first_token() -> None:
+    records, _, _ = run(LoadSettings(levels=(2.0,), requests=4, stream=False), usage=False)
+    assert all(record.ok and record.first_token is None and record.arrivals == () for record in records)
+    assert {record.token_source for record in records} == {"estimated"}
+
+
+def test_poisson_arrives_as_poisson_at_the_server() -> None:
+    settings = LoadSettings(profile="poisson", levels=(100.0,), requests=300, seed=3, stream=False)
+    records, (stage,), stub = run(settings, events=1)
+    came = sorted(truth.came for truth in stub.log)
+    gaps = [after - before for before, after in pairwise(came)]
+    # 1.95/√n is the critical value at 0.1 %. The seed is fixed; what is left to chance is how late the machine is.
+    assert ks_distance_to_exponential(gaps, 100.0) < 1.95 / math.sqrt(len(gaps)) + 0.05
+    assert [record.planned for record in records] == sorted(record.planned for record in records)
+    assert stage.offered == 300
+
+
+def test_gamma_and_constant_arrive_with_their_spread() -> None:
+    _, _, bursty = run(LoadSettings(profile="gamma", levels=(100.0,), burstiness=0.25, requests=300, stream=False), events=1)  # fmt: skip
+    _, _, even = run(LoadSettings(profile="constant", levels=(50.0,), requests=100, stream=False), events=1)
+    spread = {}
+    for name, stub in (("bursty", bursty), ("even", even)):
+        came = sorted(truth.came for truth in stub.log)
+        spread[name] = mean_and_cv([after - before for before, after in pairwise(came)])[1]
+    assert spread["bursty"] > 1.5  # 2 by law
+    assert spread["even"] < 0.5
+
+
+def test_a_request_is_never_sent_before_its_time() -> None:
+    records, (stage,), _ = run(LoadSettings(profile="constant", levels=(200.0,), requests=60), events=1)
+    assert all(record.sent >= record.planned for record in records)
+    assert [r.planned - stage.started for r in records] == pytest.approx([n / 200 for n in range(60)])
+
+
+def test_a_burst_arrives_together() -> None:
+    _, _, stub = run(LoadSettings(profile="burst", levels=(40.0,), burst_size=10, requests=20), first_s=0.05)
+    assert stub.most_open >= 10
+
+
+def test_the_cap_delays_and_says_how_many() -> None:
+    settings = LoadSettings(profile="constant", levels=(1000.0,), requests=20, max_concurrency=2)
+    records, (stage,), stub = run(settings, first_s=0.02)
+    assert stub.most_open == 2
+    delayed = [record for record in records if record.delayed_s > 0]
+    assert stage.delayed == len(delayed) == 18
+    assert stage.delayed_s == pytest.approx(sum(record.delayed_s for record in delayed))
+    assert all(record.sent - record.planned >= record.delayed_s for record in delayed)
+
+
+def test_what_the_cap_held_back_until_the_end_is_on_record_as_not_sent() -> None:
+    settings = LoadSettings(profile="constant", levels=(100.0,), seconds=0.4, max_concurrency=1)
+    records, (stage,), stub = run(settings, first_s=0.2)
+    assert stage.stopped_by == "seconds"
+    assert stage.offered == len(records) == 40
+    unsent = [record for record in records if record.outcome is RequestOutcome.NOT_SENT]
+    assert len(unsent) == 40 - len(stub.log)
+    assert all(record.sent is None for record in unsent)
+
+
+def test_a_stall_shows_in_latency_from_the_planned_time() -> None:
+    """Requests that would have been sent during a stall are sent: an open loop does not wait for the server."""
+    settings = LoadSettings(profile="constant", levels=(50.0,), requests=50, max_concurrency=5)
+    records, _, _ = run(settings, events=1, stall_from=10, stall_s=0.6)
+    behind = [record for record in records if record.ended - record.planned > 0.3]
+    assert len(behind) >= 10
+    late = [record for record in records if record.ended - record.sent > 0.3]
+    assert len(late) <= 6  # seen from the actual send, only those in flight: the cap held the others back
+
+
+def test_warm_up_and_cool_down_are_recorded_and_marked() -> None:
+    settings = LoadSettings(levels=(3.0,), requests=9, warmup=4, cooldown=5)
+    records, (stage,), stub = run(settings)
+    phases = [record.phase for record in records]
+    assert phases == ["warmup"] * 4 + ["measured"] * 9 + ["cooldown"] * 5
+    assert stage.offered == 9
+    assert len(stub.log) == 18
+    warm = max(record.ended for record in records if record.phase == "warmup")
+    assert warm <= stage.started
+
+
+def test_nothing_is_measured_where_every_warm_up_request_fails() -> None:
+    with pytest.raises(RunFailedError, match=r"all 2 warm-up requests failed.*told to fail"):
+        run(LoadSettings(levels=(2.0,), requests=5, warmup=2), fail_every=1, fail_status=400)
+
+
+def test_errors_have_classes_and_the_servers_words() -> None:
+    records, _, _ = run(LoadSettings(levels=(1.0,), requests=10), fail_every=5, break_every=2)
+    outcomes = [record.outcome for record in records]
+    assert outcomes.count(RequestOutcome.HTTP_5XX) == 2
+    assert outcomes.count(RequestOutcome.BROKEN_STREAM) == 4
+    failed = next(record for record in records if record.outcome is RequestOutcome.HTTP_5XX)
+    assert failed.error is not None
+    assert "the stub was told to fail" in failed.error
+    assert failed.http_status == 500
+    assert failed.ended is not None
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"), [(429, RequestOutcome.HTTP_429), (404, RequestOutcome.HTTP_4XX)]
+)
+def test_statuses_have_classes(status: int, outcome: RequestOutcome) -> None:
+    records, _, _ = run(LoadSettings(levels=(1.0,), requests=2), fail_every=1, fail_status=status)
+    assert {record.outcome for record in records} == {outcome}
+    assert {record.attempts for record in records} == {1}  # sent once, whatever the server says
+
+
+def test_a_server_that_is_not_there_stops_the_test_early() -> None:
+    async def work() -> tuple[list[Any], list[Any]]:
+        return await load("http://127.0.0.1:9/v1", LoadSettings(levels=(4.0,), requests=500))
+
+    records, (stage,) = asyncio.run(work())
+    assert stage.stopped_by == "errors"
+    assert 32 <= len(records) < 60
+    assert {record.outcome for record in records} == {RequestOutcome.CONNECT}
+    assert {record.sent for record in records} == {None}
+
+
+def test_the_share_of_errors_stops_a_test() -> None:
+    settings = LoadSettings(levels=(2.0,), requests=500, stop_error_share=0.2)
+    records, (stage,), _ = run(settings, fail_every=3)
+    assert stage.stopped_by == "errors"
+    assert 20 <= len(records) < 100
+
+
+def test_a_server_that_never_answers_times_out() -> None:
+    records, (stage,), _ = run(LoadSettings(levels=(3.0,), requests=3, request_timeout_s=0.2), hang=True)
+    assert [record.outcome for record in records] == [RequestOutcome.TIMEOUT] * 3
+    assert stage.ended < 30
+
+
+def test_an_interrupt_lets_requests_in_flight_end() -> None:
+    async def work() -> tuple[Loaded, list[Any], Stub]:
+        async with serving(first_s=0.2) as stub:
+            loaded = Loaded(stub.url, LoadSettings(levels=(4.0,), requests=1000))
+            running = asyncio.create_task(loaded.run())
+            await stub.until_came(6)
+            loaded.test.stop()
+            return loaded, await running, stub
+
+    loaded, (stage,), stub = asyncio.run(work())
+    assert stage.stopped_by == "interrupt"
+    assert len(loaded.records) == len(stub.log) < 20
+    assert all(record.ok for record in loaded.records)
+    assert loaded.test.cause == "interrupt"
+
+
+def test_a_second_interrupt_ends_at_once_and_records_what_was_in_flight() -> None:
+    async def work() -> tuple[Loaded, list[Any]]:
+        async with serving(hang=True) as stub:
+            loaded = Loaded(stub.url, LoadSettings(levels=(4.0,), requests=1000))
+            running = asyncio.create_task(loaded.run())
+            await stub.until_came(4)
+            loaded.test.stop()
+            loaded.test.abort()
+            return loaded, await running
+
+    loaded, (stage,) = asyncio.run(work())
+    assert stage.stopped_by == "interrupt"
+    assert [record.outcome for record in loaded.records] == [RequestOutcome.CANCELLED] * 4
+
+
+def test_an_interrupt_waits_no_longer_than_it_may() -> None:
+    async def work() -> Loaded:
+        async with serving(hang=True) as stub:
+            loaded = Loaded(stub.url, LoadSettings(levels=(2.0,), requests=10, drain_s=0.1))
+            running = asyncio.create_task(loaded.run())
+            await stub.until_came(2)
+            loaded.test.stop()
+            await running
+            return loaded
+
+    assert [record.outcome for record in asyncio.run(work()).records] == [RequestOutcome.CANCELLED] * 2
+
+
+def test_a_server_with_slots_queues_as_theory_says() -> None:
+    """8 requests in flight at a server that serves 2 at a time: each waits for 3 rounds, and the rate is that of 2."""
+    records, (stage,), _ = run(LoadSettings(levels=(8.0,), requests=48), first_s=0.04, slots=2, events=1)
+    later = [record for record in records if record.number >= 8]
+    ttft = sum(record.first_token - record.sent for record in later) / len(later)
+    seconds = stage.ended - stage.started
+    rate = len(records) / seconds
+    assert rate <= 2 / 0.04
+    # Little's law: requests in flight = rate × time in the system.
+    assert ttft * rate == pytest.approx(8, rel=0.25)

@@ -1,0 +1,130 @@
+"""Schedules are what their names say: tested as statistics would test the arrivals of a real process."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from benchwright.core import UsageError
+from benchwright.perf import LoadSettings, arrivals, check_schedule
+
+N = 20_000
+
+
+def gaps(times: list[float]) -> list[float]:
+    return [after - before for before, after in pairwise([0.0, *times])]
+
+
+def mean_and_cv(values: list[float]) -> tuple[float, float]:
+    mean = math.fsum(values) / len(values)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    return mean, math.sqrt(variance) / mean
+
+
+def ks_distance_to_exponential(values: list[float], rate: float) -> float:
+    """The largest distance between the values' distribution and the exponential one (Kolmogorov-Smirnov)."""
+    ordered, n = sorted(values), len(values)
+    return max(
+        max((place + 1) / n - (1 - math.exp(-rate * value)), (1 - math.exp(-rate * value)) - place / n)
+        for place, value in enumerate(ordered)
+    )
+
+
+@pytest.mark.parametrize("rate", [0.5, 20.0, 2000.0])
+def test_gaps_of_poisson_are_exponential(rate: float) -> None:
+    times = list(arrivals(LoadSettings(profile="poisson", levels=(rate,), requests=N)))
+    assert len(times) == N
+    # 1.63/√n is the critical value at 1 %; the seed is fixed, so this never fails by chance.
+    assert ks_distance_to_exponential(gaps(times), rate) < 1.63 / math.sqrt(N)
+
+
+def test_poisson_counts_in_equal_windows_vary_as_much_as_they_should() -> None:
+    """A process with exponential gaps that depended on one another would pass the test of the gaps alone."""
+    times = list(arrivals(LoadSettings(profile="poisson", levels=(10.0,), seconds=2000.0)))
+    counts = [0] * 2000
+    for at in times:
+        counts[int(at)] += 1
+    mean, cv = mean_and_cv([float(count) for count in counts])
+    index_of_dispersion = mean * cv * cv
+    assert 0.87 < index_of_dispersion < 1.13
+    together = sum(a * b for a, b in pairwise([g - 0.1 for g in gaps(times)])) / len(times)
+    assert abs(together) < 4 * 0.01 / math.sqrt(len(times))  # neighbours know nothing of each other
+
+
+@pytest.mark.parametrize("burstiness", [0.25, 0.5, 1.0, 4.0])
+def test_gaps_of_gamma_vary_by_the_burstiness(burstiness: float) -> None:
+    times = list(arrivals(LoadSettings(profile="gamma", levels=(50.0,), burstiness=burstiness, requests=N)))
+    mean, cv = mean_and_cv(gaps(times))
+    assert mean == pytest.approx(1 / 50, rel=0.05)
+    assert cv == pytest.approx(1 / math.sqrt(burstiness), rel=0.05)
+
+
+def test_constant_does_not_drift() -> None:
+    times = list(arrivals(LoadSettings(profile="constant", levels=(10.0,), requests=1_000_000)))
+    assert times[-1] == 99999.9
+    assert max(gaps(times[1:])[1:]) < 0.1 + 1e-9
+
+
+def test_bursts_come_together_and_keep_the_rate() -> None:
+    times = list(arrivals(LoadSettings(profile="burst", levels=(10.0,), burst_size=5, requests=12)))
+    assert times == [0.0] * 5 + [0.5] * 5 + [1.0] * 2
+
+
+@given(
+    st.floats(0.1, 100), st.floats(0.1, 100), st.integers(2, 500), st.sampled_from(["linear", "exponential"])
+)
+def test_a_ramp_sends_as_many_as_its_rates_add_up_to(
+    start: float, end: float, requests: int, kind: str
+) -> None:
+    settings = LoadSettings(profile="ramp", ramp_start=start, ramp_end=end, requests=requests, ramp=kind)  # type: ignore[arg-type]
+    times = list(arrivals(settings))
+    assert len(times) == requests
+    assert times[0] == 0.0
+    assert all(before <= after for before, after in pairwise(times))
+    if requests > 50 and 0.2 < start / end < 5:  # the first and last gap are the reciprocal rates, nearly
+        assert times[1] - times[0] == pytest.approx(1 / start, rel=0.2)
+        assert times[-1] - times[-2] == pytest.approx(1 / end, rel=0.2)
+
+
+def test_a_linear_ramp_by_seconds() -> None:
+    times = list(arrivals(LoadSettings(profile="ramp", ramp_start=10.0, ramp_end=30.0, seconds=10.0)))
+    assert len(times) == 200
+    assert sum(at < 5 for at in times) == pytest.approx(75, abs=1)  # 10 to 20 per second over 5 s
+
+
+def test_an_exponential_ramp_grows_by_equal_factors() -> None:
+    settings = LoadSettings(profile="ramp", ramp="exponential", ramp_start=1.0, ramp_end=100.0, seconds=20.0)
+    times = list(arrivals(settings))
+    first, second = (sum(a <= at < a + 10 for at in times) for a in (0, 10))
+    assert second / first == pytest.approx(10, rel=0.05)
+
+
+def test_the_seed_decides_and_stages_differ() -> None:
+    settings = LoadSettings(profile="poisson", levels=(5.0, 5.0), requests=50, seed=7)
+    assert list(arrivals(settings)) == list(arrivals(settings))
+    assert list(arrivals(settings)) != list(arrivals(settings, 1))
+    assert list(arrivals(settings)) != list(arrivals(replace(settings, seed=8)))
+
+
+def test_seconds_and_requests_stop_whichever_comes_first() -> None:
+    settings = LoadSettings(profile="constant", levels=(10.0,), requests=100, seconds=2.0)
+    assert len(list(arrivals(settings))) == 20
+    assert len(list(arrivals(replace(settings, requests=5)))) == 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (LoadSettings(profile="constant", levels=(0.0,), requests=1), "rate is 0"),
+        (LoadSettings(profile="concurrent", levels=(1.5,), requests=1), "whole number"),
+        (LoadSettings(profile="ramp", requests=1), "--rate 1,20"),
+    ],
+)
+def test_what_makes_no_schedule_is_refused(settings: LoadSettings, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        check_schedule(settings)
