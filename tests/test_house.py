@@ -23,15 +23,15 @@ MAY_IMPORT: dict[str, str] = {
     "demo": "core endpoints",
     "scorers": "core plugins",
     "benchmarks": "core plugins config datasets scorers",
-    "perf": "core stats",
+    "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
     "reports": "core plugins stats config store",
-    "runs": "core config store datasets endpoints demo benchmarks engine reports",
+    "runs": "core config store datasets endpoints demo benchmarks perf engine reports",
     "workflows": "core config store datasets endpoints demo benchmarks runs",
     "suites": "core config store endpoints benchmarks engine reports runs",
-    "sdk": "core plugins config store datasets endpoints scorers benchmarks engine reports runs workflows suites",
+    "sdk": "core plugins config store datasets endpoints scorers benchmarks perf engine reports runs workflows suites",
     "server": "core store datasets workflows sdk",
-    "cli": "core config store datasets demo benchmarks engine reports workflows suites sdk server",
+    "cli": "core config store datasets demo benchmarks perf engine reports workflows suites sdk server",
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
 

@@ -7,6 +7,8 @@ The package exports what you type in a benchmark, a workflow, a suite or a noteb
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 # Loaded on first use, so that `import benchwright` and `--help` stay quick. `__init__.pyi` repeats the names for type
@@ -23,7 +25,9 @@ _ROOMS = {
         "ScorerInput all_of any_of bleu boolean_yesno chrf contains exact_match f1_token gsm8k_answer "
         "mcq_letter_extract multiple_choice_acc regex_match retrieval_metrics rouge"
     ),
-    "sdk": ("ProgramResult RunResult SuiteResult check compare judge_score rescore resume run run_suite"),
+    "sdk": (
+        "LoadResult ProgramResult RunResult SuiteResult check compare judge_score perf rescore resume run run_suite"
+    ),
     "stats": "Classification Statistics",
     "store": "InputChangedError RunClosedError StaleAttemptError StepHeldError StoreError",
     "suites": "read_base",
@@ -52,6 +56,24 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"benchwright.{home}"), name)
     globals()[name] = value
     return value
+
+
+class _Package(ModuleType):
+    """This package. `perf` is a room and a function; users mean the function, and importing the room must not
+    put it in the function's place."""
+
+    @property
+    def perf(self) -> Any:
+        from benchwright.sdk import perf
+
+        return perf
+
+    @perf.setter
+    def perf(self, room: Any) -> None:
+        pass
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

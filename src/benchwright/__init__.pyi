@@ -44,12 +44,14 @@ from benchwright.scorers import (
     rouge as rouge,
 )
 from benchwright.sdk import (
+    LoadResult as LoadResult,
     ProgramResult as ProgramResult,
     RunResult as RunResult,
     SuiteResult as SuiteResult,
     check as check,
     compare as compare,
     judge_score as judge_score,
+    perf as perf,
     rescore as rescore,
     resume as resume,
     run as run,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchwright.config import RESCORE_OPTIONS, RESUME_OVERRIDES, RUN_SETTINGS, Setting
+from benchwright.config import LOAD_OPTIONS, RESCORE_OPTIONS, RESUME_OVERRIDES, RUN_SETTINGS, Setting
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = (_DOCS / "flags.md", _DOCS / "resuming.md")
+PAGES = (_DOCS / "flags.md", _DOCS / "load.md", _DOCS / "resuming.md")
 GROUPS = {
     "model": "Model",
     "data": "Data",
@@ -33,6 +33,12 @@ def rendered(page: str) -> str:
 def _content(command: str) -> str:
     if command == "run":
         return "".join(_group(group, title) for group, title in GROUPS.items()) + "\n"
+    if command == "perf":
+        rows = [
+            f"| {_flags(setting)} | {_values(setting)} | {_default(setting)} | {_meaning(setting, manual=True)} |"
+            for setting in LOAD_OPTIONS
+        ]
+        return "\n".join(["", "| flag | value | default | meaning |", "|---|---|---|---|", *rows, "", ""])
     taken = {"resume": (*RESUME_OVERRIDES, "workspace"), "rescore": RESCORE_OPTIONS}[command]
     rows = [
         f"| {_flags(setting)} | {_meaning(setting)} |" for setting in RUN_SETTINGS if setting.name in taken

@@ -113,7 +113,7 @@ def test_every_command_is_listed_in_the_order_of_the_help() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command_has_a_section_that_names_its_flags(command: str) -> None:
     text = sections(command_pages()[command])[command]
-    if command in ("run", "check"):
+    if command in ("run", "check", "perf"):
         text += sections("flags")["The flags of run and check"]
     shown = {flag for name in named(text) for flag in FLAG.findall(name)} | named(text)
     assert sorted(flags_of(command) - shown) == []

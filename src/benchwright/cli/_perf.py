@@ -28,12 +28,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--explain", metavar="FIGURE", help="print the definition of a figure, such as ttft, and end"
     )
-    parser.add_argument(
-        "--self-test",
-        action="store_true",
-        help="measure this client against a simulator of known times, and end",
-    )
-    parser.add_help_all("target", "explain", "self_test")
+    parser.add_help_all("target", "explain")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.example(
         "benchwright perf test.csv --concurrency 1,4,16 --requests 200 --model-url http://localhost:8000/v1",
@@ -46,8 +41,6 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Load the server, print the figures."""
     if arguments.explain is not None:
         return _explain(arguments.explain, output)
-    if arguments.self_test:
-        return _self_test(arguments, output)
     if arguments.target is None:
         raise UsageError("nothing to send: give a target, as in benchwright perf test.csv")
     load("sdk")
@@ -82,26 +75,14 @@ def run_load(target: Any, options: RunOptions, how: LoadOptions, arguments: Name
 
 
 def _print(result: LoadResult, output: Output) -> None:
-    from benchwright.reports import load_table
-
-    output.show(load_table(result.view))
+    for stage in result.summary.stages:
+        output.line(
+            f"{result.name}, {stage.label}: {stage.counts.sent} requests, {stage.counts.failed} failed"
+        )
 
 
 def _explain(name: str, output: Output) -> int:
     from benchwright.perf import explain
 
     output.line(explain(name))
-    return 0
-
-
-def _self_test(arguments: Namespace, output: Output) -> int:
-    from benchwright.sdk import self_test
-
-    found = self_test(
-        concurrency=int((arguments.concurrency or ["64"])[0]), requests=arguments.requests or 256
-    )
-    if output.as_json:
-        output.json(found.to_json())
-    else:
-        output.line(found.text())
     return 0

@@ -48,7 +48,7 @@ class LoadOptions:
     schedule_seed: int | None = _shape("seed of arrival times", default=0)
 
     requests: int | None = _stop("measured requests of each level; rows are sent again in a circle where there are fewer", least=1,
-        aliases=("num_prompts",), otherwise="each row once; with --seconds, as many as there is time for", frequent=True)
+        otherwise="each row once; with --seconds, as many as there is time for", frequent=True)
     seconds: float | None = _stop("how long each level sends", above=0, aliases=("duration", "pressure_time"), metavar="SECONDS",
         frequent=True)
     stop_error_share: float | None = _stop("stop once more than this share of requests has failed", least=0, most=1, metavar="SHARE",

@@ -6,11 +6,10 @@ from enum import StrEnum
 
 
 class RunKind(StrEnum):
-    """What was run: a benchmark by the engine, a workflow of the user's own, or a load test."""
+    """What was run: a benchmark by the engine, or a workflow of the user's own."""
 
     BENCHMARK = "benchmark"
     WORKFLOW = "workflow"
-    LOAD = "load"
 
 
 def kind_title(kind: str) -> str:
@@ -18,11 +17,9 @@ def kind_title(kind: str) -> str:
 
     >>> kind_title("workflow")
     'a workflow'
-    >>> kind_title("load"), kind_title("siege")
-    ('a load test', "of the kind 'siege', which a newer version of benchwright wrote and this one does not know")
+    >>> kind_title("load")
+    "of the kind 'load', which a newer version of benchwright wrote and this one does not know"
     """
-    if kind == RunKind.LOAD:
-        return "a load test"
     if kind in tuple(RunKind):
         return f"a {kind}"
     return f"of the kind {kind!r}, which a newer version of benchwright wrote and this one does not know"

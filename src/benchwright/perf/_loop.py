@@ -282,7 +282,9 @@ class PhaseLoop:
             return
         self._failed += 1
         share = self._settings.stop_error_share
-        if self._failed == self._done >= _HOPELESS or (share is not None and self._done >= _ENOUGH_FOR_SHARE and self._failed > share * self._done):
+        if self._failed == self._done >= _HOPELESS or (
+            share is not None and self._done >= _ENOUGH_FOR_SHARE and self._failed > share * self._done
+        ):
             self.stop("errors")
 
     async def _wait_for_replies(self) -> None:

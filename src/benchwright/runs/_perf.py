@@ -12,11 +12,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchwright.config import ConfigFile, LoadOptions, RunOptions
-from benchwright.core import JsonObject, RunKind, RunStatus, UsageError
+from benchwright.core import JsonObject, RunStatus, UsageError
 from benchwright.datasets import hub_commits
-from benchwright.engine import Prepared, RunGroup, RunSettings, prepare
+from benchwright.endpoints import ScriptedSettings
+from benchwright.engine import Prepared, RunGroup, prepare
 from benchwright.perf import (
     BatchThread,
+    Crew,
     LoadProgress,
     LoadSettings,
     LoadSummary,
@@ -24,15 +26,18 @@ from benchwright.perf import (
     LoadWatcher,
     RequestPlan,
     RequestRecord,
+    Requests,
     StoreSink,
     build_plan,
     check_schedule,
-    load_summary,
     open_crew,
+    recorded_requests,
+    recorded_stages,
     request_step,
     stage_step,
+    summarise,
 )
-from benchwright.reports import RunView, load_view, write_load_files
+from benchwright.reports import RunView, plain_view
 from benchwright.runs._jobs import make_folder, owned
 from benchwright.runs._load_options import load_settings
 from benchwright.runs._loops import in_event_loop
@@ -167,7 +172,7 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     check_schedule(load)
     requests = build_plan(prepared.rows, _wanted(load))
     run = store.create_run(
-        kind=RunKind.LOAD,
+        kind="load",
         name=settings.benchmark,
         target=settings.asked,
         model=settings.endpoint.model_id,
@@ -195,14 +200,13 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
     run = store.start_run(ready.run.id, {**ready.prepared.manifest, "notes": list(ready.prepared.notes)})
     group = RunGroup()
     cause = in_event_loop(_load(store, run, ready, group, watcher), group.interrupt)
-    summary = load_summary(store, run.id, ready.settings, partial=cause is not None)
+    summary = summary_of(store, run.id, ready.settings, partial=cause is not None)
     status, code = ended_as(summary, cause)
     why = _WHY.get(cause or "", "")
     if code == 1 and summary.sent == summary.failed:
         why = why or "every request failed"
     store.finish_run(run.id, status, summary=summary.to_json(), error=why or None)
     run = store.run(run.id)
-    write_load_files(store, run, summary)
     return LoadResult(
         run_id=run.id,
         name=run.name,
@@ -212,8 +216,14 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
         summary=summary,
         exit_code=code,
         stopped_because=why,
-        run=load_view(run),
+        run=plain_view(run),
     )
+
+
+def summary_of(store: Store, run_id: int, settings: LoadSettings, *, partial: bool) -> LoadSummary:
+    """The figures of what is recorded."""
+    requests = Requests.of(recorded_requests(store, run_id))
+    return summarise(requests, settings, recorded_stages(store, run_id), partial=partial)
 
 
 _WHY = {
@@ -246,8 +256,9 @@ async def _load(
         test.ended(record)
         progress.add(record)
 
-    run_settings: RunSettings = ready.prepared.settings
-    crew = open_crew(settings, ready.requests, [run_settings.endpoint], ended)
+    endpoint = ready.prepared.settings.endpoint
+    assert not isinstance(endpoint, ScriptedSettings)  # a load test chooses its model like any command
+    crew = open_crew(settings, ready.requests, [endpoint], ended)
     test = LoadTest(
         settings, crew,
         stage_ended=lambda stage: thread.put(stage_step(stage, wall + test.zero)),
@@ -283,7 +294,7 @@ async def _load(
 async def _watch(
     store: Store,
     run_id: int,
-    crew: object,
+    crew: Crew,
     progress: LoadProgress,
     thread: BatchThread,
     test: LoadTest,

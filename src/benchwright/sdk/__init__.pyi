@@ -1,7 +1,7 @@
 """The front that Python users see: what the commands do, as functions."""
 
 from benchwright.config import RunOptions, SuiteOptions
-from benchwright.runs import RunResult
+from benchwright.runs import LoadResult, RunResult
 from benchwright.sdk._cancel_and_remove import Canceled, Removed, remove_run
 from benchwright.sdk._compare import compare
 from benchwright.sdk._doctor import Diagnosis, diagnose
@@ -16,6 +16,7 @@ from benchwright.sdk._lists import (
     list_models,
     list_plugins,
 )
+from benchwright.sdk._perf import perf
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, resolve
 from benchwright.sdk._validate import validate
 from benchwright.suites import SuiteResult, run_suite
@@ -30,6 +31,7 @@ __all__ = [
     "KindRow",
     "KnownModel",
     "ListedPlugin",
+    "LoadResult",
     "Program",
     "ProgramResult",
     "Questions",
@@ -49,6 +51,7 @@ __all__ = [
     "list_evaluations",
     "list_models",
     "list_plugins",
+    "perf",
     "remove_run",
     "rescore",
     "resolve",

@@ -100,7 +100,7 @@ def run(
     options, how = _options(options, keywords, "run")
     cwd = Path.cwd()
     config = find_config(cwd)
-    found = _resolved(target, options, how)
+    found = resolved(target, options, how)
     place = find_workspace(cwd, options.workspace)
     if isinstance(found, Program | Workflow):
         from benchwright.workflows import run_program
@@ -150,7 +150,7 @@ def check(
     refuse_while_loading("check")
     check_arguments("check", options=options)
     options, how = _options(options, keywords, "check")
-    found = _resolved(target, options, how)
+    found = resolved(target, options, how)
     if isinstance(found, Program | Workflow):
         from benchwright.workflows import program_executable
 
@@ -270,7 +270,7 @@ def _options(
     return options, SuiteOptions()
 
 
-def _resolved(target: Written | Resolved, options: RunOptions, how: SuiteOptions) -> Resolved:
+def resolved(target: Written | Resolved, options: RunOptions, how: SuiteOptions) -> Resolved:
     if isinstance(target, Benchmarks | Questions | Program | Workflow):
         return target
     if not isinstance(target, str | os.PathLike):

@@ -18,7 +18,8 @@ from benchwright.core import UsageError, refuse_while_loading
 from benchwright.datasets import hub_commits
 from benchwright.perf import LoadWatcher
 from benchwright.runs import LoadResult, load_targets
-from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written, resolve
+from benchwright.sdk._front import resolved
+from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written
 from benchwright.store import find_workspace
 
 
@@ -56,19 +57,13 @@ def perf(
     options, load = options or RunOptions(), load or LoadOptions()
     cwd = Path.cwd()
     config = find_config(cwd)
-    found: Resolved = (
-        resolve(target, options, SuiteOptions())  # type: ignore[arg-type]  # what is no text or function is resolved
-        if isinstance(target, str | Path) or callable(target)
-        else target
-    )
+    found = resolved(target, options, SuiteOptions())
     if isinstance(found, Program | Workflow):
         raise UsageError(
             f"{found.plan.target} is a program, which calls its models itself; give its data instead"
         )
     place = find_workspace(cwd, options.workspace)
     if not isinstance(found, Benchmarks | Questions):
-        from benchwright.suites import load_suite_pairs
-
-        return load_suite_pairs(place, found, options, load, watcher=watcher, finished=finished)
+        raise UsageError("load tests of a suite are not there yet; load its datasets one by one")
     results = load_targets(place, found.targets, options, load, config, watcher=watcher, finished=finished)
     return results[0] if len(found.targets) == 1 and results else results

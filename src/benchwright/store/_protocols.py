@@ -30,7 +30,7 @@ class RunStore(Protocol):
 
     def create_run(
         self, *, name: str, target: str, model: str, folder: Path | None, settings: JsonObject,
-        manifest: JsonObject, status: RunStatus = "running", kind: RunKind = RunKind.BENCHMARK,
+        manifest: JsonObject, status: RunStatus = "running", kind: str = RunKind.BENCHMARK,
     ) -> RunRecord:  # fmt: skip
         """Record a new run of a benchmark, or a load test. This process owns it."""
 

@@ -64,7 +64,7 @@ class Runs(Connected):
         settings: JsonObject,
         manifest: JsonObject,
         status: RunStatus = "running",
-        kind: RunKind = RunKind.BENCHMARK,
+        kind: str = RunKind.BENCHMARK,
     ) -> RunRecord:
         """Record a new run, owned by this process. Work on a queued one begins with `start_run`."""
         now = time.time()
