@@ -16,8 +16,9 @@ from benchwright.core import (
     redact,
 )
 from benchwright.endpoints._clock import Clock
-from benchwright.endpoints._endpoint import capture
+from benchwright.endpoints._endpoint import capture, is_captured
 from benchwright.endpoints._messages import Names, is_html, words_of_body, words_of_json
+from benchwright.endpoints._plain_replies import plain_reply
 from benchwright.endpoints._refused_settings import cut_at
 from benchwright.endpoints._replies import BadReply, read_reply, served_as
 from benchwright.endpoints._retry import Trouble, again_of, kind_of_status, retry_after_s, too_long
@@ -142,6 +143,10 @@ class Attempter:
         self, body: bytes, request: ModelRequest, stamps: Stamps, headers: Headers | None
     ) -> ModelReply | Trouble:
         """A reply's body."""
+        if self._native and headers is not None and not is_captured():
+            plain = plain_reply(body, request, stamps)
+            if plain is not None:
+                return _without_stop(plain, request) if "stop" in request.body else plain
         try:
             data = load_json(body)
         except TooDeepError as error:
@@ -168,9 +173,7 @@ class Attempter:
         reply = read_reply(data, request.route, stamps, raw_text, redact, served)
         if isinstance(reply, BadReply):
             return self._of_bad_reply(reply)
-        if "stop" in request.body and not raw_text and not request.body.get("include_stop_str_in_output"):
-            return cut_at(request.body["stop"], reply)  # TGI and `transformers serve` keep the stop text
-        return reply
+        return _without_stop(reply, request) if "stop" in request.body and not raw_text else reply
 
     # -- what went wrong --
 
@@ -233,6 +236,13 @@ class Attempter:
         if 300 <= status < 400:
             return f". It redirects to {headers.get('location')}; give that as {names.url}"
         return ""
+
+
+def _without_stop(reply: ModelReply, request: ModelRequest) -> ModelReply:
+    """The reply as it is without the stop text, which TGI and `transformers serve` keep."""
+    if request.body.get("include_stop_str_in_output"):
+        return reply
+    return cut_at(request.body["stop"], reply)
 
 
 def _cut(collected: Collector) -> TransportFailure:

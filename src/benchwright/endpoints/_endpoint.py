@@ -112,6 +112,11 @@ def captured_bodies() -> Iterator[list[JsonValue]]:
         _TAKER.reset(token)
 
 
+def is_captured() -> bool:
+    """Whether somebody collects bodies."""
+    return _TAKER.get() is not None
+
+
 def capture(body: Any) -> None:
     """A body was read."""
     bodies = _TAKER.get()
