@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, str] = {
     "benchmarks": "core plugins config datasets scorers",
     "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
-    "reports": "core plugins stats config store",
+    "reports": "core plugins stats config store perf",
     "runs": "core config store datasets endpoints demo benchmarks perf engine reports",
     "workflows": "core config store datasets endpoints demo benchmarks runs",
     "suites": "core config store endpoints benchmarks engine reports runs",

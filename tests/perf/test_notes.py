@@ -42,7 +42,7 @@ def test_repeated_prompts_are_counted_from_the_warm_up_on() -> None:
     assert found.figures["repeated_prompt_share"] == 1.0
     assert "--cache-bust" in kinds(*records)["repeated_prompts"]
     cached = [streamed(n, n * 0.7, prompt_hash="0" * 16, cached_tokens=80) for n in range(100)]
-    assert "80%" in kinds(*cached)["repeated_prompts"]
+    assert "80 %" in kinds(*cached)["repeated_prompts"]
 
 
 def test_prompts_of_an_earlier_level_are_repeated_too() -> None:
@@ -101,4 +101,4 @@ def test_of_several_levels_a_note_says_which() -> None:
         streamed(n, n * 0.67, stage=n // 100, requested_tokens=64 if n >= 100 else 32) for n in range(200)
     ]
     found = summarise(Requests.of(records), LoadSettings(levels=(1.0, 2.0)))
-    assert found.notes[0].text.startswith("2 in flight: Replies had 50%")
+    assert found.notes[0].text.startswith("2 in flight: Replies had 50 %")

@@ -65,7 +65,7 @@ from benchwright.core._requests import (
     reply_from_json,
     reply_to_json,
 )
-from benchwright.core._run_files import STREAM_FILES, RunFile
+from benchwright.core._run_files import STREAM_FILES, LoadFile, RunFile
 from benchwright.core._run_kinds import RunKind, kind_title
 from benchwright.core._sample_record import (
     OWN_WORDS,
@@ -169,6 +169,7 @@ __all__ = [
     "JsonValue",
     "KeyHeader",
     "LeftOut",
+    "LoadFile",
     "MetricSummary",
     "MissingFieldError",
     "ModelReply",

@@ -14,5 +14,14 @@ class RunFile(StrEnum):
     MANIFEST = "manifest.json"
 
 
+class LoadFile(StrEnum):
+    """The files of a load test."""
+
+    REQUESTS = "requests.parquet"
+    TABLE = "summary.csv"
+    SUMMARY = "summary.json"
+    REPORT = "report.html"
+
+
 STREAM_FILES = {"stdout": "stdout.txt", "stderr": "stderr.txt"}
 """Where the folder of a program's run keeps what the program printed."""

@@ -2,7 +2,13 @@ from benchwright.perf._crew import Crew as Crew
 from benchwright.perf._crew import open_crew as open_crew
 from benchwright.perf._distributions import PERCENTILES as PERCENTILES
 from benchwright.perf._distributions import Distribution as Distribution
+from benchwright.perf._distributions import percentile as percentile
 from benchwright.perf._distributions import percentile_key as percentile_key
+from benchwright.perf._figures import sorted_values as sorted_values
+from benchwright.perf._flight import InFlight as InFlight
+from benchwright.perf._flight import flight_of as flight_of
+from benchwright.perf._flight import sums_per_slice as sums_per_slice
+from benchwright.perf._flight import token_arrivals as token_arrivals
 from benchwright.perf._health import judged as judged
 from benchwright.perf._metrics import GAP_PERCENTILE as GAP_PERCENTILE
 from benchwright.perf._metrics import LIMITS as LIMITS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from math import fsum
 from typing import Any
@@ -206,3 +207,12 @@ def reasons_for_absence(found: dict[str, Any], slo: str | None) -> dict[str, str
     if slo:
         reasons |= {METRICS[name].key: slo for name in ("goodput", "good_share") if name not in found}
     return {key: reason or "nothing was measured" for key, reason in reasons.items()}
+
+
+def sorted_values(requests: Requests, stage: int, metric: Metric) -> Sequence[float]:
+    """The values of a metric over the requests of a stage that have latencies, sorted; in seconds where it is a time."""
+    import pyarrow.compute as pc
+
+    assert metric.values is not None
+    values = metric.values(StageRequests(requests.stage(stage)).measurable).drop_null()
+    return numbers(values.take(pc.sort_indices(values)))

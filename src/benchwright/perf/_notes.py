@@ -34,6 +34,14 @@ class Note(Struct, frozen=True):
     text: str
 
 
+def percent(share: float) -> str:
+    """
+    >>> percent(0.676)
+    '68 %'
+    """
+    return f"{100 * share:.0f} %"
+
+
 def repeated_share(everything: Requests, measured: Requests) -> float | None:
     """The share of the requests whose prompt was sent earlier, in any stage or phase; None: prompts have no hashes."""
     import pyarrow as pa
@@ -136,7 +144,7 @@ def _completed_while_sending(stage: StageRequests) -> float | None:
 
 def _idle(stage: StageRequests, settings: LoadSettings) -> Iterator[Note]:
     """Time in which nothing was in flight: in a closed loop any, in an open one where a request was due."""
-    if stage.span is None:
+    if stage.span is None or not len(stage.completed):
         return
     gaps = stage.flight.idle()
     if settings.open_loop:
@@ -166,10 +174,10 @@ def _prompts(figures: dict[str, float]) -> Iterator[Note]:
     share = figures.get("repeated_prompt_share", 0.0)
     if share >= REPEATED:
         cached = figures.get("cached_share")
-        seen = "" if cached is None else f" The server took {cached:.0%} of input tokens from its cache."
+        seen = "" if cached is None else f" The server took {percent(cached)} of input tokens from its cache."
         yield Note(
             "repeated_prompts",
-            f"{share:.0%} of the requests repeat a prompt that was sent before, and a server with a prefix cache answers these "
+            f"{percent(share)} of the requests repeat a prompt that was sent before, and a server with a prefix cache answers these "
             f"sooner than new ones.{seen} Use more rows, or --cache-bust",
         )
 
@@ -181,13 +189,13 @@ def _lengths(stage: StageRequests, figures: dict[str, float]) -> Iterator[Note]:
     if share < SHORT:
         yield Note(
             "short_replies",
-            f"Replies had {share:.0%} of the requested output tokens: they stopped early. For equal lengths set ignore_eos and "
+            f"Replies had {percent(share)} of the requested output tokens: they stopped early. For equal lengths set ignore_eos and "
             "min_tokens; else compare figures per token",
         )
     elif share > 1.001:
         yield Note(
             "long_replies",
-            f"Replies had {share:.0%} of the requested output tokens: the server ignores max_tokens",
+            f"Replies had {percent(share)} of the requested output tokens: the server ignores max_tokens",
         )
 
 

@@ -203,13 +203,13 @@ def _verdict(
     reasons, doubts = [], []
     furthest = max(thirds, key=lambda share: abs(share - 1))
     if abs(furthest - 1) > ALLOWED:
-        told = f"throughput of the window's thirds is {', '.join(f'{share:.0%}' for share in thirds)} of the mean"
+        told = f"throughput of the window's thirds is {', '.join(f'{100 * share:.0f} %' for share in thirds)} of the mean"
         if abs(furthest - 1) > BEYOND_CHANCE * _chance(amounts):
             reasons.append(told)
         else:
             doubts.append(f"{told}, which so few requests can do by chance")
     if abs(drift) > ALLOWED:
-        told = f"{metric.name} {'rose' if drift > 0 else 'fell'} by {abs(drift):.0%} over the window"
+        told = f"{metric.name} {'rose' if drift > 0 else 'fell'} by {100 * abs(drift):.0f} % over the window"
         (reasons if certain else doubts).append(told if certain else f"{told}, which may be chance")
     if reasons:
         return "not_steady", (*reasons, *doubts)

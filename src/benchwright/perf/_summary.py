@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, convert, structs, to_builtins
+from msgspec import Struct, convert, to_builtins
 
 from benchwright.core import JsonObject, load_json
 from benchwright.perf._distributions import Distribution, describe, numbers
@@ -330,17 +330,17 @@ def _scores(stage: StageRequests) -> dict[str, Distribution]:
 
 
 def _joined_notes(stages: Sequence[StageSummary]) -> tuple[Note, ...]:
-    """Each text once, the kinds in the order of their weight; with its level where the test has several."""
-    if len(stages) == 1:
-        return stages[0].notes
-    texts: dict[tuple[str, str], list[str]] = {}
+    """Each kind once, in the words of the last level that has it; and which levels have it, if not all do."""
+    kinds: dict[str, list[tuple[str, str]]] = {}
     for stage in stages:
         for note in stage.notes:
-            texts.setdefault((note.kind, note.text), []).append(stage.label)
-    every = len(stages)
-    return tuple(
-        structs.replace(
-            Note(kind, text), text=text if len(labels) == every else f"{', '.join(labels)}: {text}"
-        )
-        for (kind, text), labels in texts.items()
-    )
+            kinds.setdefault(note.kind, []).append((stage.label, note.text))
+    found = []
+    for kind, texts in kinds.items():
+        labels, words = [label for label, _ in texts], texts[-1][1]
+        if len({text for _, text in texts}) == 1 and len(texts) == len(stages):
+            found.append(Note(kind, words))
+        else:
+            others = "" if len(texts) == 1 else f". Also at {', '.join(labels[:-1])}"
+            found.append(Note(kind, f"{labels[-1]}: {words}{others}"))
+    return tuple(found)

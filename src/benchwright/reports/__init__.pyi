@@ -8,6 +8,7 @@ from benchwright.reports.files.export import (
 from benchwright.reports.files.export import (
     exported_lines as exported_lines,
 )
+from benchwright.reports.files.load import write_load_files as write_load_files
 from benchwright.reports.files.parquet import sample_rows as sample_rows
 from benchwright.reports.files.run_files import (
     REPORT_PLUGINS as REPORT_PLUGINS,
@@ -46,6 +47,7 @@ from benchwright.reports.files.work_folder import (
     record_work_tasks as record_work_tasks,
 )
 from benchwright.reports.files.work_folder import write_work_folder as write_work_folder
+from benchwright.reports.html.load import load_page as load_page
 from benchwright.reports.html.pages import result_fragment as result_fragment
 from benchwright.reports.kinds import (
     BENCHMARK_REPORTS as BENCHMARK_REPORTS,
@@ -60,6 +62,7 @@ from benchwright.reports.kinds import (
     View as View,
 )
 from benchwright.reports.terminal.comparison import comparison_table as comparison_table
+from benchwright.reports.terminal.load import load_table as load_table
 from benchwright.reports.terminal.result import result_table as result_table
 from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.side_by_side import SideBySideTable as SideBySideTable
@@ -72,6 +75,9 @@ from benchwright.reports.views.comparing_workflows import compare_workflows as c
 from benchwright.reports.views.comparison import Comparison as Comparison
 from benchwright.reports.views.comparison import ComparisonOptions as ComparisonOptions
 from benchwright.reports.views.figures import headline_of as headline_of
+from benchwright.reports.views.load import LoadView as LoadView
+from benchwright.reports.views.load import load_details as load_details
+from benchwright.reports.views.load import load_view as load_view
 from benchwright.reports.views.metric_comparison import MetricComparison as MetricComparison
 from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def work_page(table: WorkTable, title: str) -> str:
     """The summary of a work folder as a page for a browser."""
-    return _render(
+    return render(
         "work_folder.html",
         title=title,
         table=table,
@@ -32,10 +32,11 @@ def result_fragment(view: ResultView) -> str:
     summary = view.summary
     counted = f"{plural(summary.evaluated, 'sample')}, {summary.failed:,} failed"
     notes = [counted, *summary.notes, *filter(None, (view.stopped_because, view.first_failure))]
-    return _render("result.html", view=view, metrics=figures_of(summary), notes=list(dict.fromkeys(notes)))
+    return render("result.html", view=view, metrics=figures_of(summary), notes=list(dict.fromkeys(notes)))
 
 
-def _render(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
+    """A template of this room with values; texts are escaped, whatever they hold."""
     return _environment().get_template(template).render(values)
 
 

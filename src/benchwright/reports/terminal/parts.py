@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.core import printable
@@ -23,6 +24,14 @@ def grid(rows: Iterable[tuple[str, str | RenderableType]] = ()) -> Table:
     for label, value in rows:
         found.add_row(Text(label), Text(value) if isinstance(value, str) else value)
     return found
+
+
+def short_path(folder: Path) -> str:
+    """Relative to the current folder where that is shorter to read."""
+    try:
+        return str(folder.relative_to(Path.cwd()))
+    except ValueError:
+        return str(folder)
 
 
 class Sections:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, MetricSummary, RunFile, RunSummary, known_outcome, printable
-from benchwright.reports.terminal.parts import grid
+from benchwright.reports.terminal.parts import grid, short_path
 from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import figures_of, headline_of, no_interval, too_few_notes
 from benchwright.reports.views.text import duration, number, plural, tokens
@@ -89,7 +88,7 @@ def _remarks(view: ResultView) -> Table:
         rows.append(("time", _speed(view)))
     if counted := tokens(summary):
         rows.append(("tokens", counted))
-    rows.append(("files", f"{_short(view.run.folder)}/: {', '.join(RunFile)}"))
+    rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(RunFile)}"))
     rows.append(("run", _next_step(view)))
     return grid(rows)
 
@@ -156,11 +155,3 @@ def _plain(text: str) -> Text:
     from rich.text import Text
 
     return Text(text)
-
-
-def _short(folder: Path) -> str:
-    """Relative to the current folder where that is shorter to read."""
-    try:
-        return str(folder.relative_to(Path.cwd()))
-    except ValueError:
-        return str(folder)

@@ -1,0 +1,108 @@
+"""The files of a load test: `requests.parquet`, `summary.csv`, `summary.json`, `report.html`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchwright.core import VERSION, JsonObject, LoadFile, known_secrets
+from benchwright.perf import (
+    PER_REQUEST,
+    PER_STAGE,
+    PERCENTILES,
+    Distribution,
+    Requests,
+    StageSummary,
+    percentile_key,
+    write_request_file,
+)
+from benchwright.reports.files.atomic import replacing, write_whole
+from benchwright.reports.files.load_aisbench import write_aisbench
+from benchwright.reports.html.load import load_page
+from benchwright.reports.views.load import LoadView
+
+_PERCENTILE_COLUMNS = tuple(percentile_key(percent) for percent in PERCENTILES)
+COLUMNS = (
+    "stage", "level", "figure", "unit", "better", "value", "n", "mean", "std", "min", *_PERCENTILE_COLUMNS, "max",
+    "ci95_low", "ci95_high", "p99_ci95_low", "p99_ci95_high",
+)  # fmt: skip
+"""Of `summary.csv`. `value` is that of figures of a stage, and the mean of the others; `ci95` is of `value`."""
+
+
+def write_load_files(view: LoadView, requests: Requests, *, format: str | None = None) -> list[Path]:
+    """Write all files of a test into its folder and return their paths; `format="aisbench"` adds those of AISBench."""
+    folder = view.run.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / LoadFile.REQUESTS) as temporary:
+        write_request_file(requests, temporary)
+    write_whole(folder / LoadFile.TABLE, summary_csv(view).encode())
+    write_whole(folder / LoadFile.REPORT, load_page(view, requests).encode())
+    more = write_aisbench(view, requests, folder) if format == "aisbench" else []
+    # Last: who finds summary.json finds the others too.
+    write_whole(folder / LoadFile.SUMMARY, summary_json(view))
+    return [*(folder / name for name in LoadFile), *more]
+
+
+def summary_json(view: LoadView) -> bytes:
+    """The content of `summary.json`."""
+    run = view.run
+    document: JsonObject = {
+        "benchwright": VERSION,
+        "run": {"id": run.id, "name": run.name, "target": run.target, "model": run.model, "demo": run.demo},
+        "settings": view.settings.to_json(),
+        "endpoint": view.endpoint,
+        **view.summary.to_json(),
+    }
+    return orjson.dumps(known_secrets().clean_value(document), option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def summary_csv(view: LoadView) -> str:
+    """The content of `summary.csv`: one line per stage and figure."""
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for stage in view.summary.stages:
+        writer.writerows(_rows(stage))
+    return stream.getvalue()
+
+
+def _rows(stage: StageSummary) -> list[dict[str, Any]]:
+    found = []
+    for metric in (*PER_STAGE, *PER_REQUEST):
+        row: dict[str, Any] = {
+            "stage": stage.stage,
+            "level": stage.label,
+            "figure": metric.key,
+            "unit": metric.unit,
+            "better": metric.better,
+        }
+        values = stage.metrics.get(metric.key)
+        if values is not None:
+            row |= _cells(values)
+        elif metric.key in stage.figures:
+            low, high = stage.intervals.get(metric.key, (None, None))
+            row |= {"value": stage.figures[metric.key], "ci95_low": low, "ci95_high": high}
+        found.append(row)  # absent figures have a line too: their cells are empty, not 0
+    return found
+
+
+def _cells(values: Distribution) -> dict[str, Any]:
+    low, high = values.mean_ci95 or (None, None)
+    p99_low, p99_high = values.p99_ci95 or (None, None)
+    return {
+        "value": values.mean,
+        "n": values.n,
+        "mean": values.mean,
+        "std": values.std,
+        "min": values.min,
+        **values.percentiles,
+        "max": values.max,
+        "ci95_low": low,
+        "ci95_high": high,
+        "p99_ci95_low": p99_low,
+        "p99_ci95_high": p99_high,
+    }

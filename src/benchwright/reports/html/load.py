@@ -1,0 +1,212 @@
+"""`report.html` of a load test: one page that loads nothing from anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from benchwright.core import rfc3339
+from benchwright.perf import (
+    METRICS,
+    PER_REQUEST,
+    PERCENTILES,
+    LoadSummary,
+    Requests,
+    StageSummary,
+    percentile_key,
+)
+from benchwright.reports.html.load_charts import (
+    distribution_charts,
+    flight_chart,
+    over_time_charts,
+    sweep_charts,
+)
+from benchwright.reports.html.pages import render
+from benchwright.reports.html.timeline import Timeline, timeline_axis
+from benchwright.reports.views.load import LoadView, best_stage, short, unit_of, verdicts
+from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
+
+_COLUMNS = tuple(percentile_key(percent) for percent in PERCENTILES)
+
+
+class Tile(Struct, frozen=True):
+    """One large figure."""
+
+    title: str
+    value: str
+    unit: str
+    detail: str
+    about: str
+    """Its definition."""
+
+
+def load_page(view: LoadView, requests: Requests) -> str:
+    """The page."""
+    summary = view.summary
+    curves = curves_over_time(requests, summary)
+    timelines = _timelines(requests, summary)
+    best = best_stage(summary)
+    return render(
+        "load.html",
+        title=f"Load test: {view.run.name} on {view.run.model_title}",
+        view=view,
+        started=rfc3339(view.run.created_at)[:16].replace("T", " "),
+        notes=[note.text for note in summary.notes if not note.kind.startswith("client_")],
+        verdicts=verdicts(view),
+        best=best,
+        tiles=[] if best is None else tiles(best),
+        levels=level_table(summary),
+        sweep=list(sweep_charts(summary)),
+        distributions=distribution_charts(requests, summary),
+        over_time=[] if curves is None else over_time_charts(curves),
+        timelines=timelines,
+        flight=flight_chart(curves, timelines[0].x) if curves is not None and timelines else None,
+        details=[(stage, metric_rows(stage), figure_rows(stage)) for stage in summary.stages],
+        columns=_COLUMNS,
+        settings=_settings(view),
+    )
+
+
+def _timelines(requests: Requests, summary: LoadSummary) -> list[Timeline]:
+    lines, total = timeline(requests, summary)
+    if not lines:
+        return []
+    chosen = (
+        "every request" if len(lines) == total else f"{len(lines):,} of {total:,} requests, evenly chosen"
+    )
+    found = [Timeline("Timeline", f"{chosen}, in the order of sending", tuple(lines), timeline_axis(lines))]
+    near = around_the_slowest(requests, summary)
+    if near:
+        note = f"{len(near):,} requests in a row, around the one that took longest"
+        found.insert(0, Timeline("Around the slowest request", note, tuple(near), timeline_axis(near)))
+        found.reverse()
+    return found
+
+
+def tiles(stage: StageSummary) -> list[Tile]:
+    """The figures at the top of the page."""
+    found = []
+    for name in ("request_throughput", "output_throughput", "goodput"):
+        metric, value = METRICS[name], stage.figure(name)
+        if value is None:
+            continue
+        ends = stage.intervals.get(metric.key)
+        detail = "" if ends is None else f"95 %: {short(ends[0], metric)} – {short(ends[1], metric)}"
+        if name == "goodput" and (share := stage.figure("good_share")) is not None:
+            detail = f"{short(share, METRICS['good_share'])} within limits"
+        found.append(Tile(metric.title, short(value, metric), unit_of(metric), detail, metric.definition))
+    for name in ("ttft", "itl", "tpot", "e2e"):
+        metric, values = METRICS[name], stage.metrics.get(METRICS[name].key)
+        if values is not None and not (name == "itl" and METRICS["tpot"].key in stage.metrics):
+            detail = f"median; p99 {short(values.percentiles['p99'], metric)} ms"
+            shown = short(values.percentiles["p50"], metric)
+            found.append(Tile(metric.title, shown, "ms", detail, metric.definition))
+    return found
+
+
+def level_table(summary: LoadSummary) -> tuple[list[tuple[str, str]], list[list[str]]]:
+    """Headings with what they mean, and a row for each stage."""
+    stages = summary.stages
+    columns: list[tuple[str, str, list[str]]] = []
+
+    def figure(heading: str, name: str) -> None:
+        values = [short(stage.figure(name), METRICS[name]) for stage in stages]
+        columns.append((heading, METRICS[name].definition, values))
+
+    def percentiles(name: str, *keys: str) -> None:
+        for key in keys:
+            found = [stage.metrics.get(METRICS[name].key) for stage in stages]
+            cells = [short(None if each is None else each.percentiles[key], METRICS[name]) for each in found]
+            columns.append((f"{name} {key}", METRICS[name].definition, cells))
+
+    columns.append(
+        ("sent", "Requests that were sent and count", [f"{stage.counts.sent:,}" for stage in stages])
+    )
+    columns.append(("failed", "Of these, not completed", [f"{stage.counts.failed:,}" for stage in stages]))
+    figure("offered/s", "offered")
+    figure("requests/s", "request_throughput")
+    figure("tokens/s", "output_throughput")
+    percentiles("ttft", "p50", "p99")
+    percentiles("tpot" if any("tpot_ms" in stage.metrics for stage in stages) else "itl", "p50", "p99")
+    percentiles("e2e", "p50", "p99")
+    percentiles("e2e_planned", "p99")
+    figure("in flight", "mean_concurrency")
+    figure("peak", "peak_concurrency")
+    if any(stage.slo is not None for stage in stages):
+        figure("within limits", "good_share")
+        figure("goodput/s", "goodput")
+    for name in dict.fromkeys(name for stage in stages for name in stage.scores):
+        scores = [stage.scores.get(name) for stage in stages]
+        columns.append(
+            (
+                name,
+                "Mean score of the replies",
+                ["–" if each is None else f"{each.mean:.4f}" for each in scores],
+            )
+        )
+    steady = [stage.steady.verdict.replace("_", " ") for stage in stages]
+    columns.append(("steady", "Whether the server was steady in the steady window", steady))
+    columns = [column for column in columns if set(column[2]) != {"–"}]
+    headings = [(heading, about) for heading, about, _ in columns]
+    return headings, [[cells[row] for _, _, cells in columns] for row in range(len(stages))]
+
+
+def metric_rows(stage: StageSummary) -> list[dict[str, Any]]:
+    """The distributions of a stage, for its table."""
+    found = []
+    for metric in PER_REQUEST:
+        values = stage.metrics.get(metric.key)
+        if values is None:
+            continue
+        mean, p99 = values.mean_ci95, values.p99_ci95
+        found.append(
+            {
+                "name": metric.name,
+                "title": metric.title,
+                "unit": unit_of(metric),
+                "about": metric.definition,
+                "n": f"{values.n:,}",
+                "mean": short(values.mean, metric),
+                "interval": "" if mean is None else f"{short(mean[0], metric)} – {short(mean[1], metric)}",
+                "std": short(values.std, metric),
+                "min": short(values.min, metric),
+                "max": short(values.max, metric),
+                "percentiles": [short(values.percentiles[key], metric) for key in _COLUMNS],
+                "p99_interval": "" if p99 is None else f"{short(p99[0], metric)} – {short(p99[1], metric)}",
+            }
+        )
+    return found
+
+
+def figure_rows(stage: StageSummary) -> list[tuple[str, str, str, str]]:
+    """Figures of a stage as a whole: title, value with unit, interval, definition."""
+    found = []
+    for name, metric in METRICS.items():
+        value = stage.figures.get(metric.key)
+        if value is not None and name in METRICS:
+            unit = unit_of(metric)
+            ends = stage.intervals.get(metric.key)
+            interval = "" if ends is None else f"{short(ends[0], metric)} – {short(ends[1], metric)}"
+            found.append(
+                (metric.title, f"{short(value, metric)} {unit}".strip(), interval, metric.definition)
+            )
+    return found
+
+
+def _settings(view: LoadView) -> list[tuple[str, str]]:
+    """What was set, in words; what is off is left out."""
+    rows = [("target", view.run.target), ("model", view.run.model_title)]
+    url = view.endpoint.get("url")
+    rows += [("address", str(url))] if url else []
+    for name, value in view.settings.to_json().items():
+        if value in (None, (), [], {}, 0, False) and name not in ("seed", "warmup"):
+            continue
+        if name == "slo":
+            value = ", ".join(f"{limit} ≤ {seconds * 1000:g} ms" for limit, seconds in value)
+        elif isinstance(value, list | tuple):
+            value = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in value)
+        elif isinstance(value, float):
+            value = f"{value:g}"
+        rows.append((name.replace("_", " "), str(value)))
+    return rows

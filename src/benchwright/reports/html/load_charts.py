@@ -1,0 +1,245 @@
+"""The charts of a load test's page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchwright.perf import METRICS, LoadSummary, Requests, StageSummary
+from benchwright.reports.html.charts import Axis, Chart, Point, Series, Tip, axis_for
+from benchwright.reports.views.load import short
+from benchwright.reports.views.load_charts import PERCENTS, Cdf, OverTime, distribution_curves
+
+_TIPPED = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9)
+
+
+def distribution_charts(requests: Requests, summary: LoadSummary) -> list[Chart]:
+    """How many requests were at least so quick, for the latencies that there are."""
+    found = []
+    for name, more, title in (
+        ("ttft", "ttft_planned", "Time to first token"),
+        ("itl", None, "Inter-token latency, all gaps"),
+        ("tpot", None, "Time per output token"),
+        ("e2e", "e2e_planned", "End-to-end latency"),
+    ):
+        curves = distribution_curves(requests, summary, name)
+        planned = [] if more is None else distribution_curves(requests, summary, more)
+        if curves:
+            found.append(_cdf_chart(title, curves, planned))
+    return found
+
+
+def _cdf_chart(title: str, curves: Sequence[Cdf], planned: Sequence[Cdf]) -> Chart:
+    everything = [*curves, *planned]
+    low = min(curve.values[0] for curve in everything)
+    high = max(curve.values[-1] for curve in everything)
+    middle = min(curve.values[PERCENTS.index(50)] for curve in everything)
+    log = low > 0 and high > 20 * middle
+    several = len(curves) > 1
+    series = []
+    for colour, curve in enumerate(curves):
+        name = curve.label if several else "from sending" if planned else "all requests"
+        series.append(Series(name, tuple(zip(curve.values, PERCENTS, strict=True)), colour))
+    labels = [curve.label for curve in curves]
+    for curve in planned:
+        colour = labels.index(curve.label) if several and curve.label in labels else 1
+        name = f"{curve.label}, from the plan" if several else "from the plan"
+        series.append(Series(name, tuple(zip(curve.values, PERCENTS, strict=True)), colour, dashed=True))
+    tips = []
+    for place, percent in enumerate(PERCENTS):
+        values = "\n".join(
+            f"{each.name}: {short(each.points[place][0], METRICS['ttft'])} ms" for each in series
+        )
+        tips.append(Tip(percent, f"{percent:g} % of values are at most\n{values}"))
+    title_x = "milliseconds" + (", logarithmic" if log else "")
+    x = axis_for([low, high], title_x, log=log, zero=low < 0.5 * high)
+    return Chart(
+        title=title, x=x, y=Axis(0, 100, percent=True), series=tuple(series), tips=tuple(tips), along="y",
+        note="" if not planned else "Dashed: from the moment the schedule wanted the request sent.",
+    )  # fmt: skip
+
+
+def over_time_charts(curves: OverTime) -> list[Chart]:
+    """Throughput and latency over the time of the test."""
+    x = Axis(curves.start, curves.start + curves.step * len(curves.requests), "seconds of the test")
+    marks = (
+        tuple((max(start, x.low), label) for label, start, _ in curves.stages)
+        if len(curves.stages) > 1
+        else ()
+    )
+    times = [curves.start + (place + 0.5) * curves.step for place in range(len(curves.requests))]
+    found = [_rate_chart("Requests per second", curves, times, x, marks)]
+    if curves.tokens:
+        found.append(_token_chart(curves, times, x, marks))
+    if any(curves.ttft):
+        found.append(_latency_chart("Time to first token over time", curves.ttft, (), times, x, marks))
+    if any(curves.e2e):
+        found.append(
+            _latency_chart("End-to-end latency over time", curves.e2e, curves.e2e_planned, times, x, marks)
+        )
+    return found
+
+
+def _rate_chart(
+    title: str, curves: OverTime, times: Sequence[float], x: Axis, marks: tuple[tuple[float, str], ...]
+) -> Chart:
+    series = [Series("completed", _steps(curves, curves.requests), 0, "area")]
+    if any(curves.failures):
+        series.append(Series("failed", _steps(curves, curves.failures), 7, "area"))
+    tips = tuple(
+        Tip(time, f"{time:,.1f} s\n{done:,.1f} completed per second\n{lost:,.1f} failed per second")
+        for time, done, lost in zip(times, curves.requests, curves.failures, strict=True)
+    )
+    return Chart(
+        title=title, x=x, y=axis_for([*curves.requests, *curves.failures], ""), series=tuple(series), tips=tips, marks=marks
+    )  # fmt: skip
+
+
+def _token_chart(
+    curves: OverTime, times: Sequence[float], x: Axis, marks: tuple[tuple[float, str], ...]
+) -> Chart:
+    tips = tuple(
+        Tip(time, f"{time:,.1f} s\n{tokens:,.0f} output tokens per second")
+        for time, tokens in zip(times, curves.tokens, strict=True)
+    )
+    series = (Series("output tokens", _steps(curves, curves.tokens), 2, "area"),)
+    return Chart(
+        title="Output tokens per second", x=x, y=axis_for(curves.tokens, ""), series=series, tips=tips, marks=marks, legend=False
+    )  # fmt: skip
+
+
+def _steps(curves: OverTime, values: Sequence[float]) -> tuple[Point, ...]:
+    """Each value from the start of its span; the last one until the end."""
+    found = [(curves.start + place * curves.step, value) for place, value in enumerate(values)]
+    return (*found, (curves.start + len(values) * curves.step, values[-1]))
+
+
+def _latency_chart(
+    title: str,
+    values: Sequence[tuple[float, float] | None],
+    planned: Sequence[tuple[float, float] | None],
+    times: Sequence[float],
+    x: Axis,
+    marks: tuple[tuple[float, str], ...],
+) -> Chart:
+    series = [
+        Series("median, ms", _known(times, values, 0), 0),
+        Series("99th percentile, ms", _known(times, values, 1), 4),
+    ]
+    if any(planned):
+        series.append(Series("99th percentile from the plan, ms", _known(times, planned, 1), 1, dashed=True))
+    tips = []
+    for place, (time, value) in enumerate(zip(times, values, strict=True)):
+        texts = [f"about {time:,.1f} s"]
+        if value is not None:
+            texts += [f"median {_ms(value[0])}", f"99th percentile {_ms(value[1])}"]
+        late = planned[place] if planned else None
+        if late is not None:
+            texts.append(f"from the plan, 99th percentile {_ms(late[1])}")
+        if len(texts) > 1:
+            tips.append(Tip(time, "\n".join(texts)))
+    y = axis_for([value for each in series for _, value in each.points], "")
+    return Chart(title=title, x=x, y=y, series=tuple(series), tips=tuple(tips), marks=marks)
+
+
+def _known(
+    times: Sequence[float], values: Sequence[tuple[float, float] | None], which: int
+) -> tuple[Point, ...]:
+    return tuple((time, value[which]) for time, value in zip(times, values, strict=True) if value is not None)
+
+
+def _ms(value: float) -> str:
+    return f"{short(value, METRICS['ttft'])} ms"
+
+
+def flight_chart(curves: OverTime, x: Axis) -> Chart:
+    """Requests in flight, under the timeline and with its axis."""
+    means = tuple(mean for mean, _ in curves.in_flight)
+    peaks = tuple(float(peak) for _, peak in curves.in_flight)
+    tips = tuple(
+        Tip(curves.start + (place + 0.5) * curves.step, f"{curves.start + (place + 0.5) * curves.step:,.1f} s\nin flight: {mean:,.1f} on average, {peak:,} at most")
+        for place, (mean, peak) in enumerate(curves.in_flight)
+    )  # fmt: skip
+    return Chart(
+        title="Requests in flight", x=x, y=axis_for(peaks, ""), wide=True, tips=tips,
+        series=(Series("mean", _steps(curves, means), 0, "area"), Series("peak", _steps(curves, peaks), 4, "step")),
+    )  # fmt: skip
+
+
+def sweep_charts(summary: LoadSummary) -> Iterator[Chart]:
+    """Latency against throughput, a dot for each level."""
+    if len(summary.stages) < 2:
+        return
+    if (levels := level_chart(summary)) is not None:
+        yield levels
+    rate = "output_throughput" if all(stage.figure("output_throughput") is not None for stage in summary.stages) else "request_throughput"  # fmt: skip
+    unit = "output tokens per second" if rate == "output_throughput" else "requests per second"
+    for name, title in (
+        ("ttft", "Time to first token"),
+        ("tpot", "Time per output token"),
+        ("e2e", "End-to-end latency"),
+    ):
+        stages = [
+            stage
+            for stage in summary.stages
+            if METRICS[name].key in stage.metrics and stage.figure(rate) is not None
+        ]
+        if len(stages) > 1:
+            yield _sweep_chart(f"{title} against throughput", name, rate, unit, stages)
+
+
+def level_chart(summary: LoadSummary) -> Chart | None:
+    """Throughput against what was set: where it stops to grow, the server is full. None: there are no levels."""
+    stages = [
+        stage
+        for stage in summary.stages
+        if stage.level is not None and stage.figure("request_throughput") is not None
+    ]
+    if len(stages) < 2:
+        return None
+    levels = [stage.level or 0.0 for stage in stages]
+    rates = [stage.figure("request_throughput") or 0.0 for stage in stages]
+    series = [Series("requests per second", tuple(zip(levels, rates, strict=True)), 2, "dots")]
+    good = [stage.figure("goodput") for stage in stages]
+    if None not in good:
+        within = tuple((level, rate or 0.0) for level, rate in zip(levels, good, strict=True))
+        series.append(Series("within limits", within, 3, "dots", dashed=True))
+    tips = tuple(
+        Tip(
+            level,
+            f"{stage.label}\n{rate:,.2f} requests per second"
+            + ("" if kept is None else f"\n{kept:,.2f} within limits"),
+        )
+        for level, stage, rate, kept in zip(levels, stages, rates, good, strict=True)
+    )
+    what = "requests per second, as set" if stages[0].label.endswith("/s") else "requests in flight, as set"
+    return Chart(
+        title="Throughput by level", x=axis_for(levels, what), y=axis_for(rates, ""), series=tuple(series), tips=tips
+    )  # fmt: skip
+
+
+def _sweep_chart(title: str, name: str, rate: str, unit: str, stages: Sequence[StageSummary]) -> Chart:
+    key = METRICS[name].key
+    rates = [stage.figure(rate) or 0.0 for stage in stages]
+    lines = []
+    for colour, percent in ((0, "p50"), (4, "p99")):
+        values = [stage.metrics[key].percentiles[percent] for stage in stages]
+        labels = (
+            tuple(f"{stage.level:g}" for stage in stages if stage.level is not None)
+            if percent == "p99"
+            else ()
+        )
+        lines.append(
+            Series(f"{percent}, ms", tuple(zip(rates, values, strict=True)), colour, "dots", labels=labels)
+        )
+    tips = tuple(
+        Tip(
+            at,
+            f"{stage.label}\n{at:,.1f} {unit}\nmedian {short(stage.metrics[key].percentiles['p50'], METRICS[name])} ms\n"
+            f"99th percentile {short(stage.metrics[key].percentiles['p99'], METRICS[name])} ms",
+        )
+        for at, stage in zip(rates, stages, strict=True)
+    )
+    y = axis_for([y for line in lines for _, y in line.points], "")
+    what = stages[0].label.replace(f"{stages[0].level:g}", "").strip() if stages[0].level is not None else ""
+    note = f"Numbers at the dots: {'requests per second' if what == '/s' else f'requests {what}'}, as set."
+    return Chart(title=title, x=axis_for(rates, unit), y=y, series=tuple(lines), tips=tips, note=note)

@@ -1,0 +1,183 @@
+"""A load test on the terminal: verdicts, levels, figures with their intervals, and what makes them doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from benchwright.core import LoadFile, printable
+from benchwright.perf import METRICS, PER_REQUEST, Distribution, Metric, StageSummary
+from benchwright.reports.terminal.parts import grid, short_path
+from benchwright.reports.views.load import LoadView, short, unit_of, verdicts
+from benchwright.reports.views.text import plural
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+_STYLES = {"ok": "green", "warn": "yellow", "bad": "red"}
+_MARKS = {"ok": "✓", "warn": "!", "bad": "✗"}
+_SHOWN = ("p50", "p90", "p95", "p99", "p99.9")
+
+
+def load_table(view: LoadView) -> Group:
+    """Everything of a test; a rich renderable."""
+    from rich.console import Group
+    from rich.text import Text
+
+    run, summary = view.run, view.summary
+    load = f"profile {summary.profile}"
+    if len(summary.stages) > 1:
+        load += f", {len(summary.stages)} levels"
+    title = Text.assemble(
+        (printable(run.name), "bold"), " on ", (printable(run.model or ""), "bold"),
+        f": {plural(summary.sent, 'request')}, {load}",
+    )  # fmt: skip
+    parts: list[RenderableType] = [Text(), title]
+    parts += [
+        Text.assemble(
+            (f"{_MARKS[state]} ", _STYLES[state]), (printable(words), "" if state == "ok" else _STYLES[state])
+        )
+        for state, words in verdicts(view)
+    ]
+    if len(summary.stages) > 1:
+        parts.append(_levels(summary.stages))
+    for stage in summary.stages[:1] if len(summary.stages) == 1 else ():
+        parts += [_rates(stage), _latencies(stage)]
+    parts.append(_remarks(view))
+    return Group(*parts)
+
+
+def _levels(stages: Sequence[StageSummary]) -> Table:
+    """A sweep: one line per level."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = _level_columns(stages)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading, _ in columns:
+        table.add_column(heading, justify="left" if heading == "level" else "right")
+    for row in range(len(stages)):
+        table.add_row(*(Text(cells[row]) for _, cells in columns))
+    return table
+
+
+def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]]:
+    def figure(name: str) -> list[str]:
+        return [short(stage.figure(name), METRICS[name]) for stage in stages]
+
+    def percentiles(name: str, key: str) -> list[str]:
+        found = [stage.metrics.get(METRICS[name].key) for stage in stages]
+        return [short(None if each is None else each.percentiles[key], METRICS[name]) for each in found]
+
+    columns = [
+        ("level", [stage.label for stage in stages]),
+        ("sent", [f"{stage.counts.sent:,}" for stage in stages]),
+        ("failed", [f"{stage.counts.failed:,}" for stage in stages]),
+        ("requests\nper s", figure("request_throughput")),
+        ("output\ntokens/s", figure("output_throughput")),
+    ]
+    for name in ("ttft", "itl", "tpot", "e2e"):
+        columns += [(f"{name}\n{key}, ms", percentiles(name, key)) for key in ("p50", "p99")]
+    columns.append(("in flight\nmean", figure("mean_concurrency")))
+    if any(stage.slo is not None for stage in stages):
+        columns.append(("within\nlimits", figure("good_share")))
+    for score in dict.fromkeys(name for stage in stages for name in stage.scores):
+        scores = [stage.scores.get(score) for stage in stages]
+        columns.append((printable(score), ["–" if each is None else f"{each.mean:.4f}" for each in scores]))
+    columns.append(("steady", [stage.steady.verdict.replace("_", " ") for stage in stages]))
+    return [(heading, cells) for heading, cells in columns if set(cells) != {"–"}]
+
+
+def _rates(stage: StageSummary) -> Table:
+    names = (
+        "duration", "offered", "attempted", "request_throughput", "goodput", "input_throughput", "output_throughput",
+        "peak_output_throughput", "mean_concurrency", "peak_concurrency",
+    )  # fmt: skip
+    rows = []
+    for name in names:
+        metric, value = METRICS[name], stage.figure(name)
+        if value is not None:
+            unit = unit_of(metric)
+            shown = f"{short(value, metric)}{' ' + unit if unit else ''}"
+            if (ends := stage.intervals.get(metric.key)) is not None:
+                shown += f"   95 % {short(ends[0], metric)} – {short(ends[1], metric)}"
+            rows.append((metric.title, shown))
+    for name, found in stage.scores.items():
+        rows.append((f"score {printable(name)}", f"{found.mean:.4f}   n {found.n:,}"))
+    return grid(rows)
+
+
+def _latencies(stage: StageSummary) -> Table | str:
+    """The distributions: means with their intervals, percentiles, n."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for heading in ("mean", "95 % interval", *_SHOWN, "max", "n"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    seen: list[Distribution] = []
+    for metric in PER_REQUEST:
+        found = stage.metrics.get(metric.key)
+        # A reply without reasoning has the same first token and first answer: one line is enough.
+        if found is not None and found not in seen and not _dull(metric, found):
+            seen.append(found)
+            table.add_row(*(Text(cell) for cell in _cells(metric, found)))
+    return table if table.row_count else "\nno request completed\n"
+
+
+def _dull(metric: Metric, found: Distribution) -> bool:
+    """Figures that say nothing here: one token per event, no wait in the client, no reasoning."""
+    constant = {"tokens_per_event": 1.0, "reasoning_tokens": 0.0, "cached_tokens": 0.0}
+    return metric.name in constant and found.min == found.max == constant[metric.name]
+
+
+def _cells(metric: Metric, found: Distribution) -> list[str]:
+    unit = unit_of(metric)
+    ends = found.mean_ci95
+    interval = "–" if ends is None else f"{short(ends[0], metric)} – {short(ends[1], metric)}"
+    return [
+        metric.name if metric.name.endswith(unit) else f"{metric.name}, {unit}",
+        short(found.mean, metric),
+        interval,
+        *(short(found.percentiles[key], metric) for key in _SHOWN),
+        short(found.max, metric),
+        f"{found.n:,}",
+    ]
+
+
+def _remarks(view: LoadView) -> Table:
+    from rich.text import Text
+
+    summary = view.summary
+    rows: list[tuple[str, str | RenderableType]] = []
+    for stage in summary.stages:
+        where = "" if len(summary.stages) == 1 else f"{stage.label}: "
+        rows += [("error", _error(where, each.outcome, each.count, each.first)) for each in stage.errors]
+    # What the verdicts have said already is not said again.
+    rows += [
+        ("note", Text(printable(note.text), "yellow"))
+        for note in summary.notes
+        if not note.kind.startswith("client_")
+    ]
+    if view.run.demo:
+        rows.append(("note", Text("the demo model answered: these figures are of no real server", "yellow")))
+    rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(LoadFile)}"))
+    rows.append(
+        (
+            "run",
+            f"{view.run.id} {view.run.status} (benchwright show {view.run.id}; a definition: benchwright perf --explain ttft)",
+        )
+    )
+    return grid(rows)
+
+
+def _error(where: str, outcome: str, count: int, first: str) -> Text:
+    from rich.text import Text
+
+    words = f": {printable(first)}" if first else ""
+    return Text(f"{where}{outcome} × {count:,}{words}", "red")

@@ -1,0 +1,216 @@
+"""What people see of a load test: the page and the terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from load_tests import HOSTILE, open_loop, sweep, view_of
+from made_records import closed_loop, failed, streamed
+from rich.console import Console
+
+from benchwright.perf import LoadSettings, RequestOutcome, StageRecord
+from benchwright.reports import LoadView, load_page, load_table, load_view
+from benchwright.reports.html.charts import Axis, axis_for
+from benchwright.reports.views.load import verdicts
+
+
+def text_of(view: LoadView, width: int = 150) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(load_table(view))
+    return out.getvalue()
+
+
+class Tags(HTMLParser):
+    """Every tag and attribute, and whether all were closed in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in ("meta", "line", "path", "circle", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("made", [sweep(), open_loop()], ids=["sweep", "open"])
+def test_a_page_loads_nothing_and_is_well_formed(made, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = load_page(*view_of(made, tmp_path))
+    tags = Tags(page)
+    assert tags.open == []
+    assert not [tag for tag, attributes in tags.found if {"src", "href", "srcset"} & set(attributes)]
+    assert "@import" not in page
+    assert "url(" not in page
+    assert not re.search(r"\b(nan|inf)\b", "".join(re.findall(r'(?: d| x| y)="[^"]*"', page)))
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_no_text_of_a_server_becomes_markup(tmp_path: Path) -> None:
+    page = load_page(*view_of(sweep(), tmp_path, name=HOSTILE))
+    tags = [tag for tag, _ in Tags(page).found]
+    assert "img" not in tags
+    assert tags.count("script") == 1
+    assert "&lt;img src=x" in page
+
+
+def test_a_sweep_has_its_curves_and_a_single_level_has_none(tmp_path: Path) -> None:
+    many = load_page(*view_of(sweep(), tmp_path))
+    one = load_page(*view_of(open_loop(), tmp_path))
+    assert "against throughput" in many
+    assert "against throughput" not in one
+    assert "from the plan" in one
+    for page in (many, one):
+        for heading in (
+            "Latency distributions",
+            "Over time",
+            "Timeline",
+            "Requests in flight",
+            "client health",
+        ):
+            assert heading in page
+
+
+def test_a_page_of_many_requests_stays_small(tmp_path: Path) -> None:
+    records = [
+        streamed(number, sent, ttft=0.02, gaps=[0.01])
+        for number, sent, _ in closed_loop(20_000, 64, lambda number: 0.03 + (number % 7) / 1000)
+    ]
+    page = load_page(*view_of((records, LoadSettings(levels=(64.0,)), [StageRecord(0, 64.0)]), tmp_path))
+    assert len(page) < 600_000
+    assert "240 of 20,000 requests" in page
+    assert "Around the slowest request" in page
+
+
+def test_a_test_without_replies_has_a_page_that_says_so(tmp_path: Path) -> None:
+    records = [failed(n, n / 10, RequestOutcome.CONNECT, error="connection refused") for n in range(5)]
+    view, requests = view_of((records, LoadSettings(), [StageRecord(0, 1.0)]), tmp_path)
+    page = load_page(view, requests)
+    assert "5 of 5 requests failed" in page
+    assert "connection refused" in page
+    assert Tags(page).open == []
+    shown = text_of(view)
+    assert "✗ 5 of 5 requests failed (100.0 %)" in shown
+    assert "connect × 5: connection refused" in shown
+    assert "no request completed" in shown
+
+
+def test_the_terminal_shows_levels_errors_and_notes(tmp_path: Path) -> None:
+    view, _ = view_of(sweep(), tmp_path)
+    shown = text_of(view)
+    for words in (
+        "1 in flight",
+        "16 in flight",
+        "http_5xx × 15: 503",
+        "within",
+        "33 % of the requested output tokens",
+    ):
+        assert words in shown
+    assert "repeat a prompt" in shown
+    narrow = text_of(view, 80)
+    assert "16 in" in narrow
+
+
+def test_the_terminal_shows_one_level_with_intervals_and_both_latencies(tmp_path: Path) -> None:
+    view, _ = view_of(open_loop(), tmp_path)
+    shown = text_of(view)
+    assert re.search(r"e2e, ms +200\.0", shown)
+    assert "e2e_planned, ms" in shown
+    assert "95 % interval" in shown
+    assert "offered rate" in shown
+    assert "ttft_answer" not in shown, "the same figures are not shown twice"
+
+
+def test_a_list_shows_the_best_level(tmp_path: Path) -> None:
+    from benchwright.store import RunRecord
+
+    view, _ = view_of(sweep(), tmp_path)
+    run = RunRecord(
+        id=3, kind="load", name="my_qa", target="qa.jsonl", model="m", status="completed", folder=tmp_path, settings={},
+        manifest={}, summary=view.summary.to_json(), error=None, created_at=0.0, finished_at=1.0,
+    )  # fmt: skip
+    listed = load_view(run)
+    assert listed.counted == "450"
+    assert re.fullmatch(r"[\d.]+/s, ttft p99 [\d.]+ ms, at (1|4|16) in flight, of 3 levels", listed.headline)
+    shape = listed.to_json()
+    assert shape["failed"] == 15
+    metrics = shape["metrics"]
+    assert isinstance(metrics, dict)
+    assert metrics["ttft_ms"] > 0
+
+
+def test_verdicts_come_from_the_figures(tmp_path: Path) -> None:
+    states = dict(reversed(pair) for pair in verdicts(view_of(sweep(), tmp_path)[0]))
+    assert any(
+        words.startswith("15 of 450 requests failed") and state == "warn" for words, state in states.items()
+    )
+    assert any(words.startswith("the client kept up") and state == "ok" for words, state in states.items())
+    assert any("kept all limits" in words for words in states)
+
+
+@pytest.mark.parametrize(
+    ("axis", "ticks"),
+    [
+        (Axis(0, 100), [0, 20, 40, 60, 80, 100]),
+        (Axis(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (Axis(3, 8), [3, 4, 5, 6, 7, 8]),
+        (Axis(1, 1000, log=True), [1, 10, 100, 1000]),
+        (Axis(20, 60, log=True), [20, 50]),
+    ],
+)
+def test_ticks_are_round_and_within_the_axis(axis: Axis, ticks: list[float]) -> None:
+    assert axis.ticks() == pytest.approx(ticks)
+
+
+@pytest.mark.parametrize("values", [[], [0.0], [5.0, 5.0], [0.0, 0.0], [1e-9, 1e9]])
+def test_any_values_have_an_axis(values: list[float]) -> None:
+    for log in (False, True):
+        axis = axis_for(values, "", log=log)
+        assert axis.high > axis.low
+        assert axis.ticks()
+        assert all(0 <= axis.place(value) <= 1 for value in values)
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+_PROBE = """<body><iframe id="page" style="width:{width}px;height:900px;border:0" srcdoc="{page}"></iframe><pre id="found"></pre><script>
+page.onload = () => {{
+  const inner = page.contentDocument, svg = inner.querySelector(".plot svg"), box = svg.getBoundingClientRect();
+  svg.dispatchEvent(new PointerEvent("pointermove", {{clientX: box.left + box.width / 2, clientY: box.top + box.height / 2}}));
+  const tip = svg.parentNode.querySelector(".tip");
+  found.textContent = [inner.documentElement.scrollWidth, tip.hidden, tip.textContent.length > 10].join(" ");
+}};
+</script></body>"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.parametrize("width", [400, 1200])
+def test_a_browser_shows_values_on_hover_and_needs_no_sideways_scrolling(width: int, tmp_path: Path) -> None:
+    from html import escape
+
+    page = load_page(*view_of(sweep(), tmp_path))
+    (tmp_path / "probe.html").write_text(_PROBE.format(width=width, page=escape(page)), encoding="utf-8")
+    done = subprocess.run(
+        [
+            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000",
+            f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1300,1000", "--dump-dom", (tmp_path / "probe.html").as_uri(),
+        ],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    found = re.search(r'<pre id="found">(\d+) (\w+) (\w+)</pre>', done.stdout)
+    assert found is not None, done.stderr[-500:]
+    assert int(found[1]) <= width
+    assert (found[2], found[3]) == ("false", "true")
