@@ -66,7 +66,7 @@ class CheckReport:
     warnings: tuple[str, ...] = ()
     """What the user should know."""
     rows: int = 0
-    """Rows that can be asked."""
+    """Rows that can be sent."""
     bad_rows: tuple[BadRow, ...] = ()
     """Rows that cannot, up to a limit."""
     bad_total: int = 0
@@ -201,9 +201,9 @@ def _warnings(rows: AskableRows, gold: GoldCheck) -> Iterator[str]:
 
 def _bad_rows(scan: RowScan) -> Iterator[BadRow]:
     """The listed rows; what holds for all of them stands among the errors already."""
-    said = "; ".join(scan.absent)
+    common = "; ".join(scan.absent)
     for bad in scan.bad_rows:
-        yield replace(bad, reason=f'field "{bad.field}" is missing') if bad.reason == said else bad
+        yield replace(bad, reason=f'field "{bad.field}" is missing') if bad.reason == common else bad
 
 
 def _about_judges(requests: int, *, sure: bool) -> Iterator[str]:
@@ -220,7 +220,7 @@ def _template_fields(prompts: PromptBuilder) -> tuple[str, ...]:
 def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
     examples = example_template(spec, prompts.template)
     named = {*_template_fields(prompts), spec.target_field, "id", *spec.sources}
-    named |= {(spec.field_mapping or {}).get(wanted.field, wanted.field) for wanted in spec.filters}
+    named |= {(spec.field_mapping or {}).get(condition.field, condition.field) for condition in spec.filters}
     named |= examples.fields if examples is not None else frozenset()
     if spec.choices_field is not None:
         named |= {spec.choices_field, spec.choices_field.split(".")[0]}

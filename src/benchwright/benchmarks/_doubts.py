@@ -65,11 +65,11 @@ def _constant(prompt: Template) -> str:
 
 
 def missing_answers(spec: BenchmarkSpec, scan: RowScan) -> str | None:
-    """That rows of a question file have no answer, where others have one: they are asked and not scored."""
+    """That rows of a question file have no answer, where others have one: they are sent and not scored."""
     if not spec.family or spec.unscored or not scan.missing_targets:
         return None
     rows = _rows(scan.missing_targets, "has", "have")
-    return f"{rows} no answer (of {scan.rows}): asked, and not scored"
+    return f"{rows} no answer (of {scan.rows}): sent, and not scored"
 
 
 def cut_conversations(spec: BenchmarkSpec, scan: RowScan) -> str | None:
@@ -78,8 +78,8 @@ def cut_conversations(spec: BenchmarkSpec, scan: RowScan) -> str | None:
         return None
     rows = _rows(scan.cut_conversations, "has", "have")
     return (
-        f"{rows} more user turns than max_turns={spec.max_turns} (of {scan.rows}): the rest is not asked. Ask all of "
-        f"them with max_turns={scan.longest_conversation} in @benchmark"
+        f"{rows} more user turns than max_turns={spec.max_turns} (of {scan.rows}): the rest is not sent. Send all "
+        f"of them with max_turns={scan.longest_conversation} in @benchmark"
     )
 
 
@@ -96,7 +96,7 @@ def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
 
 
 def about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy, source: str) -> Iterator[str]:
-    """What is doubtful about the rows that can be asked."""
+    """What is doubtful about the rows that can be sent."""
     for field, count in sorted(scan.null_fields.items()):
         yield f'field "{field}" is null in {_rows(count)} and reads as "None" in the prompt'
     if scan.repeated_prompts:

@@ -72,8 +72,8 @@ def choose_examples(
     others. A picked row that cannot be rendered is replaced by the next spare one in the pool's order.
     """
     at = range(len(rows))
-    others, wanted = at[first:], count - first
-    picked = [*at[:first], *(others if len(others) <= wanted else Random(seed).sample(others, wanted))]
+    others, needed = at[first:], count - first
+    picked = [*at[:first], *(others if len(others) <= needed else Random(seed).sample(others, needed))]
     taken = set(picked)
     rendered = [render(rows[i]) for i in [*picked, *(i for i in at if i not in taken)]]
     shown, rest = rendered[: len(picked)], rendered[len(picked) :]

@@ -123,15 +123,15 @@ def filters_of(name: str, value: Mapping[str, Any] | None) -> tuple[Filter, ...]
             f"benchmark {name!r}: filters is {type(value).__name__}; give a dict of fields and values such as "
             f'{{"lang": "hi"}}'
         )
-    for field, wanted in value.items():
+    for field, expected in value.items():
         if not isinstance(field, str):
             raise BenchmarkError(f"benchmark {name!r}: filters names the field {field!r}, which is no text")
-        if isinstance(wanted, list | tuple | set | frozenset | Mapping):
+        if isinstance(expected, list | tuple | set | frozenset | Mapping):
             raise BenchmarkError(
-                f"benchmark {name!r}: filters[{field!r}] is {wanted!r}; give one value (for several, let dataset "
-                f"be a function that yields the wanted rows)"
+                f"benchmark {name!r}: filters[{field!r}] is {expected!r}; give one value (for several, let dataset "
+                f"be a function that yields the rows you need)"
             )
-    return tuple(Filter(field, str(wanted)) for field, wanted in value.items())
+    return tuple(Filter(field, str(expected)) for field, expected in value.items())
 
 
 def check_filters(spec: BenchmarkSpec) -> None:
@@ -140,28 +140,28 @@ def check_filters(spec: BenchmarkSpec) -> None:
     For when nothing is left: takes a pass over the data for each filter. Silent where filters are not to blame. A column
     that no row has is the reader's own error.
     """
-    for number, wanted in enumerate(spec.filters):
+    for number, condition in enumerate(spec.filters):
         reader = open_dataset(spec.dataset, base_dir=spec.base_dir, filters=spec.filters[:number])
         rows = 0
         values: Counter[str] = Counter()
         for batch in reader.batches(on_bad=_ignore):
             for row in batch.rows:
                 rows += 1
-                value = str(row.get(wanted.field))
-                if value in values or len(values) < _COUNTED_VALUES or value == wanted.value:
+                value = str(row.get(condition.field))
+                if value in values or len(values) < _COUNTED_VALUES or value == condition.value:
                     values[value] += 1
-        if rows and wanted.value not in values:
+        if rows and condition.value not in values:
             earlier = " that pass the filters before it" if number else ""
             raise BenchmarkError(
-                f"{spec.where}: filters={{{wanted.field!r}: {wanted.value!r}}} leaves no row of {reader.name}; "
-                + _instead(wanted, values, f"{rows} rows{earlier}")
+                f"{spec.where}: filters={{{condition.field!r}: {condition.value!r}}} leaves no row of {reader.name}; "
+                + _instead(condition, values, f"{rows} rows{earlier}")
             )
 
 
-def _instead(wanted: Filter, values: Counter[str], rows: str) -> str:
+def _instead(condition: Filter, values: Counter[str], rows: str) -> str:
     most = ", ".join(f"{_short(value)} ({count})" for value, count in values.most_common(_LISTED_VALUES))
     more = ", …" if len(values) > _LISTED_VALUES else ""
-    return f"in its {rows}, {wanted.field!r} is: {most}{more}.{suggest(wanted.value, values)}"
+    return f"in its {rows}, {condition.field!r} is: {most}{more}.{suggest(condition.value, values)}"
 
 
 def _short(value: str) -> str:

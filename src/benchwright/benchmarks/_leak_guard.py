@@ -17,7 +17,7 @@ from benchwright.benchmarks._examples import Example, texts_in
 from benchwright.benchmarks._template import Template
 from benchwright.core import BenchwrightError, Row
 
-TELLING_CHARS = 12
+DISTINCTIVE_CHARS = 12
 """Fewer characters than this, in all fields together, may stand in an example by chance."""
 
 TRIVIAL_CHARS = 2
@@ -109,9 +109,9 @@ class SelfExampleGuard:
             if shown is None:
                 shown, answer = self._shown(prompt, row), normalised(self._answer(row))
             text = texts[example.text]
-            if _is_telling(shown) and _holds(text, shown):
+            if _is_distinctive(shown) and _holds(text, shown):
                 return True
-            return _asks(self._values[example.text], text, own, shown, answer)
+            return _has_same_question(self._values[example.text], text, own, shown, answer)
 
         return is_row
 
@@ -124,7 +124,7 @@ class SelfExampleGuard:
             if value.strip() in prompt:
                 return False
         shown = self._shown(prompt, row)
-        return _is_telling(shown) and _holds(unprompted, map(_condensed, shown))
+        return _is_distinctive(shown) and _holds(unprompted, map(_condensed, shown))
 
     def _may_be_value(self, prompt: str, row: Row) -> bool:
         heads = self._value_heads
@@ -186,15 +186,17 @@ def _head(text: str) -> str:
     return _condensed(text[:_HEAD_SLICE])[:_HEAD_CHARS]
 
 
-def _is_telling(shown: Sequence[str]) -> bool:
-    return sum(map(len, shown)) >= TELLING_CHARS
+def _is_distinctive(shown: Sequence[str]) -> bool:
+    return sum(map(len, shown)) >= DISTINCTIVE_CHARS
 
 
-def _holds(text: str, telling: Iterable[str]) -> bool:
-    return all(words in text for words in telling)
+def _holds(text: str, parts: Iterable[str]) -> bool:
+    return all(words in text for words in parts)
 
 
-def _asks(values: Counter[str], text: str, prompt: str, shown: Sequence[str], answer: str) -> bool:
+def _has_same_question(
+    values: Counter[str], text: str, prompt: str, shown: Sequence[str], answer: str
+) -> bool:
     """Whether an example, by the values of its row, asks exactly this: whole, or solved in one text."""
     for question in ([prompt], shown):
         if not question:

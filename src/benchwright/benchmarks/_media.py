@@ -125,7 +125,8 @@ _CHECKED = 65_536
 
 def media_notes(spec: BenchmarkSpec) -> list[str]:
     """What users should know of the files: some end before their format says they do, as after a broken download, or
-    are links out of the dataset's folder, whose content is sent. To be asked as `media_problem`."""
+    are links out of the dataset's folder, whose content is sent. Known, as `media_problem` is, once the rows
+    were looked at."""
     if spec.media is None:
         return []
     notes = []
@@ -146,13 +147,13 @@ def _first(names: Sequence[str]) -> str:
 
 
 def media_problem(spec: BenchmarkSpec, model_type: ModelType | None) -> str | None:
-    """Why rows with media cannot be asked so, with the cure; to be asked once the rows were looked at."""
-    wanted = model_type or spec.endpoint_type
-    if spec.media is None or not spec.media.seen or wanted == "chat":
+    """Why a model of this type cannot get rows with media, with the cure. Known once the rows were looked at."""
+    used = model_type or spec.endpoint_type
+    if spec.media is None or not spec.media.seen or used == "chat":
         return None
     return (
         f"{spec.name} has rows with images, video or audio, which only the chat route takes; use --model-type chat, "
-        f"not {wanted}"
+        f"not {used}"
     )
 
 

@@ -206,7 +206,7 @@ def _user_text(item: Any, number: int, field: str) -> str | None:
             return None
         raise MissingFieldError(
             field,
-            reason=f'turn {number} of "{field}" has the role {role!r}; only user turns are asked '
+            reason=f'turn {number} of "{field}" has the role {role!r}; only user turns are sent '
             f"(assistant turns are skipped; a system text belongs in system_prompt)",
         )
     raise MissingFieldError(

@@ -46,7 +46,7 @@ BATCH_ROWS = 256
 """Rows read at a time: enough to make the reading cheap, few enough to stay flat in memory."""
 
 INFERENCE_ONLY = "inference only; score it with: benchwright rescore RUN"
-"""Why a run that was told to score nothing has no scores."""
+"""Why a run of inference only has no scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class RowSettings:
     generation: Generation = field(default_factory=lambda: Generation("model"))
     """What goes into every request body."""
     model_type: ModelType | None = None
-    """How the model is asked; None: as the benchmark declares."""
+    """The type of the model; None: the one that the benchmark declares."""
     dataset: str | None = None
     """Dataset that replaces the benchmark's own."""
     filters: tuple[tuple[str, str], ...] = ()
@@ -64,7 +64,7 @@ class RowSettings:
     limit: int | None = None
     """First so many rows only."""
     repeats: int = 1
-    """Times each row is asked."""
+    """How often each row is sent."""
     num_fewshot: int | None = None
     """Examples per prompt; None: as the benchmark says."""
     fewshot_seed: int = 42
@@ -125,7 +125,6 @@ class AskableRows(Struct, frozen=True, kw_only=True):
 
     @property
     def model_type(self) -> ModelType:
-        """How the model is asked."""
         return self.settings.model_type or self.spec.endpoint_type
 
     def __iter__(self) -> Iterator[NumberedRow]:
@@ -261,7 +260,7 @@ def requested_spec(spec: BenchmarkSpec, settings: RowSettings) -> BenchmarkSpec:
     if settings.system is not None and spec.system is None and spec.system_prompt is None:
         spec = replace(spec, system=PlainText(settings.system))
     if settings.infer_only:
-        # Without the configuration, where judges are: one that is never asked needs no key.
+        # Without the configuration, which names judges: one that gets no request needs no key.
         why = spec.unscored or INFERENCE_ONLY
         spec = replace(spec, scorer=_no_scores, passes_config=False, config={}, remarks=None, unscored=why)
     return spec

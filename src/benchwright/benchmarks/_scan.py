@@ -41,7 +41,6 @@ class ScannedRow(Struct, frozen=True):
     row: Row
     """The row itself."""
     prompt: Prompt
-    """Its prompt."""
     choices: tuple[str, ...] = ()
     """Its candidates, where candidates are ranked."""
 
@@ -72,7 +71,7 @@ class RowScan(Struct, frozen=True):
     missing_targets: int
     """Rows whose target column is absent, null or empty."""
     repeated_prompts: int
-    """Rows that ask exactly what an earlier row asked."""
+    """Rows whose prompt is exactly that of an earlier row."""
     repeated_ids: int
     """Rows whose `id` an earlier row has."""
     own_examples: int

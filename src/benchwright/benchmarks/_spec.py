@@ -97,7 +97,7 @@ class BenchmarkSpec:
     target_field: str = "target"
     """Column with the expected answer; a row without it has the target `""`."""
     endpoint_type: ModelType = "chat"
-    """How the model is asked, unless the run says otherwise."""
+    """The type of the model, unless the run names another."""
     requirements: tuple[str, ...] = ()
     """Packages the scorer needs, as pip requirement strings. Checked, never installed."""
     field_mapping: dict[str, str] | None = None
@@ -155,7 +155,7 @@ class BenchmarkSpec:
     media: Media | None = None
     """Images, audio and video of its rows."""
     sampling: Sampling | None = None
-    """Which rows are asked, how often and in which order, and how long replies may become; None: all, as they
+    """Which rows are sent, how often and in which order, and how long replies may become; None: all, as they
     stand."""
     headline: str | None = None
     """The metric that stands for a run in one figure."""

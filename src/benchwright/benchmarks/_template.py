@@ -59,7 +59,6 @@ class PlainText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        """The text."""
 
     def render(self, row: Row) -> str:
         """The text, whatever the row."""

@@ -54,7 +54,6 @@ class FileSource(Struct, frozen=True):
     """A stored file and its reader."""
 
     file: StoredFile
-    """The file."""
     read: Reader
     """Its reader."""
 

@@ -24,8 +24,8 @@ from benchwright.datasets._media_formats import (
     MediaKind,
     cut_short,
     format_by_name,
+    known_other,
     sniff_media,
-    told_apart,
 )
 
 _KINDS = ", ".join(MEDIA_KINDS)
@@ -153,7 +153,7 @@ def look_at_media(item: MediaItem, *, max_bytes: int | None, whole: bool = False
 def checked_format(item: MediaItem, head: bytes, name: str) -> MediaFormat:
     """The format of what begins with these bytes and has this name, if it is of the kind that the row gives."""
     shown = f'"{item.written}"' if len(item.written) <= 200 else f"the {item.written[:20]}… address"
-    other = told_apart(head)
+    other = known_other(head)
     if other is not None:
         raise MediaError(item.field, f"{shown} is {other}")
     # By the content: a name, or a link, may promise what the file is not.

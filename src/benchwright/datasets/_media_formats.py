@@ -158,7 +158,7 @@ def format_by_name(name: str) -> MediaFormat | None:
     return _ENDINGS.get(PurePath(name).suffix.lower().lstrip("."))
 
 
-def told_apart(head: bytes) -> str | None:
+def known_other(head: bytes) -> str | None:
     """What a file is that is no media at all, with the cure; None where nothing is known of it."""
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((what for begins, what in _NOT_MEDIA if start.startswith(begins)), None)

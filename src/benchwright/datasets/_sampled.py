@@ -194,12 +194,14 @@ class SampledReader(_ChoosingReader):
                     held[place] = deepcopy(row), line  # a later copy must not see what is done to this one
                 yield row, line
 
-    def _gathered(self, wanted: set[int], on_bad: OnBad | None, *, whole: bool) -> dict[int, tuple[Row, int]]:
+    def _gathered(
+        self, numbers: set[int], on_bad: OnBad | None, *, whole: bool
+    ) -> dict[int, tuple[Row, int]]:
         """Rows by their number. The first pass goes to the end of the data (or of the part that the plan draws
         from), so that every bad row is reported; later passes go as far as needed."""
-        reach = self._prefix() if whole else max(wanted) + 1
+        reach = self._prefix() if whole else max(numbers) + 1
         numbered = enumerate(self._good(on_bad, reach))
-        return {number: found for number, found in numbered if number in wanted}
+        return {number: found for number, found in numbered if number in numbers}
 
     def _good(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
         """Rows of the data that a plan may draw, the first `limit` of them; without the others there is no plan."""

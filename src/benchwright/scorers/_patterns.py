@@ -151,7 +151,7 @@ class _Children:
         with self._places:
             child = self._child()
             try:
-                return self._asked(child, (name, pattern, text, int(flags)))
+                return self._answer_of(child, (name, pattern, text, int(flags)))
             except TimeoutError:
                 raise _too_long(pattern, text) from None
 
@@ -173,7 +173,7 @@ class _Children:
             start_new_session=True,  # Ctrl-C is for the run, which then ends the children by closing their input
         )
 
-    def _asked(self, child: Popen[bytes], question: tuple[Any, ...]) -> Any:
+    def _answer_of(self, child: Popen[bytes], question: tuple[Any, ...]) -> Any:
         assert child.stdin is not None
         assert child.stdout is not None
         ended = False

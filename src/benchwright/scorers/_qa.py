@@ -87,7 +87,7 @@ def number_in(text: str) -> ReadNumber | None:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
         text = _zh_answer().sub(" answer: ", text)
-        text = _beside_digit().sub(" ", text)
+        text = _next_to_digit().sub(" ", text)
     return read_number(text)
 
 
@@ -104,7 +104,7 @@ def _zh_answer() -> re.Pattern[str]:
 
 
 @cache
-def _beside_digit() -> re.Pattern[str]:
+def _next_to_digit() -> re.Pattern[str]:
     """Between a character of a script without blanks and a number, on either side."""
     script = "[\u2e80-\u9fff\uac00-\ud7af]"
     return re.compile(rf"(?<={script})(?=[-−$.]?\d)|(?<=\d)(?={script})")

@@ -60,34 +60,34 @@ BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
 """Every built-in evaluation by name."""
 
 
-def builtin_definition(wanted: BuiltinBenchmark, name: str, folder: Path) -> NoCodeBenchmark:
+def builtin_definition(table: BuiltinBenchmark, name: str, folder: Path) -> NoCodeBenchmark:
     """The evaluation as a definition of its own, under `name`."""
-    found = BUILTIN_EVALUATIONS.get(wanted.benchmark)
+    found = BUILTIN_EVALUATIONS.get(table.benchmark)
     if found is None:
         raise UsageError(
-            f"no built-in evaluation {wanted.benchmark!r}.{suggest(wanted.benchmark, BUILTIN_EVALUATIONS)} Known: "
+            f"no built-in evaluation {table.benchmark!r}.{suggest(table.benchmark, BUILTIN_EVALUATIONS)} Known: "
             f'{", ".join(BUILTIN_EVALUATIONS)}. A table with another name says which: benchmark = "…"'
         )
     grader = found.grader
-    if wanted.metric is not None:
-        grader = _compared_by(wanted, grader)
+    if table.metric is not None:
+        grader = _compared_by(table, grader)
     return NoCodeBenchmark(
         name=name,
-        dataset=wanted.dataset or found.dataset,
+        dataset=table.dataset or found.dataset,
         prompt=found.prompt,
         grader=replace(grader),
         folder=str(folder),
     )
 
 
-def _compared_by(wanted: BuiltinBenchmark, grader: GraderStyle) -> GraderStyle:
+def _compared_by(table: BuiltinBenchmark, grader: GraderStyle) -> GraderStyle:
     if grader.type != "levenshtein":
-        raise ConfigError(f"metric: {wanted.benchmark} compares labels; leave it out")
-    if wanted.metric == "cosine":
+        raise ConfigError(f"metric: {table.benchmark} compares labels; leave it out")
+    if table.metric == "cosine":
         raise ConfigError(
             "metric cosine compares embeddings, and there is no embedding model here (all-MiniLM-L6-v2 would have "
             "to be installed with its library); take levenshtein, which is what is used without metric"
         )
-    if wanted.metric != "levenshtein":
-        raise ConfigError(f"metric {wanted.metric!r} is not known; expected levenshtein")
+    if table.metric != "levenshtein":
+        raise ConfigError(f"metric {table.metric!r} is not known; expected levenshtein")
     return grader

@@ -86,13 +86,13 @@ def label_of(reply: str, labels: Sequence[str]) -> str | None:
     >>> label_of("The answer is (b).", ["A", "B"]), label_of("neither", ["A", "B"])
     ('B', None)
     """
-    said = reply.strip()
+    text = reply.strip()
     known = {label.strip().casefold(): label for label in reversed(labels)}
-    whole = known.get(said.casefold())
+    whole = known.get(text.casefold())
     if whole is not None:
         return whole
     bare = {stripped(label): label for label in reversed(labels)}
-    for token in reversed(said.split()[-LAST_TOKENS:]):
+    for token in reversed(text.split()[-LAST_TOKENS:]):
         word = stripped(token)
         found = known.get(word) or (bare.get(word) if word else None)
         if found is not None:
@@ -139,7 +139,7 @@ class Shown(NamedTuple):
 
 
 class ChoiceReader:
-    """Reads rows of one evaluation. Raises MissingFieldError, with the reason, for one that cannot be asked."""
+    """Reads rows of one evaluation. Raises MissingFieldError, with the reason, for one that cannot be sent."""
 
     __slots__ = ("_style",)
 
@@ -172,7 +172,7 @@ class ChoiceReader:
         return Shown(shown, labels[order.index(right)])
 
     def golden(self, row: Row) -> str:
-        """The right label; empty for a row that cannot be asked."""
+        """The right label; empty for a row that cannot be sent."""
         try:
             return self(row).golden
         except MissingFieldError:
@@ -209,16 +209,16 @@ class ChoiceReader:
         column, labels = style.answer_column, style.labels[:count]
         if style.answer == "choice":
             return style.columns.index(column)
-        said = scalar_text(row, column, "the answer's column").strip()
+        given = scalar_text(row, column, "the answer's column").strip()
         if style.answer == "label":
             for at, label in enumerate(labels):
-                if label.strip().casefold() == said.casefold():
+                if label.strip().casefold() == given.casefold():
                     return at
             raise MissingFieldError(
-                column, reason=f'"{column}" is {said!r}; expected one of {", ".join(labels)}'
+                column, reason=f'"{column}" is {given!r}; expected one of {", ".join(labels)}'
             )
         try:
-            number = float(said)
+            number = float(given)
             at = int(number) - style.index_base
             fits = number == int(number) and 0 <= at < count
         except (ValueError, OverflowError):
@@ -227,7 +227,7 @@ class ChoiceReader:
             last = style.index_base + count - 1
             raise MissingFieldError(
                 column,
-                reason=f'"{column}" is {said!r}; expected a whole number from {style.index_base} to {last} (index_base '
+                reason=f'"{column}" is {given!r}; expected a whole number from {style.index_base} to {last} (index_base '
                 f"{style.index_base})",
             )
         return at

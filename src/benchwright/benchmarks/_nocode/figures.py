@@ -24,7 +24,7 @@ class LabelFigures:
             self._pairs[golden, scores.get("parsed_response")] += 1
 
     def figures(self) -> dict[str, float]:
-        """All that was asked for."""
+        """The figures of the requested metrics."""
         found: dict[str, float] = {}
         if "f1" in self._metrics:
             values = [self._f1(label) for label in self._labels]
@@ -36,8 +36,8 @@ class LabelFigures:
             found["weighted_f1"] = weighted / total if total else 0.0
         if "confusion" in self._metrics:
             for number, golden in enumerate(self._labels):
-                for other, said in enumerate(self._labels):
-                    found[f"confusion_matrix_{number}_{other}"] = float(self._pairs[golden, said])
+                for other, predicted in enumerate(self._labels):
+                    found[f"confusion_matrix_{number}_{other}"] = float(self._pairs[golden, predicted])
                 found[f"confusion_matrix_{number}_unparsed"] = float(self._pairs[golden, None])
         return found
 
@@ -54,16 +54,16 @@ class LabelFigures:
         return found
 
     def _row(self, golden: str) -> str:
-        said = [f"{label} {self._pairs[golden, label]}" for label in self._labels]
-        return ", ".join([*said, f"unparsed {self._pairs[golden, None]}"])
+        counts = [f"{label} {self._pairs[golden, label]}" for label in self._labels]
+        return ", ".join([*counts, f"unparsed {self._pairs[golden, None]}"])
 
     def _support(self, label: str) -> int:
         return sum(count for (golden, _), count in self._pairs.items() if golden == label)
 
     def _f1(self, label: str) -> float:
         hits = self._pairs[label, label]
-        said = sum(count for (_, found), count in self._pairs.items() if found == label)
-        total = said + self._support(label)
+        predicted = sum(count for (_, found), count in self._pairs.items() if found == label)
+        total = predicted + self._support(label)
         return 2 * hits / total if total else 0.0
 
 

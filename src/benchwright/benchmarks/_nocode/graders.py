@@ -154,9 +154,9 @@ def _exact(style: GraderStyle) -> ScorerFunction:
     steps = style.normalize
 
     def score(sample: ScorerInput) -> Scores:
-        said = sample.response or ""
-        right = normalised(said, steps) == normalised(_golden(sample), steps)
-        return {"accuracy": right, "golden": _golden(sample), "parsed_response": said.strip()}
+        response = sample.response or ""
+        right = normalised(response, steps) == normalised(_golden(sample), steps)
+        return {"accuracy": right, "golden": _golden(sample), "parsed_response": response.strip()}
 
     return score
 
@@ -167,9 +167,9 @@ def _contains(style: GraderStyle) -> ScorerFunction:
     steps = style.normalize
 
     def score(sample: ScorerInput) -> Scores:
-        said = normalised(sample.response or "", steps)
-        wanted = normalised(_golden(sample), steps)
-        found = holds_answer(said, wanted)
+        response = normalised(sample.response or "", steps)
+        golden = normalised(_golden(sample), steps)
+        found = holds_answer(response, golden)
         return {"accuracy": bool(found), "golden": _golden(sample)}
 
     return score
@@ -213,10 +213,10 @@ def _levenshtein(style: GraderStyle) -> ScorerFunction:
     steps, threshold = style.normalize, style.threshold
 
     def score(sample: ScorerInput) -> Scores:
-        said, wanted = sample.response or "", _golden(sample)
+        response, golden = sample.response or "", _golden(sample)
         if steps:
-            said, wanted = normalised(said, steps), normalised(wanted, steps)
-        likeness = levenshtein_similarity(said, wanted)
+            response, golden = normalised(response, steps), normalised(golden, steps)
+        likeness = levenshtein_similarity(response, golden)
         scores: Scores = {"similarity": likeness, "golden": _golden(sample)}
         if threshold is not None:
             scores["accuracy"] = likeness >= threshold
@@ -255,21 +255,21 @@ def _judge(style: GraderStyle, question: Callable[[Row], str]) -> ScorerFunction
 
 def _python(function: Callable[..., Any], place: str) -> ScorerFunction:
     """A function of `(sample)`, `(response, golden)` or `(response, golden, row)` to a bool, a number or scores."""
-    wanted = [
+    parameters = [
         parameter
         for parameter in inspect.signature(function).parameters.values()
         if parameter.default is parameter.empty
         and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
-    if not 1 <= len(wanted) <= 3:
+    if not 1 <= len(parameters) <= 3:
         raise ConfigError(
-            f"function {place!r} takes {len(wanted)} arguments; expected (sample), (response, golden) or "
+            f"function {place!r} takes {len(parameters)} arguments; expected (sample), (response, golden) or "
             "(response, golden, row)"
         )
 
     def score(sample: ScorerInput) -> Scores:
-        given = (sample,) if len(wanted) == 1 else (sample.response, sample.target, sample.metadata)
-        result: Any = function(*given[: len(wanted)])
+        given = (sample,) if len(parameters) == 1 else (sample.response, sample.target, sample.metadata)
+        result: Any = function(*given[: len(parameters)])
         if isinstance(result, bool):
             return {"accuracy": result}
         if isinstance(result, int | float):

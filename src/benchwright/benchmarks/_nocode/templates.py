@@ -86,8 +86,8 @@ class RowTemplate:
         for name in sorted(read.difference(known)):
             hint = suggest(name, known) or f" Columns are written {{{{ row.{name} }}}}"
             raise ConfigError(f"{what} reads {name!r}, and templates see only {' and '.join(known)}.{hint}")
-        behind = [columns for name, columns in names.items() if name in read]
-        self.fields = _columns(tree).union(*behind)
+        computed = [columns for name, columns in names.items() if name in read]
+        self.fields = _columns(tree).union(*computed)
         """Columns that it shows; `row` where it takes the row as a whole."""
 
     def render(self, row: Row) -> str:

@@ -45,19 +45,19 @@ class Columns(Struct, frozen=True):
                 f"input_columns names only options ({', '.join(options.input_columns)}); name the column of the "
                 "question too"
             )
-        wanted = options.options or tuple(name for name in options.input_columns if _is_letter(name))
+        named = options.options or tuple(name for name in options.input_columns if _is_letter(name))
         answer = options.output_column or cls().answer
-        if len(wanted) == 1 and not _is_letter(wanted[0]):
-            return cls(tuple(given) or cls().question, answer, from_list=wanted[0])
-        if wanted and not 2 <= len(wanted) <= len(LETTERS):
+        if len(named) == 1 and not _is_letter(named[0]):
+            return cls(tuple(given) or cls().question, answer, from_list=named[0])
+        if named and not 2 <= len(named) <= len(LETTERS):
             raise UsageError(
-                f"options names {len(wanted)} columns ({', '.join(wanted)}); expected 2 to {len(LETTERS)}"
+                f"options names {len(named)} columns ({', '.join(named)}); expected 2 to {len(LETTERS)}"
             )
-        letters = LETTERS[: len(wanted)]
-        mapping = {name: letter for name, letter in zip(wanted, letters, strict=True) if name != letter}
-        if all(_is_letter(name) for name in wanted) and mapping:
+        letters = LETTERS[: len(named)]
+        mapping = {name: letter for name, letter in zip(named, letters, strict=True) if name != letter}
+        if all(_is_letter(name) for name in named) and mapping:
             raise UsageError(
-                f"options is {', '.join(wanted)}; options follow one another from A, as in {', '.join(letters)}"
+                f"options is {', '.join(named)}; options follow one another from A, as in {', '.join(letters)}"
             )
         return cls(tuple(given) or cls().question, answer, letters, mapping)
 
@@ -245,7 +245,7 @@ def columns_of_media(rows: Sequence[Row], names: Sequence[str]) -> dict[str, str
     """Columns such as `image` whose cells name files that can be sent, with the kind of these files.
 
     None where the rows name their files in `media`, or in `type` and `path`. Raises UsageError for a column that
-    must hold files by its name, and whose cells cannot be sent: the model would be asked without the picture.
+    must hold files by its name, and whose cells cannot be sent: the model would not see the picture.
     """
     if names_media(set(names)):
         return {}

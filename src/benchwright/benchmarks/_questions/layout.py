@@ -48,7 +48,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Columns to rename."""
     shape: Callable[[Row], Row] | None = None
     """What else is done to each row, after the renaming."""
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     """How options and answers are read, in sentences."""
     used: frozenset[str] = frozenset()
     """Columns of the data that are read though they have other names, or say the same as one that is read."""
@@ -68,11 +68,11 @@ def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Column
     shown = columns_of_media(rows, [name for name in names if name not in taken])
     if not shown:
         return layout
-    said = [f'{kind} files are read from "{name}"' for name, kind in shown.items()]
+    notes = [f'{kind} files are read from "{name}"' for name, kind in shown.items()]
     return replace(
         layout,
         shape=shown_by(shown, layout.shape),
-        said=(*layout.said, *said),
+        notes=(*layout.notes, *notes),
         used=layout.used | shown.keys(),
     )
 
@@ -92,17 +92,17 @@ def _layout_of_text(
     answers = _answers(rows, names, source, options, columns, mapping)
     if source.guessed and answers.fit == 0 and answers.seen:
         return Layout(
-            mapping=mapping, said=tuple(_plainly(mapping))
-        )  # said among the columns that are not used
+            mapping=mapping, notes=tuple(_plainly(mapping))
+        )  # noted among the columns that are not used
     mapping |= source.mapping
     given = "" if answers.column is None else mapping.get(answers.column, answers.column)
     shape = _shape(source, given, columns.answer, answers.base)
-    said = [*_plainly(mapping, source.mapping), *source.said]
+    notes = [*_plainly(mapping, source.mapping), *source.notes]
     if source.drawn is None:
-        said += _told(answers, given, columns.answer)
+        notes += _answer_notes(answers, given, columns.answer)
     used = {*mapping, *source.names, *_agreeing(rows, names, source, answers)}
     return Layout(
-        mapping=mapping, shape=shape, said=tuple(said), used=frozenset(used), several=answers.several
+        mapping=mapping, shape=shape, notes=tuple(notes), used=frozenset(used), several=answers.several
     )
 
 
@@ -114,7 +114,7 @@ class _Answers(Struct, frozen=True):
     base: int | None = None
     """Where its numbers begin to count; None: they do not count options."""
     given: bool = False
-    """Whether the user said so."""
+    """Whether the user gave that number."""
     seen: int = 0
     """Rows with an answer."""
     fit: int = 0
@@ -143,7 +143,7 @@ def _answers(
     """The answers of the column that is named, else of the first that looks like one and fits the options."""
     if source.drawn is not None:
         return _Answers(column=source.drawn.right, seen=len(rows), fit=len(rows))
-    renamed = next((name for name, wanted in mapping.items() if wanted == columns.answer), None)
+    renamed = next((name for name, usual in mapping.items() if usual == columns.answer), None)
     if columns.answer in names or renamed is not None or options.output_column is not None:
         return _read_as(rows, renamed or columns.answer, source, options.answer_index)
     found = [_read_as(rows, name, source, options.answer_index) for name in answer_columns(names)]
@@ -212,7 +212,7 @@ def _agreeing(
             yield name
 
 
-def _told(answers: _Answers, given: str, wanted: str) -> Iterator[str]:
+def _answer_notes(answers: _Answers, given: str, usual: str) -> Iterator[str]:
     """How answers are read, where that is not as letters and texts in the usual column."""
     if answers.column is None or not answers.seen:
         return
@@ -226,14 +226,14 @@ def _told(answers: _Answers, given: str, wanted: str) -> Iterator[str]:
             f'"{answers.column}" holds numbers that are texts of options, and is read so; where they count the '
             "options, say from where: --answer-index 0 or --answer-index 1"
         )
-    elif given != wanted:
+    elif given != usual:
         yield f'the right option is read from "{answers.column}"'
 
 
-def _shape(source: OptionSource, given: str, wanted: str, base: int | None) -> Callable[[Row], Row] | None:
+def _shape(source: OptionSource, given: str, usual: str, base: int | None) -> Callable[[Row], Row] | None:
     """What makes rows of one form; None where they have it."""
     listed = source.read if source.column is not None or source.drawn is not None else None
-    if listed is None and base is None and given in ("", wanted):
+    if listed is None and base is None and given in ("", usual):
         return None
     column = source.column
 
@@ -248,7 +248,7 @@ def _shape(source: OptionSource, given: str, wanted: str, base: int | None) -> C
             return shaped
         if found is None:
             found = Listed(tuple(_own_options(shaped)))
-        shaped[wanted] = found.right or found.answer(row[given], base)
+        shaped[usual] = found.right or found.answer(row[given], base)
         return shaped
 
     return shape
@@ -268,7 +268,7 @@ def _without_options(
         raise UsageError(
             f"answer_index says that answers count options, and no row has two options; the rows have: {', '.join(rows[0])}"
         )
-    return Layout(mapping=mapping, said=tuple(_plainly(mapping)), used=frozenset(mapping))
+    return Layout(mapping=mapping, notes=tuple(_plainly(mapping)), used=frozenset(mapping))
 
 
 def _plain_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
@@ -283,11 +283,11 @@ def _plain_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
 def _plainly(mapping: Mapping[str, str], options: Mapping[str, str] | None = None) -> list[str]:
     """Sentences for columns under other names; blanks and case alone are not worth one."""
     others = {
-        name: wanted
-        for name, wanted in mapping.items()
-        if name not in (options or {}) and name.strip().casefold() != wanted.casefold()
+        name: usual
+        for name, usual in mapping.items()
+        if name not in (options or {}) and name.strip().casefold() != usual.casefold()
     }
-    return [f'"{wanted}" is read from "{name}"' for name, wanted in others.items()]
+    return [f'"{usual}" is read from "{name}"' for name, usual in others.items()]
 
 
 def _sample(reader: DatasetReader) -> list[Row]:

@@ -62,7 +62,7 @@ def is_question_file(target: str) -> bool:
 
 
 def has_fixed_columns(path: str) -> bool:
-    """Whether the first row of a file tells the columns of all."""
+    """Whether the first row of a file has the columns of all."""
     format = data_format(path)
     return format is not None and format.fixed_columns
 
@@ -162,7 +162,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         family="qa" if data_type == "qa" else "mcq",
         data_type=data_type,
         doubts=(
-            *layout.said,
+            *layout.notes,
             *_about_type(data_type),
             *doubts(found, columns, layout, media=names_media(set(found.columns))),
         ),

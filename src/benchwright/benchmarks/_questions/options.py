@@ -1,4 +1,4 @@
-"""What can be said about a bare file of questions, where everything has a default, and the meta file next to it."""
+"""The settings of a bare file of questions, each with a default, and the meta file next to it."""
 
 # ruff: noqa: RUF009  # defaults are declared with the settings
 from __future__ import annotations
@@ -22,7 +22,7 @@ McqFallback: TypeAlias = Literal["none", "levenshtein", "aisbench"]
 """What decides where no answer can be read: nothing, the nearest option within limits, or AISBench's guess."""
 
 InferMethod: TypeAlias = Literal["gen", "logprob", "logprob_text"]
-"""A reply is asked for; or letters, or texts of options, are ranked by their log-probability."""
+"""A reply is generated; or letters, or texts of options, are ranked by their log-probability."""
 
 MediaForm: TypeAlias = Literal["base64", "path", "url"]
 """How files reach the server: inside the request, as file:// paths, or as they stand (http:// addresses)."""
@@ -48,14 +48,14 @@ def _declared(name: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionOptions:
-    """How a file of questions is asked and scored. Recorded with the run, so that a resume builds the same."""
+    """How a file of questions is sent and scored. Recorded with the run, so that a resume builds the same."""
 
     name: str | None = None
     """Name of the benchmark; None: the file's, without its known suffixes. Also `abbr`."""
     data_type: DataType | None = None
     """None: found out from the rows."""
     infer_method: InferMethod = _declared("infer_method")
-    """How rows are asked."""
+    """How rows are sent."""
     prompt_style: PromptStyle = _declared("prompt_style")
     """Which of the built-in prompts asks."""
     template: str | None = None
@@ -81,7 +81,7 @@ class QuestionOptions:
     mcq_fallback: McqFallback = _declared("mcq_fallback")
     """What decides in `accuracy` where no answer can be read; `accuracy_strict` never guesses."""
     qa_metrics: tuple[str, ...] = ()
-    """Metrics wanted, the headline first; empty: normalised exact match, with the other standard ones next to it."""
+    """The requested metrics, the headline first; empty: normalised exact match, with the other standard ones next to it."""
     qa_pattern: str | None = None
     """Regular expression of the metric `regex`; None: the answer column holds one per row."""
     numeric_tolerance: float = _declared("numeric_tolerance")

@@ -268,8 +268,8 @@ def written_prompts(
             "template: {options} is the list of options, and the rows have none (their type is qa)"
         )
 
-    def laid_out(row: Row, said: str) -> Row:
-        shown = {**row, gold: said} if opens else dict(row)
+    def laid_out(row: Row, solution: str) -> Row:
+        shown = {**row, gold: solution} if opens else dict(row)
         if letters is not None and OPTIONS not in row:
             shown[OPTIONS] = lettered(letters(row), mark)
         return shown
@@ -278,8 +278,8 @@ def written_prompts(
         return render(laid_out(row, "")) if lists or opens else render(row)
 
     def show(row: Row) -> str:
-        said = answer(row)
-        return render(laid_out(row, said)) if opens else f"{ask(row)}\n{said}"
+        solution = answer(row)
+        return render(laid_out(row, solution)) if opens else f"{ask(row)}\n{solution}"
 
     fields = inner.fields - {OPTIONS, gold}
     return WrittenPrompt(inner, fields, ask), WrittenPrompt(inner, fields | {gold}, show)

@@ -87,8 +87,8 @@ class Listed(Struct, frozen=True):
         if not self.labels or isinstance(value, list | tuple | dict | bool) or value is None:
             return None
         number = whole_number(value)
-        wanted = str(value if number is None else number).strip().casefold()
-        places = [at for at, label in enumerate(self.labels) if label.casefold() == wanted]
+        sought = str(value if number is None else number).strip().casefold()
+        places = [at for at, label in enumerate(self.labels) if label.casefold() == sought]
         return LETTERS[places[0]] if len(places) == 1 and places[0] < len(LETTERS) else None
 
 
@@ -200,7 +200,7 @@ class OptionSource(Struct, frozen=True, kw_only=True):
     """A right and several wrong ones in columns of their own."""
     names: tuple[str, ...] = ()
     """Columns of the data that hold options."""
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     """How they are read; nothing for columns A, B, C, …"""
     guessed: bool = False
     """Whether only answers that fit make it sure."""
@@ -227,7 +227,7 @@ def option_source(
     plain = {"A", "B"} <= set(names)
     if plain and any(is_filled(row, "A") and is_filled(row, "B") for row in rows):
         mapping = {name: letter for name, letter in lettered.items() if name != letter}
-        return OptionSource(read=_in_columns(lettered), mapping=mapping, said=_renamed(mapping))
+        return OptionSource(read=_in_columns(lettered), mapping=mapping, notes=_renamed(mapping))
     if options.data_type == "qa":
         return None
     for name in list_columns(names):
@@ -244,23 +244,25 @@ def option_source(
 
 def _renames(found: Mapping[str, str]) -> OptionSource:
     return OptionSource(
-        read=_in_columns(found), mapping=found, names=tuple(found), said=_renamed(found), guessed=True
+        read=_in_columns(found), mapping=found, names=tuple(found), notes=_renamed(found), guessed=True
     )
 
 
 def _in_list(name: str) -> OptionSource:
-    said = (f'options are read from "{name}"',)
-    return OptionSource(read=lambda row: listed_options(row.get(name)), column=name, names=(name,), said=said)
+    notes = (f'options are read from "{name}"',)
+    return OptionSource(
+        read=lambda row: listed_options(row.get(name)), column=name, names=(name,), notes=notes
+    )
 
 
 def _drawn(found: NamedOptions) -> OptionSource:
     wrong = ", ".join(found.wrong)
-    said = (
+    notes = (
         f'options are "{found.right}" (the right one) and {wrong}, in an order drawn from each question: the same in '
         "every run",
     )
     names = (found.right, *found.wrong)
-    return OptionSource(read=lambda row: _draw(row, found), drawn=found, names=names, said=said)
+    return OptionSource(read=lambda row: _draw(row, found), drawn=found, names=names, notes=notes)
 
 
 def _draw(row: Row, found: NamedOptions) -> Listed | None:

@@ -60,7 +60,7 @@ def stem_reader(columns: Columns) -> Callable[[Row], str]:
 
 
 class RowRules:
-    """Looks at one row. Raises MissingFieldError, with the reason, for one that cannot be asked or scored."""
+    """Looks at one row. Raises MissingFieldError, with the reason, for one that cannot be sent or scored."""
 
     __slots__ = ("_also", "_columns", "_options", "_several", "_stem")
 
@@ -240,7 +240,7 @@ class FileReport:
     data_type: str
     """mcq or qa."""
     rows: int = 0
-    """Rows that can be asked."""
+    """Rows that can be sent."""
     answers: int = 0
     """How many of them say what is right."""
     options: Mapping[int, int]
@@ -252,13 +252,13 @@ class FileReport:
     warnings: tuple[str, ...] = ()
     """What the user should know."""
     bad_rows: tuple[BadRow, ...] = ()
-    """Rows that cannot be asked or scored, in the order of the file."""
+    """Rows that cannot be sent or scored, in the order of the file."""
     bad_total: int = 0
     """How many cannot."""
 
     @property
     def ok(self) -> bool:
-        """Whether every row can be asked and scored."""
+        """Whether every row can be sent and scored."""
         return not self.errors and self.bad_total == 0
 
 

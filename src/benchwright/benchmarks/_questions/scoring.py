@@ -26,7 +26,6 @@ class Scoring:
     """How replies are scored."""
 
     scorer: ScorerFunction
-    """The scorer."""
     headline: str | None
     """The metric that stands for a run."""
     config: dict[str, Any] = field(default_factory=dict)
@@ -147,7 +146,7 @@ def _seeing_only(scorer: ScorerFunction, letters: frozenset[str]) -> ScorerFunct
         return result
 
     if inspect.iscoroutinefunction(scorer):
-        raise UsageError("options: only scorers that are plain functions can be told which options count")
+        raise UsageError("options: only scorers that are plain functions can be limited to some options")
     return score
 
 

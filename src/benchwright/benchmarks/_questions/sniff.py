@@ -28,7 +28,7 @@ class Sniffed(Struct, frozen=True):
     """What the rows show."""
 
     data_type: DataType
-    """mcq when any row has two or more options; mcq_multi is for others to tell."""
+    """mcq when any row has two or more options; whether it is mcq_multi, the layout decides."""
     gold: bool
     """Whether any row says what is right."""
     columns: tuple[str, ...]
@@ -55,25 +55,25 @@ def sniff(reader: DatasetReader, columns: Columns, *, fixed: bool) -> Sniffed:
 
 
 def checked_type(
-    found: Sniffed, wanted: DataType | None, columns: Columns, name: str, *, several: bool = False
+    found: Sniffed, declared: DataType | None, columns: Columns, name: str, *, several: bool = False
 ) -> DataType:
-    """The type that was asked for, unless the rows say otherwise: UsageError with what was found."""
+    """The type that the user names, else the one of the rows. UsageError where the rows contradict the name."""
     has = f"the rows have: {listed(found.columns)}"
     if columns.letters and found.data_type == "qa" and found.columns:
-        asked = [
+        named = [
             *columns.mapping,
             *(letter for letter in columns.letters if letter not in columns.mapping.values()),
         ]
         raise UsageError(
-            f"options names {', '.join(asked)}, but no row of {name} has the first two of them; {has}"
+            f"options names {', '.join(named)}, but no row of {name} has the first two of them; {has}"
         )
-    if wanted is None and found.data_type == "mcq" and several:
+    if declared is None and found.data_type == "mcq" and several:
         return "mcq_multi"
-    if wanted is None or wanted.startswith(found.data_type) or not found.columns:
-        return wanted or found.data_type
-    if wanted != "qa":
+    if declared is None or declared.startswith(found.data_type) or not found.columns:
+        return declared or found.data_type
+    if declared != "qa":
         raise UsageError(
-            f"data_type is {wanted}, but no row of {name} has two options (columns A, B, …), which makes it qa; {has}. "
+            f"data_type is {declared}, but no row of {name} has two options (columns A, B, …), which makes it qa; {has}. "
             f"Leave data_type out, or name the columns of the options: --options{_lower(found) or ' X,Y,Z'}"
         )
     raise UsageError(
@@ -95,7 +95,7 @@ def doubts(found: Sniffed, columns: Columns, layout: Layout, *, media: bool) -> 
         what = "columns" if len(letters) > 1 else "column"
         yield (
             f"{what} {', '.join(letters)} {'look' if len(letters) > 1 else 'looks'} like options, but no row has "
-            f"both A and B{'' if lacking > 'B' else f' (there is no {lacking})'}: rows are asked without options (qa)"
+            f"both A and B{'' if lacking > 'B' else f' (there is no {lacking})'}: rows are sent without options (qa)"
         )
 
 
@@ -116,7 +116,7 @@ def _unused(
         if whole or apart:
             yield (
                 f"{_columns(whole or apart)} like options and {'is' if len(whole or apart) == 1 else 'are'} not used: "
-                "rows are asked without options (qa). "
+                "rows are sent without options (qa). "
                 + (
                     'Write lists of options there, such as ["first", "second"], or give each option a column: A, B, C, …'
                     if whole

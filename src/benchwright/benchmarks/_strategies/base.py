@@ -23,7 +23,6 @@ class RowPlan(Struct, frozen=True):
     """What one row will send, without its settings."""
 
     prompt: Prompt
-    """Its prompt."""
     requests: int
     """Requests of one repeat; of a conversation that a function continues, at least."""
     chars: int

@@ -111,7 +111,7 @@ class Converse(Strategy):
         turns = first.row.get(spec.turns_field)
         if turns and turns[0] == first.prompt.text:
             yield (
-                f'"{spec.turns_field}" begins with the prompt itself, which is then asked twice; leave the prompt '
+                f'"{spec.turns_field}" begins with the prompt itself, which is then sent twice; leave the prompt '
                 f'empty (prompt="") when the column holds every turn'
             )
 

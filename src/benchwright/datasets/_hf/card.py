@@ -24,7 +24,6 @@ class CardConfig(Struct, frozen=True):
     """One configuration as the card declares it."""
 
     name: str
-    """Its name."""
     splits: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Splits in order, each with the patterns of its files; empty when paths decide."""
     folder: str = ""

@@ -36,7 +36,6 @@ class StoredRef(Struct, frozen=True):
     """The commit of a branch or tag at its last look-up."""
 
     commit: str
-    """The commit."""
     at: str
     """When, in UTC."""
 
@@ -157,7 +156,6 @@ class PinnedRepo(Struct, frozen=True):
     ref: RepoRef
     """What the user named, under the repository's present name."""
     commit: str
-    """The commit."""
     note: str | None = None
     """A note about how the commit was found."""
 

@@ -36,7 +36,6 @@ class Config(Struct, frozen=True):
     """A configuration: its splits and how its files are read."""
 
     name: str
-    """Its name."""
     splits: Mapping[str, tuple[str, ...]]
     """Files of each split, both in order."""
     field: str | None = None

@@ -51,7 +51,6 @@ class LibraryLoader(Struct, frozen=True):
     """What the library offers of a commit."""
 
     dataset: PinnedDataset
-    """The dataset."""
     installed: str
     """The library's version: others may give other values."""
     configs: Sequence[Config] = field(default=())
@@ -71,13 +70,11 @@ class LibraryPart(Struct, frozen=True):
     """A split, loaded by the library."""
 
     dataset: PinnedDataset
-    """The dataset."""
     installed: str
     """The library's version."""
     config: str
     """The configuration."""
     split: str
-    """The split."""
 
     def identity(self) -> JsonObject:
         """Dataset, commit, split, and who loads it."""

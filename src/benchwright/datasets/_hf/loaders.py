@@ -109,7 +109,6 @@ class ViewerLoader(Struct, frozen=True):
     """The dataset viewer."""
 
     viewer: Viewer
-    """The viewer."""
     records: Records
     """Where row counts are kept for offline use."""
     configs: tuple[Config, ...]
@@ -135,9 +134,7 @@ class PinnedDataset(Struct, frozen=True):
     """A dataset at one commit, and all that loaders need to know of it."""
 
     uri: HfUri
-    """The URI."""
     hub: Hub
-    """The hub."""
     records: Records
     """What this machine knows of it."""
     pinned: PinnedRepo
@@ -204,7 +201,6 @@ class Export(Struct, frozen=True):
     commit: str
     """The export branch's own commit, which the files are read at."""
     files: tuple[HubFile, ...]
-    """Its files."""
 
     def configs(self) -> list[Config]:
         """Configurations and splits. A split that is exported in part is left out."""

@@ -29,7 +29,6 @@ class Origin:
     """Where files are read from."""
 
     hub: Hub
-    """The hub."""
     ref: RepoRef
     """What the user named, under the repository's present name."""
     commit: str
@@ -44,7 +43,6 @@ class FilePart(Struct, frozen=True):
     origin: Origin
     """Where they are."""
     files: tuple[HubFile, ...]
-    """The files."""
     reading: Reading
     """How to read them."""
 

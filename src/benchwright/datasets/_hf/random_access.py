@@ -22,13 +22,9 @@ class HubInfo(Struct, frozen=True):
     uri: str
     """The dataset with commit, configuration and split filled in: opening it gives the same rows for ever."""
     repo: str
-    """The repository."""
     commit: str
-    """The commit."""
     config: str
-    """The configuration."""
     split: str
-    """The split."""
     splits: tuple[str, ...]
     """All splits of the configuration."""
     rule: str

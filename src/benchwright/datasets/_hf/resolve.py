@@ -55,7 +55,6 @@ class ResolvedHub(Struct, frozen=True):
     repo: str
     """The repository's present name."""
     commit: str
-    """The commit."""
     config: str
     """The configuration."""
     split: str

@@ -107,11 +107,9 @@ class ViewerPart(Struct, frozen=True):
     """Consecutive rows of a split, as the viewer gives them."""
 
     viewer: Viewer
-    """The viewer."""
     config: str
     """The configuration."""
     split: str
-    """The split."""
     start: int
     """First row."""
     stop: int

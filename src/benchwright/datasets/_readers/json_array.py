@@ -33,7 +33,7 @@ CHUNK_ROWS = 512
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONGEST_WORD = 16
-"""An error this near to the end of the text read so far may only mean that the text goes on:
+"""An error this near to the end of the text read so far may only mean that the text continues:
 `-Infin` or `\\ud83d\\ude` look wrong until the rest is there."""
 
 
@@ -163,13 +163,13 @@ class _Window:
         gone, kept = self._text[: self._at], self._text[self._at :]
         if len(kept) > self._most:
             raise self._file.too_long(self._line)
-        parts, wanted = [kept], max(len(kept), 1)
+        parts, missing = [kept], max(len(kept), 1)
         for block in self._blocks:
             part = self._utf8.decode(block)
             self.suspicious = self.suspicious or _suspicious(part)
             parts.append(part)
-            wanted -= len(part)
-            if wanted <= 0:
+            missing -= len(part)
+            if missing <= 0:
                 break
         else:
             parts.append(self._utf8.decode(b"", final=True))

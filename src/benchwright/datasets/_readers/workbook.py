@@ -120,9 +120,11 @@ def _unsaved_formulas(file: StoredFile, sheet: str) -> dict[int, str]:
     try:
         with zipfile.ZipFile(file.path) as parts:
             tags = _SHEET.findall(parts.read("xl/workbook.xml"))
-            wanted = next((attribute(tag, "r:id") for tag in tags if attribute(tag, "name") == sheet), "")
+            relation = next((attribute(tag, "r:id") for tag in tags if attribute(tag, "name") == sheet), "")
             related = _PART.findall(parts.read("xl/_rels/workbook.xml.rels"))
-            target = next((attribute(tag, "Target") for tag in related if attribute(tag, "Id") == wanted), "")
+            target = next(
+                (attribute(tag, "Target") for tag in related if attribute(tag, "Id") == relation), ""
+            )
             part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
             found: dict[int, str] = {}
             for column, row in _NO_VALUE.findall(parts.read(part)):

@@ -112,7 +112,6 @@ class Statement(NamedTuple):
     start: int
     """Place of the letter, or of the text, that it names."""
     end: int
-    """The end of it."""
     letter: str | None
     """The option; None where it names several."""
     rule: ChoiceRule

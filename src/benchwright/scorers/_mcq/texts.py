@@ -83,7 +83,6 @@ class Named(NamedTuple):
     start: int
     """Its place."""
     end: int
-    """The end of it."""
     letters: tuple[str, ...]
     """The options that have this text."""
 
