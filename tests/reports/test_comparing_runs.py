@@ -144,6 +144,26 @@ def test_runs_without_a_common_row_are_not_comparable(here: Path, capsys: pytest
     assert shown.split()[-3:] == ["–", "–", "–"], "a difference of other rows is none"
 
 
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_rows_are_the_same_whatever_the_order_of_their_keys(here: Path, elsewhere: bool) -> None:
+    nested = [{**row, "about": {"k": k, "big": 10**20 + k}} for k, row in enumerate([*KINDS, *KINDS[:3]])]
+    turned = [
+        {**dict(reversed(row.items())), "about": {"big": 10**20 + k, "k": k}} for k, row in enumerate(nested)
+    ]
+    turned[4]["about"]["big"] += 1  # another row, by a digit that floats do not have
+    sides = []
+    for number, rows in enumerate((nested, turned[::-1])):
+        (here / f"{number}").mkdir()
+        data = here / f"{number}" / "rows.jsonl"
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        done = run(every_row, dataset=str(data), endpoint=answering(6 + number), repeats=2)
+        sides.append(str(done.folder) if elsewhere else done.run_id)
+    for first, second in (sides, sides[::-1]):
+        found = compare(first, second, force=True)
+        assert (found.both, found.only_a, found.only_b) == (28, 2, 2)
+        assert {step.input for step in found.steps if step.present == "both"} == {"same"}
+
+
 def test_a_rescored_part_of_a_run_is_compared_row_by_row(here: Path) -> None:
     (here / "rows.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in [*KINDS, *KINDS[:3]]), encoding="utf-8"
@@ -173,6 +193,10 @@ def test_pairs_are_rows_of_equal_content_and_each_is_paired_once(data: st.DataOb
             for index, (content, repeats) in enumerate(runs[run_id]):
                 for repeat in range(repeats):
                     yield index, repeat, content, b'{"o":"scored"}'
+
+        def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+            for index, (content, repeats) in enumerate(runs[run_id]):
+                yield from [(index, b'["%s"]' % content)] * repeats
 
     found = list(pairs_of(Records(), 1, 2))  # type: ignore[arg-type]
     places: dict[int, Any] = {side: Counter() for side in (1, 2)}

@@ -7,13 +7,21 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec import field as struct_field
 
-from benchwright.core import JsonValue, SampleRecord, decode_score, is_share
+from benchwright.core import (
+    JsonValue,
+    SampleRecord,
+    canonical_json,
+    decode_score,
+    is_share,
+    load_exact_json,
+    row_hash,
+)
 from benchwright.reports.views.comparison import ChangedSample, Presence, StepPair
 from benchwright.reports.views.metric_comparison import question_of
 from benchwright.stats import PairedResult, compare_pairs
@@ -24,6 +32,10 @@ class Scored(Protocol):
 
     def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
         """Row, repeat, hash of the row and record of every sample, in their order."""
+        ...
+
+    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+        """Number and JSON of the row of every sample, in their order."""
         ...
 
 
@@ -50,7 +62,8 @@ class Pair(NamedTuple):
 
 
 def pairs_of(store: Scored, a: int, b: int) -> Iterator[Pair]:
-    """Rows of equal content are the same row; among copies, the first of one run is the first of the other, and so on.
+    """Rows of equal content are the same row, whatever the order of their keys; among copies, the first of one run is
+    the first of the other, and so on.
 
     As long as both runs have the same rows in the same order, one of each is held at a time; from the first that
     differs on, the records of the first run are held.
@@ -60,15 +73,58 @@ def pairs_of(store: Scored, a: int, b: int) -> Iterator[Pair]:
     while x is not None and y is not None and x[0].row_hash == y[0].row_hash:
         yield from _repeats(x, y)
         x, y = next(left, None), next(right, None)
-    waiting: dict[bytes, deque[list[Half]]] = {}
-    for row in chain([] if x is None else [x], left):
-        waiting.setdefault(row[0].row_hash, deque()).append(row)
+    waiting = _Waiting(chain([] if x is None else [x], left), store, a, b)
     for row in chain([] if y is None else [y], right):
-        same = waiting.get(row[0].row_hash)
-        yield from _repeats(same.popleft() if same else (), row)
-    for rows in waiting.values():
-        for row in rows:
-            yield from _repeats(row, ())
+        yield from waiting.paired(row)
+    for row in waiting.rows.values():
+        yield from _repeats(row, ())
+
+
+class _Waiting:
+    """Rows of the first run that wait for their partner in the second."""
+
+    def __init__(self, rows: Iterator[list[Half]], store: Scored, a: int, b: int) -> None:
+        self.rows = {row[0].row: row for row in rows}
+        """Those without a partner so far, by number."""
+        self._by_hash: dict[bytes, deque[int]] = {}
+        for number, row in self.rows.items():
+            self._by_hash.setdefault(row[0].row_hash, deque()).append(number)
+        self._by_content: dict[bytes, deque[int]] | None = None
+        self._store, self._run_id = store, a
+        self._texts_b = store.row_texts(b)
+
+    def paired(self, row: list[Half]) -> Iterator[Pair]:
+        """A row of the second run, with its partner where there is one. Rows must come in their order."""
+        found = self._taken(self._by_hash.get(row[0].row_hash))
+        if found is None and self.rows:
+            content = self._content_b(row[0].row)
+            found = None if content is None else self._taken(self._contents().get(content))
+            if found is not None and content is not None:  # the hash is of the text, where keys have an order
+                found, row = ([half._replace(row_hash=content) for half in side] for side in (found, row))
+        return _repeats(found or (), row)
+
+    def _taken(self, numbers: deque[int] | None) -> list[Half] | None:
+        while numbers:
+            if (row := self.rows.pop(numbers.popleft(), None)) is not None:
+                return row
+        return None
+
+    def _contents(self) -> dict[bytes, deque[int]]:
+        if self._by_content is None:
+            self._by_content = {}
+            for number, repeats in groupby(self._store.row_texts(self._run_id), key=itemgetter(0)):
+                content = _content(next(repeats)[1]) if number in self.rows else None
+                if content is not None:
+                    self._by_content.setdefault(content, deque()).append(number)
+        return self._by_content
+
+    def _content_b(self, number: int) -> bytes | None:
+        return next((_content(text) for at, text in self._texts_b if at == number), None)
+
+
+def _content(row: bytes | None) -> bytes | None:
+    """What stands for the content of a row, its keys in alphabetical order; None for a row that could not be read."""
+    return None if row is None else row_hash(canonical_json(load_exact_json(row)))
 
 
 def _rows(store: Scored, run_id: int) -> Iterator[list[Half]]:
@@ -78,9 +134,9 @@ def _rows(store: Scored, run_id: int) -> Iterator[list[Half]]:
 
 
 def _halves(store: Scored, run_id: int) -> Iterator[Half]:
-    for index, repeat, row_hash, output in store.scored(run_id):
+    for index, repeat, digest, output in store.scored(run_id):
         record = decode_score(output)
-        yield Half(index, repeat, row_hash or str(record.error).encode(), record)
+        yield Half(index, repeat, digest or str(record.error).encode(), record)
 
 
 def _repeats(a: Sequence[Half], b: Sequence[Half]) -> Iterator[Pair]:

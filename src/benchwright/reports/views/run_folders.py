@@ -222,6 +222,13 @@ class SamplesOf:
         assert self.store is not None
         return self.store.scored(run_id)
 
+    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+        """As from the store."""
+        if run_id in self._folders:
+            return _row_texts(self._folders[run_id] / RunFile.SAMPLES)
+        assert self.store is not None
+        return self.store.row_texts(run_id)
+
 
 def steps_of_folder(folder: Path) -> Iterator[StepValues]:
     """The samples in `samples.parquet` as records. What was sent is known only as the file shows it, so no other run
@@ -247,6 +254,16 @@ def _scored(path: Path) -> Iterator[tuple[int, int, bytes, bytes]]:
                 record = _record(dict.fromkeys(COLUMNS) | sample)
                 digest = b"" if record.row is None else row_hash(record.row)
                 yield record.sample_id, record.repeat, digest, encode_score(record)
+
+
+def _row_texts(path: Path) -> Iterator[tuple[int, bytes | None]]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=1000, columns=["sample_id", "metadata"]):
+            for sample in batch.to_pylist():
+                row = sample["metadata"]
+                yield sample["sample_id"], None if row is None else row.encode()
 
 
 def _record(sample: dict[str, Any]) -> SampleRecord:

@@ -218,6 +218,14 @@ class Steps(Runs):
             (run_id,),
         )
 
+    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+        """(index, JSON of the row) of every recorded sample, in sample order, streamed."""
+        return self._connection.cursor().execute(
+            "SELECT substr(key, 7, 9) + 0, input FROM steps"
+            " WHERE run_id = ? AND key >= 'score/' AND key < 'score0' ORDER BY key",
+            (run_id,),
+        )
+
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every recorded sample with its calls, in sample order, streamed."""
         low, high = ("score/", "score0") if index is None else key_range("score", index, index)
