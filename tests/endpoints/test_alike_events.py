@@ -11,7 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from loopback_server import Call, chat, endpoint_at, in_loop, serving
 
+from benchwright.endpoints._stream_reader import StreamReader
+from benchwright.endpoints._transport import Stamps
 from benchwright.endpoints._wires import openai
+from benchwright.endpoints._wires.alike import Shapes
 from benchwright.endpoints._wires.openai import StreamedReply
 from benchwright.endpoints._wires.wire import BadEventError
 
@@ -82,6 +85,81 @@ def test_reading_together_changes_nothing(datas: list[bytes], size: int, route: 
     one_by_one = StreamedReply(route)
     one_by_one._learned = openai._MOST_SHAPES  # never learns
     assert outcome(StreamedReply(route), batches) == outcome(one_by_one, batches)
+
+
+def named(data: bytes, stream: str, created: int) -> bytes:
+    """An event of a stream that has an id and a time, before its other fields or after them."""
+    fields = b'"id":%b,"created":%d' % (orjson.dumps(stream), created)
+    if not data.startswith(b'{"'):
+        return data
+    return b"{%b,%b" % (fields, data[1:]) if created % 2 else b"%b,%b}" % (data[:-1], fields)
+
+
+def read_pieces(
+    datas: list[bytes], shapes: Shapes, cuts: list[int], route: Any, *, learns: bool, ending: bytes = b"\n\n"
+) -> Any:
+    """What comes of a stream that arrives in pieces, mostly one event each."""
+    collected = StreamedReply(route, shapes)
+    if not learns:
+        collected._learned = openai._MOST_SHAPES
+    stamps = Stamps()
+    stamps.arrivals = []
+    reader = StreamReader(collected, stamps, 1 << 24)
+    pieces = [b"data: " + data + ending for data in datas]
+    for cut in cuts:  # joins a piece with the next, or cuts it
+        at = cut % (len(pieces) or 1)
+        if cut % 2 and at + 1 < len(pieces):
+            pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
+        elif pieces and len(pieces[at]) > 1:
+            middle = cut % (len(pieces[at]) - 1) + 1
+            pieces[at : at + 1] = [pieces[at][:middle], pieces[at][middle:]]
+    times = [float(number) for number in range(len(pieces))]
+    try:
+        if pieces and not reader.take(pieces, times):
+            reader.finish()
+    except BadEventError as error:
+        return str(error), stamps.times()
+    return (
+        collected.as_json(), collected.events, collected.tokens, collected.texts, collected.text_at, collected.thought,
+        collected.acted, collected.answer, collected.done, collected.error, collected.lacks, stamps.times(),
+    )  # fmt: skip
+
+
+streams = st.tuples(
+    datas, st.text(max_size=8), st.integers(-3, 1_800_000_000), st.lists(st.integers(0, 300), max_size=4)
+)
+
+
+@given(st.lists(streams, min_size=1, max_size=4), st.sampled_from(["chat", "completions"]), st.booleans())
+@example([([*PLAIN, PLAIN[0].replace(b'"a"', b'"a"\n')], "x", 5, [])] * 2, "chat", False)
+@example([([*PLAIN, PLAIN[0].replace(b'"a"', b'"a"\r')], "x", 5, [])] * 2, "chat", False)
+@example([(PLAIN, "%(id)b", 5, []), (PLAIN, "%", 7, [])], "chat", False)
+@example([(PLAIN, "17", 17, []), (PLAIN, "19", 19, [])], "chat", False)
+@example([(PLAIN, "x", 1, []), (PLAIN, "y", 3, []), ([*PLAIN, *PLAIN], 'z"', 2, [])], "chat", False)
+def test_what_one_stream_taught_changes_nothing_in_the_next(
+    streams: list[Any], route: Any, carriage: bool
+) -> None:
+    shapes = Shapes()
+    for datas, stream, created, cuts in streams:
+        if route == "completions":
+            datas = [
+                data.replace(b'"delta":{"content":', b'"text":').replace(b"}}]", b"}]") for data in datas
+            ]
+        datas = [named(data, stream, created) for data in datas]
+        ending = b"\r\n\r\n" if carriage else b"\n\n"
+        slow = read_pieces(datas, Shapes(), cuts, route, learns=False, ending=ending)
+        assert read_pieces(datas, shapes, cuts, route, learns=True, ending=ending) == slow
+
+
+def test_the_next_stream_learns_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    shapes = Shapes()
+    assert read_pieces([named(data, "a", 5) for data in PLAIN], shapes, [], "chat", learns=True)[1] == 3
+    monkeypatch.setattr(openai, "shape_of", lambda *_: pytest.fail("was known"))
+    read = []
+    monkeypatch.setattr(openai, "read_event", lambda data: read.append(data) or orjson.loads(data))
+    datas = [named(data, "another", 7) for data in [b'{"choices":[{"delta":{"role":"x"}}]}', *PLAIN * 9]]
+    assert len(read_pieces(datas, shapes, [], "chat", learns=True)[3]) == 27
+    assert len(read) == 1
 
 
 def test_alike_events_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:

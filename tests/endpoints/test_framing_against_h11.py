@@ -132,7 +132,7 @@ def read_by_us(pieces: list[bytes], *, streamed: bool) -> tuple[int, bytes] | Tr
         if stream._failure is not None:
             assert isinstance(stream._failure, TransportFailure)
             return stream._failure
-        return stream.status, b"".join(piece for piece, _ in stream._pieces)
+        return stream.status, b"".join(stream._pieces)
     finally:
         loop.close()
 

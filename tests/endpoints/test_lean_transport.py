@@ -344,7 +344,7 @@ async def test_streams_give_pieces_as_they_arrive_and_keep_the_connection() -> N
             stream = await transport.stream(server.url, b"{}", HEADERS, 60.0)
             assert stream.status == 200
             assert stream.headers.get("content-type") == "text/event-stream"
-            pieces = [piece async for batch in stream for piece in batch]
+            pieces = [piece async for batch in stream for piece in zip(*batch, strict=True)]
             await stream.aclose()
             assert [data for data, _ in pieces] == [b"one", b"two", b"three"]
             assert pieces[1][1] - pieces[0][1] > 0.01
@@ -411,7 +411,7 @@ async def test_stream_on_a_stale_connection_is_not_sent_twice() -> None:
             await transport.stream(server.url, b"{}", HEADERS, 60.0)
         assert (caught.value.stale, len(server.calls)) == (True, 2)
         stream = await transport.stream(server.url, b"{}", HEADERS, 60.0)
-        assert [data async for batch in stream for data, _ in batch] == [b"one"]
+        assert [data async for batch in stream for data in batch[0]] == [b"one"]
         await transport.aclose()
 
 
@@ -447,7 +447,7 @@ def test_it_works_on_uvloop_too() -> None:
             bodies = await asyncio.gather(*(post(transport, server.url) for _ in range(50)))
             assert bodies == [b"hello"] * 50
             stream = await transport.stream(server.url, b"{}", HEADERS, 60.0)
-            assert b"".join([data async for batch in stream for data, _ in batch]) == b"hello"
+            assert b"".join([data async for batch in stream for data in batch[0]]) == b"hello"
             await transport.aclose()
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -91,11 +91,11 @@ class Attempter:
         stream = await self._transport.stream(url, payload, self._headers, timeout_s, stamps)
         try:
             if stream.status != 200:
-                pieces = []
-                async for batch in stream:
-                    pieces += [piece for piece, _ in batch]
-                    stamps.last_byte = batch[-1][1]
-                return self._of_status(stream.status, stream.headers, b"".join(pieces), url)
+                body: list[bytes] = []
+                async for pieces, times in stream:
+                    body += pieces
+                    stamps.last_byte = times[-1]
+                return self._of_status(stream.status, stream.headers, b"".join(body), url)
             return await self._read_stream(stream, request, stamps)
         finally:
             await stream.aclose()
@@ -107,8 +107,8 @@ class Attempter:
         reader = StreamReader(collected, stamps, self._settings.max_event_bytes)
         broken, ended = None, False
         try:
-            async for batch in stream:
-                if reader.take(batch):
+            async for pieces, times in stream:
+                if reader.take(pieces, times):
                     break
             else:
                 ended = True

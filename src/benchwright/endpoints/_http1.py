@@ -93,14 +93,14 @@ class SizedBody:
         self.done = length == 0
         self.surplus = False
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes) -> list[bytes]:
         """The part of `data` that belongs to the body."""
         if len(data) > self._left:
             self.surplus = True
             data = data[: self._left]
         self._left -= len(data)
         self.done = self._left == 0
-        return data
+        return [data] if data else []
 
 
 class OpenBody:
@@ -112,94 +112,9 @@ class OpenBody:
         self.done = False
         self.surplus = False
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes) -> list[bytes]:
         """All of it."""
-        return data
-
-
-_SIZES = {b"%x" % size: size for size in range(2048)}
-"""Sizes of chunks as they are usually written: looked up quicker than read and checked."""
-
-
-class ChunkedBody:
-    """A body in chunks; extensions and trailers are read and dropped."""
-
-    __slots__ = ("_left", "_pending", "_trailer", "done", "surplus")
-
-    def __init__(self) -> None:
-        self._pending = b""
-        self._left = 0  # bytes of the current chunk still to come, its closing line break (2) included
-        self._trailer = False
-        self.done = False
-        self.surplus = False
-
-    def feed(self, data: bytes) -> bytes:
-        """The payload inside `data`."""
-        if self._pending:
-            data, self._pending = self._pending + data, b""
-        if not self._left and not self._trailer and data[-2:] == b"\r\n":
-            # Whole chunks, as those of most streams are; usually one, an event.
-            end = data.find(b"\r\n", 0, 12)
-            size = _SIZES.get(data[:end])
-            if size and len(data) == end + size + 4:
-                return data[end + 2 : -2]
-            whole = self._whole_chunks(data)
-            if whole is not None:
-                return whole
-        payload: list[bytes] = []
-        at = 0
-        while at < len(data) and not self.done:
-            if self._left:
-                piece = data[at : at + self._left]
-                at += len(piece)
-                # The last two bytes of `_left` are the line break, not payload.
-                if wanted := self._left - 2:
-                    payload.append(piece[:wanted] if wanted > 0 else b"")
-                self._left -= len(piece)
-                continue
-            end = data.find(b"\n", at)
-            if end < 0:
-                if len(data) - at > MAX_HEAD_BYTES:
-                    raise TransportFailure("bad_reply", "a chunk's size line does not end")
-                break
-            line = data[at:end].strip()
-            at = end + 1
-            if self._trailer:
-                self.done = not line
-            else:
-                size = _chunk_size(line)
-                self._trailer = size == 0
-                self._left = size + 2 if size else 0
-        if self.done:
-            self.surplus = at < len(data)
-        else:
-            self._pending = data[at:]
-        return b"".join(payload)
-
-    def _whole_chunks(self, data: bytes) -> bytes | None:
-        """The payload of `data` if it is whole chunks without a line break inside; None if it is not. Taken apart at
-        once; chunk by chunk it took four times as long."""
-        lines = data.split(b"\r\n")  # size, chunk, size, chunk, …, and nothing after the last line break
-        if not len(lines) & 1:
-            return None
-        sizes, chunks = lines[:-1:2], lines[1::2]
-        last = sizes[-1] == b"0" and not chunks[-1]
-        if last:
-            del sizes[-1], chunks[-1]
-        if list(map(_SIZES.get, sizes)) != list(map(len, chunks)) or not all(chunks):
-            return None
-        self.done = self._trailer = last
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
-def _chunk_size(line: bytes) -> int:
-    digits = line.partition(b";")[0].strip()
-    try:
-        if digits[:1] in (b"+", b"-") or b"_" in digits:  # int() would take these
-            raise ValueError
-        return int(digits, 16)
-    except ValueError:
-        raise TransportFailure("bad_reply", f"a chunk's size line is {line[:40]!r}") from None
+        return [data] if data else []
 
 
 class Inflater:

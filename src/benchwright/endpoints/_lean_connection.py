@@ -6,10 +6,10 @@ import asyncio
 from math import inf
 from typing import Protocol, TypeAlias
 
+from benchwright.endpoints._chunks import ChunkedBody, chunked_body
 from benchwright.endpoints._clock import Clock
 from benchwright.endpoints._http1 import (
     MAX_HEAD_BYTES,
-    ChunkedBody,
     Head,
     Inflater,
     OpenBody,
@@ -211,7 +211,7 @@ class Connection(asyncio.Protocol):
         if length is not None and length > MAX_BODY_BYTES:
             raise too_large()
         self._headers = RawHeaders(block)
-        self._body = ChunkedBody() if head.chunked else OpenBody() if length is None else SizedBody(length)
+        self._body = chunked_body() if head.chunked else OpenBody() if length is None else SizedBody(length)
         if head.encoding and length != 0:
             self._inflater = Inflater(head.encoding, MAX_BODY_BYTES)
         if self.stream is not None:
@@ -227,29 +227,31 @@ class Connection(asyncio.Protocol):
 
     def _read_body(self, data: bytes, now: float) -> None:
         body, head, stream = self._body, self._head, self.stream
-        piece = body.feed(data)  # type: ignore[union-attr]  # there once the head is
-        if self._inflater is not None and piece:
-            piece = self._inflater.feed(piece)
-        self._size += len(piece)
+        pieces = body.feed(data)  # type: ignore[union-attr]  # there once the head is
+        if self._inflater is not None and pieces:
+            pieces = [self._inflater.feed(b"".join(pieces))]
+        size = sum(map(len, pieces))
+        self._size += size
         if self._size > MAX_BODY_BYTES:
             raise too_large()
         if stream is not None:
-            if piece:
-                stream.put(piece, now)
+            if size:
+                stream.put(pieces, size, now)
         elif self._waiter is not None:
             self._stamps.last_byte = now
-            if piece:
-                self._parts.append(piece)
+            self._parts += pieces
         if body.done:  # type: ignore[union-attr]  # as above
             assert head is not None
             assert self._headers is not None
             if self._inflater is not None:
                 self._inflater.check_end()
-            reply = HttpReply(head.status, self._headers, b"".join(self._parts))
+            reply = None
+            if stream is None:
+                reply = HttpReply(head.status, self._headers, b"".join(self._parts))
             self._reset()
             self._finish(head, body, reply)
 
-    def _finish(self, head: Head, body: Body | None, reply: HttpReply) -> None:
+    def _finish(self, head: Head, body: Body | None, reply: HttpReply | None) -> None:
         """The reply is complete: give the connection back first, so that the next request can use it."""
         waiter, self._waiter = self._waiter, None
         stream, self.stream = self.stream, None
@@ -263,7 +265,7 @@ class Connection(asyncio.Protocol):
         else:
             self._owner.lost(self)
             transport.close()
-        if waiter is not None and not waiter.done():
+        if waiter is not None and reply is not None and not waiter.done():
             waiter.set_result(reply)
         if stream is not None:
             stream.end(None)

@@ -11,6 +11,7 @@ import asyncio
 from typing import Protocol
 
 from benchwright.endpoints._http1 import RawHeaders
+from benchwright.endpoints._transport import Pieces
 
 _ENOUGH_BYTES = 16 * 1024
 """About 80 events: reading them takes a quarter of a millisecond, which is how long others may have to wait."""
@@ -34,12 +35,13 @@ class LeanStream:
     """Implements `HttpStream`."""
 
     __slots__ = (
-        "_connection", "_failure", "_over", "_pieces", "_size", "_waiter", "headers", "status",
+        "_connection", "_failure", "_over", "_pieces", "_size", "_times", "_waiter", "headers", "status",
     )  # fmt: skip
 
     def __init__(self, connection: StreamSource) -> None:
         self._connection = connection
-        self._pieces: list[tuple[bytes, float]] = []
+        self._pieces: list[bytes] = []
+        self._times: list[float] = []
         self._size = 0
         self._waiter: asyncio.Future[None] | None = None
         self._failure: Exception | None = None
@@ -57,14 +59,15 @@ class LeanStream:
     def __aiter__(self) -> LeanStream:
         return self
 
-    async def __anext__(self) -> list[tuple[bytes, float]]:
+    async def __anext__(self) -> Pieces:
         while not self._pieces:
             if self._over:
                 if self._failure is not None:
                     raise self._failure
                 raise StopAsyncIteration
             await self._next_event()
-        pieces, self._pieces, self._size = self._pieces, [], 0
+        pieces = self._pieces, self._times
+        self._pieces, self._times, self._size = [], [], 0
         return pieces
 
     async def aclose(self) -> None:
@@ -99,11 +102,12 @@ class LeanStream:
         self.status, self.headers = status, headers
         self._wake()
 
-    def put(self, piece: bytes, at: float) -> None:
-        """A piece of the body has arrived."""
-        self._pieces.append((piece, at))
-        self._size += len(piece)
-        if self._waiter is not None and (self._size >= _ENOUGH_BYTES or piece.endswith(_END_MARKS)):
+    def put(self, pieces: list[bytes], size: int, at: float) -> None:
+        """Pieces of the body have arrived."""
+        self._pieces += pieces
+        self._times += [at] * len(pieces)
+        self._size += size
+        if self._waiter is not None and (self._size >= _ENOUGH_BYTES or pieces[-1].endswith(_END_MARKS)):
             self._wake()
 
     def nudge(self) -> None:

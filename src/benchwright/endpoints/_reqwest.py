@@ -24,7 +24,14 @@ from pyreqwest.response import Response
 from benchwright.core import ConfigError
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 from benchwright.endpoints._http1 import too_large
-from benchwright.endpoints._transport import MAX_BODY_BYTES, Headers, HttpReply, Stamps, TransportFailure
+from benchwright.endpoints._transport import (
+    MAX_BODY_BYTES,
+    Headers,
+    HttpReply,
+    Pieces,
+    Stamps,
+    TransportFailure,
+)
 
 _CONNECT_TIMEOUT = timedelta(seconds=15)
 
@@ -117,7 +124,7 @@ class ReqwestStream:
         self.status = response.status
         self.headers: Headers = response.headers
 
-    async def __aiter__(self) -> AsyncIterator[list[tuple[bytes, float]]]:
+    async def __aiter__(self) -> AsyncIterator[Pieces]:
         reader = self._response.body_reader
         size = 0
         try:
@@ -125,7 +132,7 @@ class ReqwestStream:
                 size += len(piece)
                 if size > MAX_BODY_BYTES:
                     raise too_large()
-                yield [(piece.to_bytes(), self._now())]
+                yield [piece.to_bytes()], [self._now()]
         except PyreqwestError as error:
             raise _failure(error, self._url, self._timeout_s, half_way=True) from None
 

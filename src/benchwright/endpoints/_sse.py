@@ -29,12 +29,17 @@ class SseReader:
         self.too_large: EventTooLargeError | None = None
         """Set once an event was beyond the limit. What comes before it is given; nothing after it is read."""
 
+    @property
+    def clean(self) -> bool:
+        """Whether an event begins with the next piece."""
+        return not self._pieces and not self._data
+
     def feed(self, piece: bytes) -> list[bytes]:
         """Data of each event that `piece` completes."""
         size = len(piece)
         if (
-            piece[:6] == b"data: "
-            and piece[-2:] == b"\n\n"
+            piece.startswith(b"data: ")
+            and piece.endswith(b"\n\n")
             and size <= self._limit
             and not (self._pieces or self._data or b"\r" in piece)
         ):

@@ -8,6 +8,7 @@ from itertools import accumulate
 from benchwright.endpoints._reasoning import answer_start
 from benchwright.endpoints._sse import SseReader
 from benchwright.endpoints._transport import Stamps
+from benchwright.endpoints._wires.alike import MOST_BYTES
 from benchwright.endpoints._wires.wire import Collector
 
 
@@ -15,7 +16,7 @@ class StreamReader:
     """Feeds a collector, and notes in `stamps` when what came. Events that came in one batch are read together; the time
     of each is that of the piece which completed it."""
 
-    __slots__ = ("_all_times", "_events", "_stamps", "collected", "unread")
+    __slots__ = ("_all_times", "_events", "_given", "_stamps", "_together", "_tokens", "collected", "unread")
 
     def __init__(self, collected: Collector, stamps: Stamps, limit: int) -> None:
         self.collected = collected
@@ -23,64 +24,74 @@ class StreamReader:
         self.unread: list[bytes] = []
         """The body, until its first event: a server may answer with plain JSON instead."""
         self._events = SseReader(limit)
+        self._together = limit > 2 * MOST_BYTES  # else each event must be measured
         self._stamps = stamps
+        self._given = self._tokens = 0
         self._all_times: list[float] | None = None if stamps.arrivals is None else []
         stamps.last_byte = stamps.first_byte  # of the head, if no more comes
 
-    def take(self, batch: list[tuple[bytes, float]]) -> bool:
+    def take(self, pieces: list[bytes], times: list[float]) -> bool:
         """Read pieces that have come; whether the answer, or an error in its place, is there.
         Raises EventTooLargeError and BadEventError; what came before is read, and stamped."""
-        collected, stamps, reader = self.collected, self._stamps, self._events
+        collected, reader, stamps = self.collected, self._events, self._stamps
         if not collected.events:
-            self.unread += [piece for piece, _ in batch]
-        last = stamps.last_byte = batch[-1][1]
-        if len(batch) == 1:
-            events = reader.feed(batch[0][0])
-            times = None
-        elif stamps.first_answer is not None and self._all_times is None:
-            events = reader.feed(b"".join([piece for piece, _ in batch]))
-            times = None
-        else:
-            events, times = [], []
-            for piece, at in batch:
-                found = reader.feed(piece)
-                events += found
-                times += [at] * len(found)
-        over = self._add(events, times, last)
-        if not over and reader.too_large is not None:
-            raise reader.too_large
-        return over
+            self.unread += pieces
+        stamps.last_byte = times[-1]
+        at, count, together = 0, len(pieces), self._together
+        while at < count:
+            # Most pieces are one event each, and most events look like the last one.
+            if together and reader.clean and (alike := collected.add_alike(pieces, at)):
+                if stamps.first_answer is None or self._all_times is not None:
+                    self._stamp(times[at : at + alike])
+                at += alike
+                continue
+            if self._add(reader.feed(pieces[at]), times[at]):
+                return True
+            at += 1
+            if reader.too_large is not None:
+                raise reader.too_large
+        return False
 
     def finish(self) -> None:
         """The body came to its proper end."""
-        self._add(self._events.finish(), None, self._stamps.last_byte or 0.0)
+        self._add(self._events.finish(), self._stamps.last_byte or 0.0)
         if self._events.too_large is not None:
             raise self._events.too_large
         self.collected.body_ended()
 
-    def _add(self, events: list[bytes], times: list[float] | None, at: float) -> bool:
-        """Put events together that arrived at `times`, or all of them at `at`."""
+    def _add(self, events: list[bytes], at: float) -> bool:
+        """Put events together that came at one time."""
+        if not events:
+            return False
         collected, stamps = self.collected, self._stamps
-        begun, known = collected.given, len(collected.tokens)
         try:
             collected.add_all(events)
         finally:
-            if events and stamps.first_event is None:
-                stamps.first_event = times[0] if times else at
+            if stamps.first_answer is None or self._all_times is not None:
+                self._stamp([at] * len(events))
+        if collected.done or collected.error is not None:
+            stamps.last_byte = at  # of what ended it; the rest is not read
+            return True
+        return False
+
+    def _stamp(self, times: list[float]) -> None:
+        """Note when the last events came. There may be more times than events, if one of them was bad."""
+        collected, stamps = self.collected, self._stamps
+        known, self._tokens = self._tokens, len(collected.tokens)
+        begun, self._given = self._given, collected.given
+        if stamps.first_event is None:
+            stamps.first_event = times[0]
+        if self._tokens > known:
             tokens = collected.tokens
-            if len(tokens) > known:
-                if stamps.first_token is None:
-                    stamps.first_token = times[tokens[known] - begun] if times else at
-                if stamps.first_answer is None and (first := collected.answer) is not None:
-                    stamps.first_answer = times[first - begun] if times else at
-            if self._all_times is not None:
-                self._all_times += times if times is not None else [at] * len(events)
-                if stamps.arrivals is not None:
-                    all_times = self._all_times
-                    stamps.arrivals += [all_times[token] for token in tokens[known:]]
-            if times and collected.given - begun < len(events):  # what ended it; the rest is not read
-                stamps.last_byte = times[collected.given - begun]
-        return collected.done or collected.error is not None
+            if stamps.first_token is None:
+                stamps.first_token = times[tokens[known] - begun]
+            if stamps.first_answer is None and (first := collected.answer) is not None:
+                stamps.first_answer = times[first - begun]
+        if self._all_times is not None:
+            self._all_times += times
+            if stamps.arrivals is not None:
+                all_times = self._all_times
+                stamps.arrivals += [all_times[token] for token in collected.tokens[known:]]
 
     def correct_answer(self) -> None:
         """The reply is complete. If its text begins with thinking between tags, the answer begins after it; when that came is

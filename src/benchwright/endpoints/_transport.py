@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -83,6 +83,10 @@ class HttpReply(Struct):
     """Whole body, content encoding undone."""
 
 
+Pieces: TypeAlias = tuple[list[bytes], list[float]]
+"""Pieces of a body, and when each arrived. A chunk is a piece, or several."""
+
+
 class HttpStream(Protocol):
     """A reply whose body is read as it arrives."""
 
@@ -96,8 +100,8 @@ class HttpStream(Protocol):
         """Reply headers."""
         ...
 
-    def __aiter__(self) -> AsyncIterator[list[tuple[bytes, float]]]:
-        """Pieces of the body with their arrival times, as many as have come. They may come a little later than they
+    def __aiter__(self) -> AsyncIterator[Pieces]:
+        """Pieces of the body with their arrival times, as many as have come, and at least one. They may come a little later than they
         arrive; the body's end comes at once. Raises `TransportFailure` when it breaks off."""
         ...
 

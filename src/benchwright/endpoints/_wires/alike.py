@@ -7,6 +7,7 @@ all events of a stream have. So what is learned from one stream is a guess for t
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
@@ -14,49 +15,67 @@ import orjson
 from benchwright.core import Route
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BEFORE, _AFTER = b"data: ", b"\n\n"
+"""What an event is sent in."""
+MOST_BYTES = 256 * 1024
+"""Texts that are read together are not longer."""
 _MOST_TRIES = (
     16  # to find out what streams share: a server whose streams share nothing costs no more than this
 )
 
 
-class Shape(NamedTuple):
-    """The bytes around the text of an event that holds nothing else of interest."""
+class Shape:
+    """How events look that differ by one text: the bytes around it, as they are sent."""
 
-    head: bytes
-    """Up to the opening quote."""
-    tail: bytes
-    """From after the closing quote."""
-    name: str
-    """Where the text belongs."""
+    __slots__ = ("_plain", "head", "is_thought", "tail")
 
-    def fits(self, data: bytes) -> bool:
-        """Whether an event looks so. What stands between is for the caller to read."""
-        return (
-            len(data) >= len(self.head) + len(self.tail)
-            and data.startswith(self.head)
-            and data.endswith(self.tail)
-        )
+    def __init__(self, head: bytes, tail: bytes, is_thought: bool) -> None:
+        self.head = head
+        """Up to the text's opening quote, `data: ` in front."""
+        self.tail = tail
+        """From after its closing quote, with the empty line that ends an event."""
+        self.is_thought = is_thought
+        """Whether the text is reasoning."""
+        self._plain: Shape | None = None
+
+    @property
+    def plain(self) -> Shape:
+        """The same for the data of events, without what they are sent in."""
+        plain = self._plain
+        if plain is None:
+            plain = self._plain = Shape(self.head[len(_BEFORE) :], self.tail[: -len(_AFTER)], self.is_thought)
+        return plain
+
+    def fits(self, event: bytes) -> bool:
+        """Whether an event looks so. What stands between is for `texts` to read."""
+        return event.startswith(self.head) and event.endswith(self.tail)
 
     def texts(self, events: list[bytes]) -> list[str] | None:
-        """The texts of events, all of which look so; None if one of them does not."""
-        start, stop = len(self.head), -len(self.tail)
-        texts = [data[start:stop] for data in events]
-        # Put together again and compared at once: looking at each event took four times as long.
-        if (b"%b\n%b" % (self.tail, self.head)).join(texts) != b"\n".join(events)[start:stop]:
+        """The texts of events, the first and the last of which look so; None if another does not, or one holds something
+        else than a text. Empty texts are left in."""
+        head, tail = self.head, self.tail
+        start, stop = len(head), -len(tail)
+        texts = list(map(itemgetter(slice(start, stop)), events))
+        # Put together again and compared at once: looking at each event took three times as long.
+        if (b"%b\n%b" % (tail, head)).join(texts) != b"\n".join(events)[start:stop]:
             return None
-        # A line feed cannot be inside a JSON text, so no text can reach beyond its event.
+        # A line feed cannot be inside a JSON text, so no text can reach beyond its event; nor may one stand next to it.
+        inside = b",\n".join(texts)
+        if inside.count(b"\n") != len(texts) - 1 or len(inside) > MOST_BYTES:
+            return None
         try:
-            found: list[str] = orjson.loads(b"[%b]" % b",\n".join(texts))
-        except ValueError:
+            found: list[str] = orjson.loads(b"[%b]" % inside)
+            "".join(found)
+        except (ValueError, TypeError):
             return None
-        return found if len(found) == len(events) and set(map(type, found)) == {str} else None
+        return found if len(found) == len(events) else None
 
 
 def shape_of(data: bytes, event: dict[str, Any], route: Route) -> Shape | None:
     """The shape of an event that holds one piece of text and nothing else that is read; None for any other.
 
-    >>> shape_of(b'{"choices":[{"delta":{"content":"4"}}]}', {"choices": [{"delta": {"content": "4"}}]}, "chat")
-    Shape(head=b'{"choices":[{"delta":{"content":', tail=b'}}]}', name='content')
+    >>> shape_of(b'{"choices":[{"delta":{"content":"4"}}]}', {"choices": [{"delta": {"content": "4"}}]}, "chat").head
+    b'data: {"choices":[{"delta":{"content":'
     """
     if event.get("usage") or len(event["choices"]) != 1:
         return None
@@ -75,13 +94,17 @@ def shape_of(data: bytes, event: dict[str, Any], route: Route) -> Shape | None:
     literal = None if key < 0 else _STRING.search(data, key + len(name) + 3)
     if literal is None:
         return None
-    shape = Shape(data[: literal.start()], data[literal.end() :], name)
+    head, tail = data[: literal.start()], data[literal.end() :]
+    if b"\n" in head or b"\n" in tail:  # of several lines
+        return None
     # With another text in its place the event must be the same but for that text.
-    probe = orjson.loads(b'%b"\\u0001"%b' % (shape.head, shape.tail))
+    probe = orjson.loads(b'%b"\\u0001"%b' % (head, tail))
     text, holder[name] = holder[name], "\x01"
     same = probe == event
     holder[name] = text
-    return shape if same else None
+    if not same:
+        return None
+    return Shape(_BEFORE + head, tail + _AFTER, is_thought=name.startswith("reasoning"))
 
 
 class _Form(NamedTuple):
@@ -89,11 +112,11 @@ class _Form(NamedTuple):
 
     head: bytes
     tail: bytes
-    name: str
+    is_thought: bool
 
     def shape(self, stream: str, created: int) -> Shape:
         known = {b"id": orjson.dumps(stream), b"created": b"%d" % created}
-        return Shape(self.head % known, self.tail % known, self.name)
+        return Shape(self.head % known, self.tail % known, self.is_thought)
 
 
 class Shapes:
@@ -102,15 +125,18 @@ class Shapes:
     __slots__ = ("_forms", "_tries")
 
     def __init__(self) -> None:
-        self._forms: dict[tuple[Route, str], _Form] = {}
+        self._forms: dict[Route, list[_Form]] = {}
         self._tries = 0
 
     def of_stream(self, event: dict[str, Any], route: Route) -> list[Shape]:
         """Shapes that the events of a stream may have, by any of its events."""
-        stream, created = event.get("id"), event.get("created")
-        if not self._forms or type(stream) is not str or type(created) is not int:
+        forms = self._forms.get(route)
+        if forms is None:
             return []
-        return [form.shape(stream, created) for (of, _), form in self._forms.items() if of == route]
+        stream, created = event.get("id"), event.get("created")
+        if type(stream) is not str or type(created) is not int:
+            return []
+        return [form.shape(stream, created) for form in forms]
 
     def keep(self, shape: Shape, event: dict[str, Any], route: Route) -> None:
         """Remember the shape of an event, if it can be told where its id and its time stand."""
@@ -127,19 +153,14 @@ class Shapes:
                 return
             both = both.replace(value, blank)
         head, _, tail = both.partition(b"\n")
-        form = _Form(head, tail, shape.name)
-        # With another id and another time in their places, these and nothing else must be different.
-        other = form.shape("\x01", -created - 1)
-        text = orjson.dumps(_text_of(event, shape.name, route))
+        form = _Form(head, tail, shape.is_thought)
+        # With another id, another time and another text in their places, these and nothing else must be different.
+        other = form.shape("\x01", -created - 1).plain
+        same = form.shape(stream, created).plain
         try:
-            probe = orjson.loads(b"%b%b%b" % (other.head, text, other.tail))
+            probe, plain = (orjson.loads(b'%b"\\u0001"%b' % (of.head, of.tail)) for of in (other, same))
         except ValueError:
             return
-        if probe == {**event, "id": "\x01", "created": -created - 1}:
-            self._forms[route, shape.name] = form
-
-
-def _text_of(event: dict[str, Any], name: str, route: Route) -> str:
-    choice = event["choices"][0]
-    text: str = choice[name] if route == "completions" else choice["delta"][name]
-    return text
+        if probe == {**plain, "id": "\x01", "created": -created - 1}:
+            forms = self._forms.setdefault(route, [])
+            forms[:] = [kept for kept in forms if kept.is_thought != form.is_thought] + [form]

@@ -28,6 +28,7 @@ from benchwright.endpoints._wires.wire import BadEventError, EventCollector, Rou
 DONE = b"[DONE]"
 """The data of the last event."""
 
+_ASIDE = frozenset(("reasoning_content", "reasoning", "refusal"))
 _MOST_SHAPES = 4  # that are learned in vain: servers whose events all differ are read one by one
 
 
@@ -82,7 +83,7 @@ class StreamedReply(EventCollector):
     """Implements `Collector`: the JSON that a whole reply would have been."""
 
     __slots__ = (
-        "_calls", "_from", "_guesses", "_learned", "_reasoning", "_refusal", "_route", "_shape", "_shapes", "_usage",
+        "_calls", "_from", "_known", "_learned", "_mixed", "_reasoning", "_refusal", "_route", "_shapes", "_usage",
         "finish_reason",
     )  # fmt: skip
 
@@ -95,9 +96,9 @@ class StreamedReply(EventCollector):
         self._usage: JsonValue = None
         self._from: JsonObject = {}  # who answers, as the first event says
         self._shapes = shapes or Shapes()
-        self._shape: Shape | None = None
-        self._guesses: list[Shape] = []
+        self._known: list[Shape] = []
         self._learned = 0
+        self._mixed = False  # whether events of other shapes came in between
         self.finish_reason: str | None = None
 
     @property
@@ -106,34 +107,47 @@ class StreamedReply(EventCollector):
         break an answer off, and some never send it."""
         return self.finish_reason is not None
 
+    def add_alike(self, pieces: list[bytes], at: int) -> int:
+        """Take in pieces that are one event each, all of the same shape."""
+        piece = pieces[at]
+        for shape in self._known:
+            if piece.startswith(shape.head) and piece.endswith(shape.tail):
+                return self._add_run(shape, pieces, at)
+        return 0
+
     def add_all(self, events: list[bytes]) -> None:
         """Take in events that came together, those that look alike at once."""
         at, count = 0, len(events)
         while at < count:
             data = events[at]
-            shape = self._shape
-            if shape is None or not shape.fits(data):
-                shape = next((guess for guess in self._guesses if guess.fits(data)), None)
-            alike = self._add_alike(shape, events, at) if shape is not None else 0
+            alike = 0
+            if count > 1:  # else `add_alike` has looked at it
+                for shape in self._known:
+                    if shape.plain.fits(data):
+                        alike = self._add_run(shape.plain, events, at)
+                        break
             if alike:
                 at += alike
-                self.given += alike
                 continue
             self.add(data)
-            if self.done or self.error is not None:
-                return
             self.given += 1
             at += 1
+            if self.done or self.error is not None:
+                return
 
-    def _add_alike(self, shape: Shape, events: list[bytes], at: int) -> int:
+    def _add_run(self, shape: Shape, events: list[bytes], at: int) -> int:
         """Take in events that have a known shape, beginning with one that has; how many there were, 0 if something
         else than a text is in its place."""
+        found = None
         stop = len(events)
-        while stop - at > 1 and not shape.fits(
-            events[stop - 1]
-        ):  # a finish reason, token counts, the end mark
-            stop -= 1
-        found = shape.texts(events[at:stop])
+        if not self._mixed:
+            # Those that follow the last of them: a finish reason, token counts, the end mark.
+            last = max(at + 1, stop - 4)
+            while stop > last and not shape.fits(events[stop - 1]):
+                stop -= 1
+            if stop > last or stop == at + 1:
+                found = shape.texts(events[at:stop])
+                self._mixed = found is None
         if found is None:
             stop = at + 1
             while stop < len(events) and shape.fits(events[stop]):
@@ -141,16 +155,16 @@ class StreamedReply(EventCollector):
             found = shape.texts(events[at:stop])
             if found is None:
                 return 0
-        self._shape = shape
         self._learned = 0
         self.events += len(found)
         self.lacks = ""
         places: Iterable[int] = range(self.given, self.given + len(found))
+        self.given += len(found)
         if "" in found:
             places = [place for place, text in zip(places, found, strict=True) if text]
             found = list(filter(None, found))
         self.tokens += places
-        if shape.name.startswith("reasoning"):
+        if shape.is_thought:
             self._reasoning += found
             self.thought = self.thought or bool(found)
         else:
@@ -170,7 +184,7 @@ class StreamedReply(EventCollector):
             return
         if not self._from:
             self._from = {name: event.get(name) for name in ("model", "system_fingerprint")}
-            self._guesses = self._shapes.of_stream(event, self._route)
+            self._known = self._shapes.of_stream(event, self._route)
         usage = event.get("usage")
         if isinstance(usage, dict):
             self._usage = usage
@@ -192,12 +206,12 @@ class StreamedReply(EventCollector):
                 return
 
     def _learn_shape(self, data: bytes, event: dict[str, Any]) -> None:
-        for guess in self._guesses:
-            if guess.fits(data):
-                return
+        if any(shape.plain.fits(data) for shape in self._known):
+            return
         self._learned += 1
-        self._shape = shape = shape_of(data, event, self._route)
+        shape = shape_of(data, event, self._route)
         if shape is not None:
+            self._known = [shape, *self._known[:_MOST_SHAPES]]
             self._shapes.keep(shape, event, self._route)
 
     def as_json(self) -> JsonObject:
@@ -233,28 +247,34 @@ class StreamedReply(EventCollector):
                 return False
         self.lacks = ""
         got = False
-        content = delta.get("content")
-        if content is not None and content != "":
-            got = self._add_content(content)
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if thought and isinstance(thought, str):
-            self._reasoning.append(thought)
-            self.add_thought()
-            got = True
-        refusal = delta.get("refusal")
-        if refusal and isinstance(refusal, str):
-            self._refusal.append(refusal)
-            self.add_act()
-            got = True
-        calls = delta.get("tool_calls")
-        if calls:
-            if not isinstance(calls, list):
-                raise BadEventError(f"the tool calls of an event are {kind_of(calls)}, not a list")
-            for position, call in enumerate(calls):
-                if isinstance(call, dict):
-                    self._add_call(call, position)
+        for name, value in delta.items():
+            if value is None or value == "" or name == "role":
+                continue
+            if name == "content":
+                got |= self._add_content(value)
+            elif name == "tool_calls":
+                got |= self._add_calls(value)
+            elif name in _ASIDE and isinstance(value, str):
+                got = True
+                if name == "refusal":
+                    self._refusal.append(value)
                     self.add_act()
-                    got = True
+                elif name == "reasoning_content" or not delta.get("reasoning_content"):
+                    self._reasoning.append(value)
+                    self.add_thought()
+        return got
+
+    def _add_calls(self, calls: Any) -> bool:
+        if not calls:
+            return False
+        if not isinstance(calls, list):
+            raise BadEventError(f"the tool calls of an event are {kind_of(calls)}, not a list")
+        got = False
+        for position, call in enumerate(calls):
+            if isinstance(call, dict):
+                self._add_call(call, position)
+                self.add_act()
+                got = True
         return got
 
     def _add_content(self, value: Any) -> bool:

@@ -84,6 +84,11 @@ class Collector(Protocol):
         """Whether the whole answer is there."""
         ...
 
+    def add_alike(self, pieces: list[bytes], at: int) -> int:
+        """Take in pieces from the place `at` on, as far as each is one whole event, `data: ` and empty line included, that
+        looks like one taken in before; how many there were."""
+        ...
+
     def add_all(self, events: list[bytes]) -> None:
         """Take in the data of events that came together, up to one that ends the stream. BadEventError when one is not
         JSON or makes no sense."""
@@ -129,13 +134,17 @@ class EventCollector:
         """Take in the data of one event."""
         raise NotImplementedError
 
+    def add_alike(self, pieces: list[bytes], at: int) -> int:
+        """None, unless the format says what looks alike."""
+        return 0
+
     def add_all(self, events: list[bytes]) -> None:
         """Take in events that came together."""
         for data in events:
             self.add(data)
+            self.given += 1
             if self.done or self.error is not None:
                 return
-            self.given += 1
 
     def body_ended(self) -> None:
         """Says nothing, unless the format has no other sign of the end."""

@@ -1,0 +1,159 @@
+"""Bodies in chunks. `httptools` takes them apart; what a chunk may cost us, and where a body ends, is decided here."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, partial
+from typing import TYPE_CHECKING, Protocol
+
+from benchwright.endpoints._http1 import MAX_HEAD_BYTES
+from benchwright.endpoints._transport import TransportFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+"""What the library is shown in place of the reply's head, which was read here."""
+_SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;|\Z)")
+_END = b""
+"""Stands for the end of the body among its chunks, none of which is empty."""
+
+
+class ChunkedBody(Protocol):
+    """A body in chunks; extensions and trailers are read and dropped."""
+
+    done: bool
+    """Whether the body is complete."""
+    surplus: bool
+    """Whether something came after it."""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The chunks, or parts of chunks, inside `data`."""
+        ...
+
+
+def chunked_body() -> ChunkedBody:
+    """A body that has not begun."""
+    return _implementation()()
+
+
+@cache
+def _implementation() -> type[ChunkedBody]:
+    try:
+        import httptools  # noqa: F401  # looked for once
+    except ImportError:
+        return PlainChunks
+    return LibraryChunks
+
+
+class _Callbacks:
+    """What the library calls. It knows no body: one that knew its parser would be left to the garbage collector."""
+
+    __slots__ = ("on_body", "on_message_begin", "on_message_complete")
+
+    def __init__(self, chunks: list[bytes]) -> None:
+        self.on_body: Callable[[bytes], None] = chunks.append
+        self.on_message_complete: Callable[[], None] = partial(chunks.append, _END)
+        self.on_message_begin = self.on_message_complete  # another reply after this one
+
+
+class LibraryChunks:
+    """Implements `ChunkedBody`."""
+
+    __slots__ = ("_chunks", "_idle", "_last", "_parse", "done", "surplus")
+
+    def __init__(self) -> None:
+        from httptools import HttpResponseParser  # for those who get chunks
+
+        self._chunks: list[bytes] = []
+        parser = HttpResponseParser(_Callbacks(self._chunks))
+        parser.set_dangerous_leniencies(lenient_spaces_after_chunk_size=True)  # some servers pad their sizes
+        parser.feed_data(_HEAD)
+        self._chunks.clear()
+        self._parse = parser.feed_data
+        self._idle = 0  # bytes since the last payload
+        self._last = b""
+        self.done = False
+        self.surplus = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The chunks, or parts of chunks, inside `data`."""
+        chunks = self._chunks
+        try:
+            self._parse(data)
+        except Exception as error:  # the library has several, without a common base of their own
+            if _END not in chunks:
+                raise TransportFailure("bad_reply", f"a chunk's size line is wrong: {error}") from None
+            self.surplus = True
+        found = chunks.copy()
+        chunks.clear()
+        self._last = data[-6:] if len(data) >= 6 else (self._last + data)[-6:]
+        if found:
+            self._idle = 0
+            if _END in found:
+                self.done = True
+                end = found.index(_END)
+                # Another reply, part of one, or empty lines, which the library takes for those before another.
+                last = self._last
+                if end + 1 < len(found) or last[-4:] != b"\r\n\r\n" or last == b"\r\n\r\n\r\n":
+                    self.surplus = True
+                del found[end:]
+        else:
+            self._idle += len(data)
+            if self._idle > MAX_HEAD_BYTES:
+                raise TransportFailure("bad_reply", "a chunk's size line does not end")
+        return found
+
+
+class PlainChunks:
+    """The same in Python, for where there is no `httptools`."""
+
+    __slots__ = ("_left", "_pending", "_trailer", "done", "surplus")
+
+    def __init__(self) -> None:
+        self._pending = b""
+        self._left = 0  # bytes of the current chunk still to come, its closing line break (2) included
+        self._trailer = False
+        self.done = False
+        self.surplus = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The chunks, or parts of chunks, inside `data`."""
+        if self._pending:
+            data, self._pending = self._pending + data, b""
+        payload: list[bytes] = []
+        at = 0
+        while at < len(data) and not self.done:
+            if self._left:
+                piece = data[at : at + self._left]
+                at += len(piece)
+                # The last two bytes of `_left` are the line break, not payload.
+                if (wanted := self._left - 2) > 0:
+                    payload.append(piece[:wanted])
+                self._left -= len(piece)
+                continue
+            end = data.find(b"\n", at)
+            if end < 0:
+                if len(data) - at > MAX_HEAD_BYTES:
+                    raise TransportFailure("bad_reply", "a chunk's size line does not end")
+                break
+            line = data[at:end].rstrip(b"\r")
+            at = end + 1
+            if self._trailer:
+                self.done = not line
+            else:
+                size = _chunk_size(line)
+                self._trailer = size == 0
+                self._left = size + 2 if size else 0
+        if self.done:
+            self.surplus = at < len(data)
+        else:
+            self._pending = data[at:]
+        return payload
+
+
+def _chunk_size(line: bytes) -> int:
+    found = _SIZE.match(line)
+    if found is None:
+        raise TransportFailure("bad_reply", f"a chunk's size line is wrong: {line[:40]!r}")
+    return int(found[1], 16)
