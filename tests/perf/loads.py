@@ -33,19 +33,20 @@ class Loaded:
     def __init__(self, url: str, settings: LoadSettings, plan: RequestPlan | None = None) -> None:
         self.records: list[RequestRecord] = []
         model = EndpointSettings(model_id="stub", url=url, request_timeout_s=settings.request_timeout_s)
-        crew = open_crew(settings, plan or plan_of(stream=settings.stream), [model], self._ended)
-        self.crew = crew
-        self.test = LoadTest(settings, crew)
+        self._open = settings, plan or plan_of(stream=settings.stream), [model], self._ended
 
     def _ended(self, record: RequestRecord) -> None:
         self.records.append(record)
         self.test.ended(record)
 
     async def run(self) -> list[StageRecord]:
+        crew = await open_crew(*self._open)
+        self.crew = crew
+        self.test = LoadTest(self._open[0], crew)
         try:
             return await self.test.run()
         finally:
-            await self.crew.close()
+            await crew.close()
 
 
 async def load(

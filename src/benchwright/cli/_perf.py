@@ -28,7 +28,12 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--explain", metavar="FIGURE", help="print the definition of a figure, such as ttft, and end"
     )
-    parser.add_help_all("target", "explain")
+    parser.add_argument(
+        "--self-test",
+        action="store_true",
+        help="measure this client's own error against a simulator, and end",
+    )
+    parser.add_help_all("target", "explain", "self_test")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.example(
         "benchwright perf test.csv --concurrency 1,4,16 --requests 200 --model-url http://localhost:8000/v1",
@@ -41,6 +46,8 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Load the server, print the figures."""
     if arguments.explain is not None:
         return _explain(arguments.explain, output)
+    if arguments.self_test:
+        return _self_test(arguments, output)
     if arguments.target is None:
         raise UsageError("nothing to send: give a target, as in benchwright perf test.csv")
     load("sdk")
@@ -86,3 +93,21 @@ def _explain(name: str, output: Output) -> int:
 
     output.line(explain(name))
     return 0
+
+
+def _self_test(arguments: Namespace, output: Output) -> int:
+    from benchwright.perf import self_test
+
+    how = load_options(arguments)
+    try:
+        concurrency = int((how.concurrency or ("64",))[0])
+    except ValueError:
+        raise UsageError(f"--concurrency {how.concurrency}: expected a whole number") from None
+    found = self_test(
+        concurrency=max(1, concurrency), requests=how.requests or 8 * concurrency, workers=how.workers or 1
+    )
+    if output.as_json:
+        output.json(found.to_json())
+    else:
+        output.line(found.text())
+    return 3 if found.health.verdict == "limit" else 0

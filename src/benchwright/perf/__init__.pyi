@@ -10,6 +10,7 @@ from benchwright.perf._flight import flight_of as flight_of
 from benchwright.perf._flight import sums_per_slice as sums_per_slice
 from benchwright.perf._flight import token_arrivals as token_arrivals
 from benchwright.perf._health import judged as judged
+from benchwright.perf._limits import check_files as check_files
 from benchwright.perf._metrics import GAP_PERCENTILE as GAP_PERCENTILE
 from benchwright.perf._metrics import LIMITS as LIMITS
 from benchwright.perf._metrics import METRICS as METRICS
@@ -36,6 +37,8 @@ from benchwright.perf._request_files import write_request_file as write_request_
 from benchwright.perf._requests import Requests as Requests
 from benchwright.perf._schedule import arrivals as arrivals
 from benchwright.perf._schedule import check_schedule as check_schedule
+from benchwright.perf._self_test import SelfTest as SelfTest
+from benchwright.perf._self_test import self_test as self_test
 from benchwright.perf._slo import SloResult as SloResult
 from benchwright.perf._slo import parse_slo as parse_slo
 from benchwright.perf._steady import SteadyWindow as SteadyWindow
@@ -44,6 +47,7 @@ from benchwright.perf._summary import StageSummary as StageSummary
 from benchwright.perf._summary import level_label as level_label
 from benchwright.perf._summary import summarise as summarise
 from benchwright.perf._test import LoadTest as LoadTest
+from benchwright.perf._test import slots_of as slots_of
 from benchwright.perf._values import (
     OPEN_PROFILES as OPEN_PROFILES,
 )

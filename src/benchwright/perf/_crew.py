@@ -79,14 +79,18 @@ class LocalCrew:
         await asyncio.sleep(0)
 
 
-def open_crew(
+async def open_crew(
     settings: LoadSettings,
     plan: RequestPlan,
     models: Sequence[EndpointSettings | OpenableSettings],
     ended: Callable[[RequestRecord], None],
 ) -> Crew:
-    """Whoever sends the requests of a test, in a running event loop. `ended` is called with each record."""
-    return LocalCrew(settings, plan, open_endpoints(models), ended)
+    """Whoever sends the requests of a test. `ended` is called with each record."""
+    if settings.workers == 1:
+        return LocalCrew(settings, plan, open_endpoints(models), ended)
+    from benchwright.perf._process_crew import ProcessCrew
+
+    return await ProcessCrew.open(settings, plan, models, ended)
 
 
 def open_endpoints(models: Sequence[EndpointSettings | OpenableSettings]) -> list[TimedEndpoint]:

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from benchwright.core import CallTimes, FailureKind, ModelReply, RequestFailure, StepValues
 from benchwright.perf._plan import PlannedRequest
@@ -34,6 +34,8 @@ _OUTCOMES: dict[FailureKind, RequestOutcome] = {
     "broken_stream": RequestOutcome.BROKEN_STREAM,
     "budget": RequestOutcome.NOT_SENT,
 }
+_Item = TypeVar("_Item", contravariant=True)
+_Put = TypeVar("_Put")
 _FIRST_WORDS = 200
 _CHARACTERS_PER_TOKEN = 4
 
@@ -194,33 +196,33 @@ def recorded_stages(store: Store, run_id: int) -> list[StageRecord]:
     return [decode_stage(steps[key].output) for key in sorted(steps)]
 
 
-class StepSink(Protocol):
-    """Where steps go. All of it is called in one thread."""
+class StepSink(Protocol[_Item]):
+    """Where records go. All of it is called in one thread."""
 
-    def write(self, steps: Sequence[StepValues]) -> None:
+    def write(self, steps: Sequence[_Item], /) -> None:
         """Return when they are safe."""
 
     def close(self) -> None:
         """Nothing more comes."""
 
 
-class BatchThread:
+class BatchThread(Generic[_Put]):
     """Hands what the event loop puts in to a thread, many at a time: the loop never waits for a disk or a pipe.
 
     What the sink raises ends the thread; `close` raises it, and `failure` shows it.
     """
 
-    def __init__(self, sink: StepSink, every_s: float = 0.2) -> None:
+    def __init__(self, sink: StepSink[_Put], every_s: float = 0.2) -> None:
         self._sink = sink
         self._every_s = every_s
-        self._waiting: deque[StepValues] = deque()
+        self._waiting: deque[_Put] = deque()
         self._closing = threading.Event()
         self.failure: BaseException | None = None
         """What ended the thread."""
         self._thread = threading.Thread(target=self._work, name="benchwright-records", daemon=True)
         self._thread.start()
 
-    def put(self, step: StepValues) -> None:
+    def put(self, step: _Put) -> None:
         """Take one."""
         self._waiting.append(step)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchwright.config import ConfigFile, LoadOptions, RunOptions
-from benchwright.core import JsonObject, RunStatus, UsageError
+from benchwright.core import JsonObject, RunStatus, StepValues, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import ScriptedSettings
 from benchwright.engine import Prepared, RunGroup, prepare
@@ -29,11 +29,13 @@ from benchwright.perf import (
     Requests,
     StoreSink,
     build_plan,
+    check_files,
     check_schedule,
     open_crew,
     recorded_requests,
     recorded_stages,
     request_step,
+    slots_of,
     stage_step,
     summarise,
 )
@@ -170,6 +172,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
         plan.options, settings, rows=prepared.rows.scan.requests, concurrency=plan.concurrency
     )
     check_schedule(load)
+    slots = [slots_of(load, stage) for stage in range(len(load.levels))]
+    check_files(load, load.max_concurrency if load.open_loop else max(each or 0 for each in slots))
     requests = build_plan(prepared.rows, _wanted(load))
     run = store.create_run(
         kind="load",
@@ -258,7 +262,7 @@ async def _load(
 
     endpoint = ready.prepared.settings.endpoint
     assert not isinstance(endpoint, ScriptedSettings)  # a load test chooses its model like any command
-    crew = open_crew(settings, ready.requests, [endpoint], ended)
+    crew = await open_crew(settings, ready.requests, [endpoint], ended)
     test = LoadTest(
         settings, crew,
         stage_ended=lambda stage: thread.put(stage_step(stage, wall + test.zero)),
@@ -296,7 +300,7 @@ async def _watch(
     run_id: int,
     crew: Crew,
     progress: LoadProgress,
-    thread: BatchThread,
+    thread: BatchThread[StepValues],
     test: LoadTest,
     watcher: LoadWatcher | None,
 ) -> None:

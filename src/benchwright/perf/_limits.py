@@ -1,0 +1,33 @@
+"""Open files: every connection is one. Looked at before a test starts, because a test that runs out of them measures that."""
+
+from __future__ import annotations
+
+from benchwright.core import UsageError
+from benchwright.perf._values import LoadSettings
+
+_OWN_FILES = 64
+"""Files that a process needs besides its connections."""
+
+
+def check_files(settings: LoadSettings, connections: int | None) -> None:
+    """Raise the limit of open files as far as this process may. UsageError, with the cure, where `connections` in flight at once
+    are more than that; None: nobody knows how many there will be."""
+    try:
+        import resource
+    except ImportError:  # not on this system: nothing to raise
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = 1 << 20 if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < most:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            soft = most
+        except (ValueError, OSError):  # a system with a smaller limit of its own
+            pass
+    each = -(-(connections or 0) // settings.workers) + _OWN_FILES
+    if soft != resource.RLIM_INFINITY and each > soft:
+        workers = -(-(connections or 0) // max(1, soft - _OWN_FILES))
+        raise UsageError(
+            f"{connections:,} requests in flight need {each:,} open files in a process, and this one may open {soft:,}. "
+            f"Raise the limit (ulimit -n {each}), or spread them over processes: --workers {workers}"
+        )

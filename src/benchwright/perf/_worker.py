@@ -1,0 +1,138 @@
+"""A process that sends: `python -m benchwright.perf._worker`, started by `ProcessCrew` and spoken to in frames over its pipes.
+
+It gets the test first, then one task for each phase. It sends the records of requests back as they end, and the result of each
+phase after them. When its input ends, because the other process has gone, it ends at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from msgspec import Struct, msgpack
+
+from benchwright.endpoints import EndpointSettings, OpenableSettings
+from benchwright.perf._event_loop import run_quickly
+from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
+from benchwright.perf._plan import RequestPlan
+from benchwright.perf._values import LoadSettings, RequestRecord, encode_record
+
+SIZE_BYTES = 8
+"""Length of a frame, before it."""
+
+
+class WorkerJob(Struct, frozen=True):
+    """What a worker must know before the first phase. Goes through a pipe, pickled."""
+
+    settings: LoadSettings
+    plan: RequestPlan
+    models: tuple[EndpointSettings | OpenableSettings, ...]
+
+
+class Order(Struct, frozen=True, array_like=True):
+    """From the process that leads."""
+
+    task: PhaseTask | None = None
+    """A phase to do."""
+    stop: str | None = None
+    """Why nothing more is to be sent."""
+    abort: bool = False
+    """Whether what is in flight is given up."""
+
+
+class Report(Struct, frozen=True, array_like=True):
+    """From a worker."""
+
+    records: tuple[bytes, ...] = ()
+    """Requests that have ended, as they are stored."""
+    in_flight: int = 0
+    result: PhaseResult | None = None
+    """Of a phase that has ended."""
+
+
+def framed(content: bytes) -> bytes:
+    """With its length in front."""
+    return len(content).to_bytes(SIZE_BYTES, "big") + content
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes:
+    """The next frame; IncompleteReadError where the other side has gone."""
+    return await reader.readexactly(int.from_bytes(await reader.readexactly(SIZE_BYTES), "big"))
+
+
+class _PipeSink:
+    """Implements `StepSink` with a pipe."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self.loop: PhaseLoop | None = None
+
+    def write(self, steps: Sequence[RequestRecord | PhaseResult]) -> None:
+        records: list[bytes] = []
+        result = None
+        for step in steps:
+            if isinstance(step, RequestRecord):
+                records.append(encode_record(step))
+            else:
+                result = step
+        flying = 0 if self.loop is None else self.loop.in_flight
+        data = framed(msgpack.encode(Report(tuple(records), flying, result)))
+        while data:
+            data = data[os.write(self._pipe, data) :]
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+async def _work(pipe: int) -> None:
+    from benchwright.perf._crew import open_endpoints
+    from benchwright.perf._records import BatchThread
+
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    job: WorkerJob = pickle.loads(await read_frame(reader))
+    endpoints = open_endpoints(job.models)
+    sink = _PipeSink(pipe)
+    thread: BatchThread[RequestRecord | PhaseResult] = BatchThread(sink)
+    thread.put(PhaseResult())  # ready
+    decoder = msgpack.Decoder(Order)
+
+    async def phase(task: PhaseTask) -> None:
+        under_way = sink.loop = PhaseLoop(job.settings, task, job.plan, endpoints, thread.put)
+        thread.put(await under_way.run())
+
+    running: asyncio.Task[None] | None = None
+    with suppress(asyncio.IncompleteReadError):
+        while True:
+            order = decoder.decode(await read_frame(reader))
+            if order.task is not None:
+                if running is not None:
+                    await running
+                running = asyncio.create_task(phase(order.task))
+                await asyncio.sleep(0)
+            elif sink.loop is not None:
+                if order.abort:
+                    sink.loop.abort()
+                elif order.stop is not None:
+                    sink.loop.stop(order.stop)  # type: ignore[arg-type]  # a cause, as it was sent
+    if running is not None:
+        running.cancel()
+
+
+def main() -> None:
+    """Do what the input says until it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the process that leads
+    pipe = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints must not end up between frames
+    run_quickly(_work(pipe))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Several processes send as one would: by one clock, each request once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.perf.loads import Loaded, load, plan_of
+from tests.perf.stub_server import Stub, serving
+
+from benchwright.core import RunFailedError, UsageError
+from benchwright.perf import LoadSettings, RequestOutcome, check_files
+
+
+def run(settings: LoadSettings, **how: Any) -> tuple[list[Any], list[Any], Stub]:
+    async def work() -> tuple[list[Any], list[Any], Stub]:
+        async with serving(**how) as stub:
+            records, stages = await load(stub.url, settings, plan_of(4))
+            return records, stages, stub
+
+    return asyncio.run(work())
+
+
+def test_workers_share_requests_concurrency_and_clock() -> None:
+    settings = LoadSettings(levels=(5.0, 6.0), requests=31, warmup=3, workers=2)
+    records, stages, stub = run(settings, first_s=0.05)
+    assert len(stub.log) == len(records) == 65
+    assert len({record.number for record in records}) == 65
+    assert {record.worker for record in records} == {0, 1}
+    assert stub.most_open == 6
+    for stage in stages:
+        own = [r for r in records if r.stage == stage.stage and r.phase == "measured"]
+        assert len(own) == 31
+        assert all(stage.started <= record.sent <= record.ended <= stage.ended + 0.001 for record in own)
+        assert len(stage.health.cpu_shares) == 2
+
+
+def test_workers_follow_one_schedule() -> None:
+    settings = LoadSettings(profile="constant", levels=(100.0,), requests=50, workers=2)
+    records, (stage,), _ = run(settings, events=1)
+    assert [r.planned - stage.started for r in records] == pytest.approx([n / 100 for n in range(50)])
+    assert [record.worker for record in records] == [number % 2 for number in range(50)]
+
+
+def test_an_interrupt_reaches_all_workers() -> None:
+    async def work() -> Loaded:
+        async with serving(hang=True) as stub:
+            loaded = Loaded(stub.url, LoadSettings(levels=(4.0,), requests=100, workers=2))
+            running = asyncio.create_task(loaded.run())
+            await stub.until_came(4)
+            loaded.test.stop()
+            loaded.test.abort()
+            await running
+            return loaded
+
+    loaded = asyncio.run(work())
+    assert [record.outcome for record in loaded.records] == [RequestOutcome.CANCELLED] * 4
+    assert loaded.test.cause == "interrupt"
+
+
+def test_a_worker_that_dies_ends_the_test_with_an_error() -> None:
+    async def work() -> None:
+        async with serving(hang=True) as stub:
+            loaded = Loaded(stub.url, LoadSettings(levels=(4.0,), requests=100, workers=2))
+            running = asyncio.create_task(loaded.run())
+            await stub.until_came(4)
+            crew: Any = loaded.crew
+            crew._processes[0].kill()
+            await running
+
+    with pytest.raises(RunFailedError, match="worker process 0 ended"):
+        asyncio.run(work())
+
+
+def test_more_connections_than_files_are_refused_with_the_cure() -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        with pytest.raises(UsageError, match=r"ulimit -n 1\d{8,}.*--workers"):
+            check_files(LoadSettings(), 10**10)
+        check_files(LoadSettings(), 100)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= before[0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
