@@ -209,10 +209,10 @@ _KEYS = {
 """The fields of a reply, with their names in its record."""
 
 
-def reply_to_json(reply: ModelReply) -> JsonObject:
+def reply_to_json(reply: ModelReply) -> dict[str, Any]:
     """The recorded form of a reply: defaults left out, so that a plain answer stays small."""
     usage, times = reply.usage, reply.times
-    record: JsonObject = {"s": reply.status, "t": reply.text}
+    record: dict[str, Any] = {"s": reply.status, "t": reply.text}
     if reply.reasoning:
         record["r"] = reply.reasoning
     if reply.finish_reason is not None:
@@ -222,7 +222,7 @@ def reply_to_json(reply: ModelReply) -> JsonObject:
     if (failure := reply.failure) is not None:
         record["x"] = [failure.kind, failure.message, failure.http_status]
     if (echoed := reply.echoed) is not None:
-        record["e"] = [echoed.tokens, echoed.token_logprobs, echoed.text_offset, echoed.top_logprobs]  # type: ignore[list-item]  # lists of JSON values are JSON; list is invariant
+        record["e"] = [echoed.tokens, echoed.token_logprobs, echoed.text_offset, echoed.top_logprobs]
     if reply.tool_calls is not None:
         record["c"] = reply.tool_calls
     if reply.attempts != 1:

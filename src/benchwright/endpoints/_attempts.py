@@ -16,10 +16,10 @@ from benchwright.core import (
     redact,
 )
 from benchwright.endpoints._clock import Clock
-from benchwright.endpoints._endpoint import capture, is_captured
+from benchwright.endpoints._endpoint import capture
 from benchwright.endpoints._messages import Names, is_html, words_of_body, words_of_json
 from benchwright.endpoints._plain_replies import plain_reply
-from benchwright.endpoints._refused_settings import cut_at
+from benchwright.endpoints._refused_settings import without_stop
 from benchwright.endpoints._replies import BadReply, read_reply, served_as
 from benchwright.endpoints._retry import Trouble, again_of, kind_of_status, retry_after_s, too_long
 from benchwright.endpoints._settings import EndpointSettings
@@ -69,6 +69,8 @@ class Attempter:
                 payload = request.payload if self._native else self._wire.payload(request)
                 reply = await self._transport.post(urls.whole, payload, self._headers, timeout_s, stamps)
                 if reply.status == 200:
+                    if self._native and (plain := plain_reply(reply.body, request, stamps)) is not None:
+                        return plain
                     result = self._read(reply.body, request, stamps, reply.headers)
                 else:
                     result = self._of_status(reply.status, reply.headers, reply.body, urls.whole)
@@ -143,10 +145,6 @@ class Attempter:
         self, body: bytes, request: ModelRequest, stamps: Stamps, headers: Headers | None
     ) -> ModelReply | Trouble:
         """A reply's body."""
-        if self._native and headers is not None and not is_captured():
-            plain = plain_reply(body, request, stamps)
-            if plain is not None:
-                return _without_stop(plain, request) if "stop" in request.body else plain
         try:
             data = load_json(body)
         except TooDeepError as error:
@@ -173,7 +171,7 @@ class Attempter:
         reply = read_reply(data, request.route, stamps, raw_text, redact, served)
         if isinstance(reply, BadReply):
             return self._of_bad_reply(reply)
-        return _without_stop(reply, request) if "stop" in request.body and not raw_text else reply
+        return without_stop(reply, request) if "stop" in request.body and not raw_text else reply
 
     # -- what went wrong --
 
@@ -236,13 +234,6 @@ class Attempter:
         if 300 <= status < 400:
             return f". It redirects to {headers.get('location')}; give that as {names.url}"
         return ""
-
-
-def _without_stop(reply: ModelReply, request: ModelRequest) -> ModelReply:
-    """The reply as it is without the stop text, which TGI and `transformers serve` keep."""
-    if request.body.get("include_stop_str_in_output"):
-        return reply
-    return cut_at(request.body["stop"], reply)
 
 
 def _cut(collected: Collector) -> TransportFailure:

@@ -60,6 +60,8 @@ class HttpEndpoint:
         self._limiter = limiter or Limiter(settings.parallelism, settings.requests_per_minute, clock)
         self._shares_limiter = limiter is not None
         self._allowance = Allowance(gate, clock)
+        # Whether all that a request has to wait for is a place.
+        self._usual = policy.limits and not policy.arrivals and not self._allowance.limited
         remember_headers(settings)
         wire = self._wire = wire_of(settings.api)
         self._attempter = Attempter(
@@ -99,25 +101,17 @@ class HttpEndpoint:
 
     async def send(self, request: ModelRequest, *, planned: float | None = None) -> ModelReply:
         """Answer one request, with as many attempts as it needs and may have."""
-        policy = self._policy
-        if planned is not None:
-            await self._clock.sleep_until(planned)
-        stamps = Stamps(time())
-        stamps.planned = planned
-        if policy.arrivals:
-            stamps.arrivals = []
-        limiter, allowance = self._limiter, self._allowance
-        if not policy.limits:
-            limiter.in_flight += 1
-        elif not limiter.try_acquire() and not await limiter.acquire(allowance=allowance):
-            return not_sent(stamps.started_at)
-        urls = self._urls
-        timeout_s = self._timeout_s
-        if allowance.limited and (left_s := allowance.left_s()) < timeout_s:
-            if left_s <= 0:
-                limiter.release()
+        limiter, urls = self._limiter, self._urls
+        if planned is None and self._usual and limiter.try_acquire():
+            stamps, timeout_s = Stamps(time()), self._timeout_s
+        else:
+            if planned is not None:
+                await self._clock.sleep_until(planned)
+            stamps = Stamps(time(), planned)
+            admitted = await self._admitted(stamps)
+            if admitted is None:
                 return not_sent(stamps.started_at)
-            timeout_s = left_s
+            urls, timeout_s = self._urls, admitted
         self.requests_sent += 1
         try:  # as `_attempt` does; one frame less to make and to resume
             result = await self._attempter.attempt(request, urls[request.route], timeout_s, stamps)
@@ -130,9 +124,25 @@ class HttpEndpoint:
             limiter.succeeded()
             return result
         result = self._refused(result)
-        if not (policy.retries or policy.adapts):
+        if not (self._policy.retries or self._policy.adapts):
             return self._failed(result, stamps)
         return await self._persist(request, result, urls, stamps)
+
+    async def _admitted(self, stamps: Stamps) -> float | None:
+        """Take a place, as soon as there is one; the seconds that the attempt may last, None if it is not to be sent."""
+        policy, limiter, allowance = self._policy, self._limiter, self._allowance
+        if policy.arrivals:
+            stamps.arrivals = []
+        if not policy.limits:
+            limiter.in_flight += 1
+        elif not await limiter.acquire(allowance=allowance):
+            return None
+        if allowance.limited and (left_s := allowance.left_s()) < self._timeout_s:
+            if left_s <= 0:
+                limiter.release()
+                return None
+            return left_s
+        return self._timeout_s
 
     async def _attempt(
         self, request: ModelRequest, urls: Urls, timeout_s: float, stamps: Stamps

@@ -14,6 +14,8 @@ from msgspec import Meta, MsgspecError, Struct
 from msgspec.json import Decoder
 
 from benchwright.core import MAX_DEPTH, CallTimes, ModelReply, ModelRequest, TokenUsage
+from benchwright.endpoints._endpoint import is_captured
+from benchwright.endpoints._refused_settings import without_stop
 from benchwright.endpoints._settings import SERVED_BY_DEMO
 from benchwright.endpoints._transport import Stamps
 
@@ -52,18 +54,18 @@ class _CompletionsChoice(Struct, gc=False):
     logprobs: None = None
 
 
-class _Reply(Struct, gc=False):
+class _ChatReply(Struct, gc=False):
+    choices: Annotated[list[_ChatChoice], Meta(min_length=1)]
     usage: _Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
 
 
-class _ChatReply(_Reply, gc=False, kw_only=True):
-    choices: Annotated[list[_ChatChoice], Meta(min_length=1)]
-
-
-class _CompletionsReply(_Reply, gc=False, kw_only=True):
+class _CompletionsReply(Struct, gc=False):
     choices: Annotated[list[_CompletionsChoice], Meta(min_length=1)]
+    usage: _Usage | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
 
 
 _read_chat = Decoder(_ChatReply).decode
@@ -73,35 +75,43 @@ _read_completions = Decoder(_CompletionsReply).decode
 def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelReply | None:
     """The reply in the body of a whole answer, if it is a plain one; None: to be read by `read_reply`."""
     asked = request.body
-    if "echo" in asked or (len(body) > 2 * MAX_DEPTH and body.count(b"[") + body.count(b"{") > MAX_DEPTH):
+    if "echo" in asked or is_captured():
+        return None
+    if len(body) > 2 * MAX_DEPTH and body.count(b"[") + body.count(b"{") > MAX_DEPTH:
         return None
     try:
         if not body.isascii():
             body.decode()  # texts that nobody reads are not decoded, and must be valid all the same
         if request.route == "chat":
-            reply: _Reply
+            reply: _ChatReply | _CompletionsReply
             reply = chat = _read_chat(body)
-            text, end = chat.choices[0].message.content, chat.choices[0].finish_reason
+            choice: _ChatChoice | _CompletionsChoice = chat.choices[0]
+            text = chat.choices[0].message.content
         else:
             reply = completion = _read_completions(body)
-            text, end = completion.choices[0].text, completion.choices[0].finish_reason
+            choice = completion.choices[0]
+            text = completion.choices[0].text
     except (MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     if "think>" in text or text.isspace():
         return None
-    served = None
+    usage, served = reply.usage, reply.model
     if reply.system_fingerprint == SERVED_BY_DEMO:
         served = SERVED_BY_DEMO
-    elif reply.model and reply.model != asked.get("model"):
-        served = reply.model
-    usage = reply.usage
-    return ModelReply(
+    elif not served or served == asked.get("model"):
+        served = None
+    read = ModelReply(
         "answered",
         text,
-        finish_reason=end,
-        usage=None if usage is None else TokenUsage(usage.prompt_tokens, usage.completion_tokens),
-        attempts=stamps.attempts,
-        started_at=stamps.started_at,
-        times=CallTimes(stamps.planned, stamps.sent, stamps.first_byte, last_byte=stamps.last_byte),
-        served=served,
+        "",
+        choice.finish_reason,
+        None if usage is None else TokenUsage(usage.prompt_tokens, usage.completion_tokens),
+        None,
+        None,
+        None,
+        stamps.attempts,
+        stamps.started_at,
+        CallTimes(stamps.planned, stamps.sent, stamps.first_byte, last_byte=stamps.last_byte),
+        served,
     )
+    return without_stop(read, request) if "stop" in asked else read

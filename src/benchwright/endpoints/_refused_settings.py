@@ -51,8 +51,9 @@ class RequestAdapter:
         self.refused: JsonObject = dict(refused or {})
         """Refused settings that this run would have sent, each with the value that was left out first."""
         self._learned = learned
-        self._known = set() if shared is None else shared  # also what other runs of the same loop have met
-        self._known.update(self.refused)
+        self.known = set() if shared is None else shared
+        """The names of all that is known to be refused, also what other runs of the same loop have met."""
+        self.known.update(self.refused)
 
     def apply(self, request: ModelRequest) -> ModelRequest:
         """The request as the server takes it; the same object where nothing has to change.
@@ -60,15 +61,15 @@ class RequestAdapter:
         The record of a request whose stop texts are applied here names them: they are part of what decides the
         reply, and so of its key.
         """
-        if not self._known:
+        if not self.known:
             return request
         body = dict(request.body)
-        names = [name for name in _SETTINGS if name in self._known and name in body]
+        names = [name for name in _SETTINGS if name in self.known and name in body]
         for name in names:
             value = body.pop(name)
             self._remember(name, value)
             if name == "max_tokens" and "max_completion_tokens" not in body:
-                if "max_completion_tokens" in self._known:
+                if "max_completion_tokens" in self.known:
                     self._remember("max_completion_tokens", value)
                 else:
                     body["max_completion_tokens"] = value
@@ -92,7 +93,7 @@ class RequestAdapter:
         name = refused_setting(failure, sent.body)
         if name is None:
             return False
-        self._known.add(name)
+        self.known.add(name)
         self._remember(name, sent.body[name])
         return True
 
@@ -159,6 +160,13 @@ def setting_advice(failure: RequestFailure, body: Mapping[str, JsonValue]) -> st
         return ""
     flag = f"--{named[0].replace('_', '-')}"
     return f". Give another value, or leave it out of the requests: {flag} none"
+
+
+def without_stop(reply: ModelReply, request: ModelRequest) -> ModelReply:
+    """The reply without the stop text of its request, which TGI and `transformers serve` keep."""
+    if request.body.get("include_stop_str_in_output"):
+        return reply
+    return cut_at(request.body["stop"], reply)
 
 
 def cut_at(stop: Any, reply: ModelReply) -> ModelReply:

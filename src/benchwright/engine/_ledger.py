@@ -62,11 +62,12 @@ class CallLedger:
     ) -> ModelReply:
         """The reply to `request`, added to the sample's calls under `key`; without one it is the sample's only call."""
         written, attempts = request, 0
-        item = sample.item
+        item, stop = sample.item, self._stop
         adapter = identity.findings.adapter
         number = item.copy if key is None else identity.number(key, written, sample)
         while True:
-            request = adapter.apply(written)  # looked up and recorded as it is sent
+            if adapter.known:
+                request = adapter.apply(written)  # looked up and recorded as it is sent
             digest = identity.hash(request, number)
             if item.recorded is not None:
                 recorded = recorded_reply(key, digest, request, identity, item)
@@ -79,7 +80,7 @@ class CallLedger:
                     output = await self._known.find(identity.hash(request))
                 if output is not None and not _was_cut(output, request, endpoint):
                     return self.adopt(key, digest, request, output, identity, sample)
-            if not self._stop.may_send():
+            if not stop.unlimited and not stop.may_send():
                 sample.cut_off = True
                 return BUDGET_SPENT
             reply = await endpoint.send(request)
@@ -92,7 +93,7 @@ class CallLedger:
             attempts += reply.attempts
             self.retries += 1
         if failure is not None:
-            if self._stop.stopped or failure.kind == "budget":
+            if stop.stopped or failure.kind == "budget":
                 sample.cut_off = True  # not failed: a resume asks again
                 return reply
             reply = advised(reply, failure, request)
@@ -102,19 +103,26 @@ class CallLedger:
             reply = replace(reply, attempts=reply.attempts + attempts)
         if reply.served is not None:
             identity.findings.saw(reply.served)
+        if stop.limits_tokens:
+            self._account(request, reply)
+        record, started = reply_to_json(reply), reply.started_at
+        kept = request.payload if request.record is None else request.record
+        call = CallRecord(
+            key or "", digest, kept, encode_json(record), failure is None, started, started + record["l"]
+        )
+        if key is None:  # `add` without the call
+            sample.calls = (call,)
+        else:
+            sample.add(call)
+        return reply
+
+    def _account(self, request: ModelRequest, reply: ModelReply) -> None:
+        """Count the tokens of a reply against the budget."""
         usage = reply.usage
         if usage is not None:
             self._stop.spent(usage.prompt + usage.completion)
-        elif self._stop.limits_tokens and failure is None:
+        elif reply.failure is None:
             self._stop.spent_about(estimated_tokens(request.body, reply))
-        output, started = encode_json(reply_to_json(reply)), reply.started_at
-        kept = request.payload if request.record is None else request.record
-        ended = started + reply.latency_s
-        if key is None:  # `add` without the call
-            sample.calls = (CallRecord("", digest, kept, output, failure is None, started, ended),)
-        else:
-            sample.add(CallRecord(key, digest, kept, output, failure is None, started, ended))
-        return reply
 
     async def known_elsewhere(self, digest: bytes) -> bytes | None:
         """An equal request's output in another run, where the settings allow to take it."""

@@ -124,6 +124,8 @@ class Scoring:
             self.pace.slow_in_loop(took)
         if scores is None:
             return _failed(answer, failure, target)
+        if reply is not None and reply.status == "answered" and _SAYS_PARSED.isdisjoint(scores):
+            return Scored(Outcome.SCORED, scores, None, target)  # as `_outcome` finds, without the call
         return Scored(_outcome(answer, scores), scores, None, target)
 
     async def _later(
@@ -240,6 +242,10 @@ def _checked(result: object) -> Scores:
     if isinstance(scores, InvalidScores):
         raise BenchwrightError(scores.message)
     return scores
+
+
+_SAYS_PARSED = frozenset(("parsed", "response_parsed"))
+"""Scores with which a scorer says whether it could read an answer."""
 
 
 def _outcome(answer: Answer, scores: Scores | None) -> Outcome:

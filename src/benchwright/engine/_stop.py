@@ -33,7 +33,8 @@ class Stop:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._unlimited = budget == Budget()
+        self.unlimited = budget == Budget()
+        """Whether there is no budget: then nobody needs to ask before sending."""
         self.deadline = None if budget.max_minutes is None else time.monotonic() + budget.max_minutes * 60
         self._sent = 0
         self._tokens = 0
@@ -57,9 +58,6 @@ class Stop:
 
     def may_send(self) -> bool:
         """Reserve one request, or stop the run because the budget is spent."""
-        if self._unlimited:
-            self._sent += 1
-            return True
         budget = self._budget
         if budget.max_requests is not None and self._sent >= budget.max_requests:
             self.request("budget", f"stopped by --max-requests {budget.max_requests}")

@@ -150,20 +150,33 @@ class SampleWorker:
 
 
 def _record(sample: SampleCalls, answer: Answer, scored: Scored, started: float) -> SampleRecord:
-    item, reply, error = sample.item, answer.reply, scored.error
-    if error is not None:
-        error = redact(error)
-    cut, failure = False, None
-    response: str | None = answer.response
-    if reply is not None:
-        if reply.text is response:
-            response = None
-        # An echo is requested with one token.
-        cut = reply.finish_reason == "length" and reply.echoed is None
-        if reply.failure is not None:
-            failure = reply.failure.kind
+    item, reply = sample.item, answer.reply
     record = SampleRecord(
-        item.sample_id, item.repeat, sample.row, scored.outcome, scored.target, scored.scores, error, answer.prompt,
-        response, cut, failure, answer.usage, None, None, None, None, False, started, time(), sample.calls,
+        item.sample_id, item.repeat, sample.row, scored.outcome, scored.target, scored.scores,
+        usage=answer.usage, started_at=started, finished_at=time(), calls=sample.calls,
     )  # fmt: skip
-    return record if answer.extra is None else replace(record, **answer.extra)
+    if (
+        scored.error is None
+        and reply is not None
+        and reply.text is answer.response
+        and reply.finish_reason != "length"
+        and answer.prompt is None
+        and answer.extra is None
+    ):
+        return record  # most samples
+    return replace(record, **_unusual(answer, scored), **(answer.extra or {}))
+
+
+def _unusual(answer: Answer, scored: Scored) -> dict[str, Any]:
+    """Fields of a record that a plain sample leaves out."""
+    reply = answer.reply
+    found: dict[str, Any] = {"prompt": answer.prompt}
+    if scored.error is not None:
+        found["error"] = redact(scored.error)
+    if reply is None or reply.text is not answer.response:
+        found["response"] = answer.response
+    if reply is not None:
+        # An echo is requested with one token.
+        found["cut"] = reply.finish_reason == "length" and reply.echoed is None
+        found["failure"] = None if reply.failure is None else reply.failure.kind
+    return found

@@ -41,6 +41,8 @@ class Generate(Strategy):
         self._history = spec.history
         self._requests = chat_requests if model_type == "chat" else completions_requests
         self._request = self._requests(generation)
+        needs = (self._check_row, self._length_field, self._media, self._history)
+        self._plain = all(need is None for need in needs)  # decided once for all rows
 
     @classmethod
     def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
@@ -67,6 +69,8 @@ class Generate(Strategy):
 
     def request(self, row: Row, repeat: int) -> ModelRequest:
         """The row's only request."""
+        if self._plain:
+            return self._request(self._build(row), repeat)
         if self._check_row is not None:
             self._check_row(row)
         prompt = self._build(row)
