@@ -68,7 +68,9 @@ def _values(setting: Setting) -> str:
         return ""
     choices = [f"`{choice}`" for choice in setting.choices]
     text = setting.limits or _WORDS[setting.kind]
-    if choices:
+    if setting.plugins:
+        text = "name"  # the page that explains the setting has the table of names
+    elif choices:
         text = choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
     if setting.commas:
         text = "names, between commas"

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from fake_clock import FakeClock
 from loopback_server import Call, TransportName, chat, delta, in_loop, make_transport, serving, sse
-from test_fault_table import CASES, WIRES, Wire, request_of
+from test_fault_table import CASES, request_of
+from wire_table import WIRES, Wire
 
 from benchwright.core import CallTimes, ModelReply, ModelRequest, reply_from_json, reply_to_json
 from benchwright.endpoints import SEND_ONCE, USUAL, EndpointSettings, Policy, open_endpoint

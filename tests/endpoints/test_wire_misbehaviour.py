@@ -9,41 +9,17 @@ from loopback_server import (
     Call,
     TransportName,
     chat,
-    chat_json,
-    delta,
     endpoint_at,
     in_loop,
     one_after_another,
     serving,
     sse,
 )
+from wire_table import WIRES
 
 from benchwright.core import APIS, Api
 
-EMPTY: dict[str, Any] = {
-    "openai": chat_json(None),
-    "responses": {"status": "completed", "output": [{"type": "message", "content": None}]},
-    "tgi": {"generated_text": None},
-    "triton": {"text_output": None},
-    "mindie": {"generated_text": None},
-}
-GOOD: dict[str, Any] = {
-    "openai": chat_json("four"),
-    "responses": {
-        "status": "completed",
-        "output": [{"type": "message", "content": [{"type": "output_text", "text": "four"}]}],
-    },
-    "tgi": {"generated_text": "four"},
-    "triton": {"text_output": "four"},
-    "mindie": {"generated_text": "four"},
-}
-PIECE: dict[str, Any] = {
-    "openai": delta("fo"),
-    "responses": {"type": "response.output_text.delta", "delta": "fo"},
-    "tgi": {"token": {"text": "fo", "special": False}, "generated_text": None},
-    "triton": {"text_output": "fo"},
-    "mindie": {"generated_text": "fo"},
-}
+BY_API = {wire.api: wire for wire in reversed(WIRES)}  # the first of a format that has several routes
 
 pytestmark = [pytest.mark.parametrize("api", APIS), pytest.mark.parametrize("transport", ["lean", "reqwest"])]
 
@@ -62,7 +38,7 @@ async def reply_to(handler: Any, api: Api, transport: TransportName, *, stream: 
 @in_loop
 async def test_null_content_is_empty(api: Api, transport: TransportName, stream: bool) -> None:
     async def answer(call: Call) -> None:
-        await call.json(EMPTY[api])
+        await call.json(BY_API[api].whole(None))
 
     reply = await reply_to(answer, api, transport, stream=stream)
     assert (reply.status, reply.text, reply.failure) == ("empty", "", None)
@@ -74,7 +50,7 @@ async def test_whole_reply_is_read_even_where_a_stream_was_asked_for(
     api: Api, transport: TransportName, stream: bool
 ) -> None:
     async def answer(call: Call) -> None:
-        await call.json(GOOD[api])
+        await call.json(BY_API[api].whole("four"))
 
     reply = await reply_to(answer, api, transport, stream=stream)
     assert (reply.status, reply.text, reply.ttft_s) == ("answered", "four", None)
@@ -110,7 +86,7 @@ async def test_no_room_is_waited_for(api: Api, transport: TransportName, stream:
         await call.error(429, "slow down", Retry_After="0.05")
 
     async def answer(call: Call) -> None:
-        await call.json(GOOD[api])
+        await call.json(BY_API[api].whole("four"))
 
     reply = await reply_to(one_after_another(busy, answer), api, transport, stream=stream)
     assert (reply.text, reply.attempts) == ("four", 2)
@@ -122,7 +98,7 @@ async def test_no_room_is_waited_for(api: Api, transport: TransportName, stream:
 @in_loop
 async def test_cut_stream_is_broken(api: Api, transport: TransportName) -> None:
     async def cut_off(call: Call) -> None:
-        await call.events(sse(PIECE[api], done=False), end=False, pause_s=0.02)
+        await call.events(sse(BY_API[api].piece("fo"), done=False), end=False, pause_s=0.02)
         call.close()
 
     reply = await reply_to(cut_off, api, transport, stream=True, max_retries=1)
@@ -132,7 +108,7 @@ async def test_cut_stream_is_broken(api: Api, transport: TransportName) -> None:
 @in_loop
 async def test_event_that_is_not_json_is_a_bad_reply(api: Api, transport: TransportName) -> None:
     async def garble(call: Call) -> None:
-        await call.events(sse(PIECE[api], done=False), b"data: {oops\n\n")
+        await call.events(sse(BY_API[api].piece("fo"), done=False), b"data: {oops\n\n")
 
     reply = await reply_to(garble, api, transport, stream=True, max_retries=0)
     assert (reply.failure.kind, reply.text) == ("bad_reply", "")
