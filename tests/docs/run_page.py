@@ -2,7 +2,7 @@
 
 Blocks run from top to bottom in a temporary folder of the page's own; Python blocks share one namespace. A demo
 server stands where the page says `http://localhost:8000` or names one of `OTHER_URLS`. What commands and Python blocks print is compared with what
-the page shows: `…` stands for anything (alone on a line: for any lines), times and speeds may differ. `--write`
+the page shows: `…` stands for anything (alone on a line: for any lines; after ` · `: for further counts), times and speeds may differ. `--write`
 puts what is printed now into the page.
 """
 
@@ -48,6 +48,8 @@ _VOLATILE = (
     (re.compile(r"( *)<"), " <"),  # a column grows with the numbers in it
 )
 _PROGRESS = re.compile(r"\w+: (?:checking|few-shot|probing|summing up|[\d,]+ of [\d,]+ \()")
+_COUNTS = r"(?: ·\s+\w+ [\d,]+)*"
+"""What ` · …` stands for: further counts, which wrap where the line is full."""
 _MOVE = re.compile(r"cd (\S+)")
 
 
@@ -178,6 +180,11 @@ def pattern_of(shown: list[str]) -> str:
     for line in shown:
         if line.strip() == "…":
             parts.append(r"(?:[^\n]*\n)*?")
+        elif " · …" in line:
+            first, _, last = line.rstrip().partition(" · …")
+            parts.append(
+                re.escape(first) + _COUNTS + (r" ·\s+" if last else "") + re.escape(last.strip()) + r"\n"
+            )
         else:
             parts.append(r"[^\n]*?".join(map(re.escape, steady(line.rstrip()).split("…"))) + r"\n")
     return "".join(parts)

@@ -59,3 +59,13 @@ def test_times_may_differ_and_numbers_may_not() -> None:
     assert agree(["…", "last"], ["first", "second", "last"])
     assert not agree(["…", "last"], ["first", "last", "more"])
     assert agree(["a … c"], ["a b c"])
+
+
+def test_further_counts_may_be_left_out() -> None:
+    import re
+
+    printed = "outcomes  scored 2 · unparsed 0 ·\n          empty 0 · skipped 1\n"
+    assert re.fullmatch(pattern_of(["outcomes  scored 2 · …"]), printed)
+    assert re.fullmatch(pattern_of(["outcomes  scored 2 · … skipped 1"]), printed)
+    assert not re.fullmatch(pattern_of(["outcomes  scored 3 · …"]), printed)
+    assert not re.fullmatch(pattern_of(["outcomes  scored 2 · … skipped 2"]), printed)
