@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic, process_time
 from typing import Any, Literal
 
@@ -22,6 +23,10 @@ LIMIT_LAG_S, STRAINED_LAG_S = 0.020, 0.008
 """99th percentiles of the event loop's lag above which times are the client's."""
 LIMIT_LATE_S, STRAINED_LATE_S = 0.050, 0.015
 """99th percentiles of lateness against the schedule."""
+_SHORTEST_S = 1.0
+"""A stage that is shorter has no share of CPU time worth a verdict."""
+_ENOUGH = 20
+"""Fewer looks or requests have no 99th percentile."""
 _GC_THRESHOLDS = (50_000, 50, 100)
 """While the clock runs. A request leaves some dozens of objects behind, and hardly any in a circle."""
 
@@ -38,6 +43,21 @@ class WorkerHealth(Struct, frozen=True, array_like=True):
     gc_s: float = 0.0
 
 
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Take what exists already out of garbage collection's sight, and collect the rest rarely: a full collection stops the
+    event loop for tens of milliseconds. Takes as long itself, so it has to be over before the clock starts."""
+    gc.collect()
+    gc.freeze()
+    thresholds = gc.get_threshold()
+    gc.set_threshold(*_GC_THRESHOLDS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+
+
 class HealthMeter:
     """Watches the event loop that it was started in, until it is stopped."""
 
@@ -50,11 +70,7 @@ class HealthMeter:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Begin to watch. What exists already is taken out of garbage collection's sight."""
-        gc.collect()
-        gc.freeze()
-        self._thresholds = gc.get_threshold()
-        gc.set_threshold(*_GC_THRESHOLDS)
+        """Begin to watch."""
         gc.callbacks.append(self._collected)
         self._loop = asyncio.get_running_loop()
         self._wall, self._cpu = monotonic(), process_time()
@@ -65,8 +81,6 @@ class HealthMeter:
         if self._timer is not None:
             self._timer.cancel()
         gc.callbacks.remove(self._collected)
-        gc.set_threshold(*self._thresholds)
-        gc.unfreeze()
         return WorkerHealth(
             lags=tuple(self._lags),
             lateness=tuple(self.lateness),
@@ -107,8 +121,14 @@ def spread_of(values: Sequence[float]) -> Spread:
     return Spread(len(ordered), math.fsum(ordered) / len(ordered), p99, ordered[-1])
 
 
-def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, workers_possible: int = 1) -> Health:
-    """The health of all workers in one stage, with its verdict."""
+def long_enough(workers: Sequence[WorkerHealth]) -> bool:
+    """Whether a share of CPU time says anything."""
+    return all(worker.wall_s >= _SHORTEST_S for worker in workers)
+
+
+def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = False) -> Health:
+    """The health of all workers in one stage, with its verdict. `inside`: the model answers in the same process, so neither
+    its CPU time nor its delays are the client's; what is too short to judge is not judged."""
     lag = spread_of([value for worker in workers for value in worker.lags])
     late = spread_of([value for worker in workers for value in worker.lateness])
     shares = tuple(worker.cpu_s / worker.wall_s if worker.wall_s > 0 else 0.0 for worker in workers)
@@ -132,8 +152,13 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, workers_possible
             f"requests were sent up to {late.p99 * 1000:.0f} ms after their time (99 % of them). {more}",
         ),
     )
-    for value, strained, limit, reason in checks:
-        if value >= strained:
+    known = (
+        long_enough(workers) and not inside,
+        lag.n >= _ENOUGH and not inside,
+        late.n >= _ENOUGH and not inside,
+    )
+    for (value, strained, limit, reason), judge in zip(checks, known, strict=True):
+        if judge and value >= strained:
             worst = max(worst, 2 if value >= limit else 1)
             reasons.append(reason)
     verdicts: tuple[Literal["ok", "strained", "limit"], ...] = ("ok", "strained", "limit")

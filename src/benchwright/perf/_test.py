@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from benchwright.core import RunFailedError
 from benchwright.perf._crew import Crew
-from benchwright.perf._health import judged
+from benchwright.perf._health import judged, rare_collections
 from benchwright.perf._loop import PhaseResult, PhaseTask, StopCause
 from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord, StageRecord
 
@@ -32,8 +32,9 @@ class LoadTest:
         *,
         stage_ended: Callable[[StageRecord], None] | None = None,
         phase_begins: Callable[[int, PhaseName], None] | None = None,
+        inside: bool = False,
     ) -> None:
-        self._settings, self._crew = settings, crew
+        self._settings, self._crew, self._inside = settings, crew, inside
         self._stage_ended, self._phase_begins = stage_ended, phase_begins
         self._used = 0
         self.zero = monotonic()
@@ -53,6 +54,11 @@ class LoadTest:
 
     async def run(self) -> list[StageRecord]:
         """Do all stages. RunFailedError where every warm-up request failed."""
+        with rare_collections():
+            self.zero = monotonic()
+            return await self._run()
+
+    async def _run(self) -> list[StageRecord]:
         settings = self._settings
         if settings.warmup:
             await self._phase(0, "warmup")
@@ -127,7 +133,9 @@ class LoadTest:
             delayed=sum(result.delayed for result in results),
             delayed_s=sum(result.delayed_s for result in results),
             stopped_by=cause,
-            health=judged([result.health for result in results], open_loop=settings.open_loop),
+            health=judged(
+                [result.health for result in results], open_loop=settings.open_loop, inside=self._inside
+            ),
         )
         self.stages.append(stage)
         if cause in ("interrupt", "watchdog", "errors"):

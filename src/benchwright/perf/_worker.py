@@ -18,6 +18,7 @@ from msgspec import Struct, msgpack
 
 from benchwright.endpoints import EndpointSettings, OpenableSettings
 from benchwright.perf._event_loop import run_quickly
+from benchwright.perf._health import rare_collections
 from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
 from benchwright.perf._values import LoadSettings, RequestRecord, encode_record
@@ -100,7 +101,6 @@ async def _work(pipe: int) -> None:
     endpoints = open_endpoints(job.models)
     sink = _PipeSink(pipe)
     thread: BatchThread[RequestRecord | PhaseResult] = BatchThread(sink)
-    thread.put(PhaseResult())  # ready
     decoder = msgpack.Decoder(Order)
 
     async def phase(task: PhaseTask) -> None:
@@ -108,7 +108,8 @@ async def _work(pipe: int) -> None:
         thread.put(await under_way.run())
 
     running: asyncio.Task[None] | None = None
-    with suppress(asyncio.IncompleteReadError):
+    with rare_collections(), suppress(asyncio.IncompleteReadError):
+        thread.put(PhaseResult())  # ready
         while True:
             order = decoder.decode(await read_frame(reader))
             if order.task is not None:

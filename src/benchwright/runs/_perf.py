@@ -14,6 +14,7 @@ from msgspec import Struct
 from benchwright.config import ConfigFile, LoadOptions, RunOptions
 from benchwright.core import JsonObject, RunStatus, StepValues, UsageError
 from benchwright.datasets import hub_commits
+from benchwright.demo import DemoSettings
 from benchwright.endpoints import ScriptedSettings
 from benchwright.engine import Prepared, RunGroup, prepare
 from benchwright.perf import (
@@ -267,6 +268,7 @@ async def _load(
         settings, crew,
         stage_ended=lambda stage: thread.put(stage_step(stage, wall + test.zero)),
         phase_begins=progress.begin,
+        inside=isinstance(endpoint, DemoSettings) and settings.workers == 1,
     )  # fmt: skip
     signals = 0
 

@@ -1,0 +1,67 @@
+"""A client that was the limit says so; one that was not, or that nobody can judge, does not."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+
+from benchwright.perf._health import HealthMeter, WorkerHealth, judged, rare_collections
+
+QUICK = tuple([0.0005] * 100)
+
+
+def test_a_quick_client_is_ok() -> None:
+    health = judged([WorkerHealth(QUICK, QUICK, cpu_s=1.0, wall_s=5.0)], open_loop=True)
+    assert (health.verdict, health.reasons) == ("ok", ())
+    assert health.cpu_shares == (0.2,)
+
+
+def test_each_sign_makes_a_verdict_with_what_to_do() -> None:
+    busy = WorkerHealth(QUICK, QUICK, cpu_s=4.9, wall_s=5.0)
+    lagging = WorkerHealth(tuple([0.05] * 100), QUICK, cpu_s=1.0, wall_s=5.0)
+    late = WorkerHealth(QUICK, tuple([0.2] * 100), cpu_s=1.0, wall_s=5.0)
+    for worker, word in ((busy, "98% of a core"), (lagging, "event loop"), (late, "after their time")):
+        health = judged([worker], open_loop=True)
+        assert health.verdict == "limit"
+        (reason,) = health.reasons
+        assert word in reason
+        assert "--workers 2" in reason
+    assert judged([late], open_loop=False).verdict == "ok"  # a closed loop has no times to be late for
+
+
+def test_one_worker_at_its_limit_is_enough() -> None:
+    idle, busy = (WorkerHealth(QUICK, QUICK, cpu_s=cpu, wall_s=5.0) for cpu in (0.5, 4.9))
+    assert judged([idle, busy], open_loop=True).verdict == "limit"
+    assert "--workers 4" in judged([idle, busy], open_loop=True).reasons[0]
+
+
+def test_a_short_stage_and_a_model_in_the_same_process_are_not_judged() -> None:
+    short = WorkerHealth((0.5,), (0.5,), cpu_s=0.1, wall_s=0.1)
+    assert judged([short], open_loop=True).verdict == "ok"
+    busy = WorkerHealth(QUICK, QUICK, cpu_s=4.9, wall_s=5.0)
+    assert judged([busy], open_loop=True, inside=True).verdict == "ok"
+
+
+def test_the_meter_sees_a_blocked_loop_and_collections() -> None:
+    async def work() -> WorkerHealth:
+        meter = HealthMeter()
+        meter.start()
+        await asyncio.sleep(0.05)
+        time.sleep(0.2)  # blocks on purpose
+        gc.collect()
+        await asyncio.sleep(0.05)
+        return meter.stop()
+
+    health = asyncio.run(work())
+    assert max(health.lags) > 0.1
+    assert health.gc_s > 0
+    assert health.wall_s > 0.3
+
+
+def test_collections_are_as_before_afterwards() -> None:
+    before = gc.get_threshold()
+    with rare_collections():
+        assert gc.get_threshold() != before
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
