@@ -82,10 +82,9 @@ def run_load(target: Any, options: RunOptions, how: LoadOptions, arguments: Name
 
 
 def _print(result: LoadResult, output: Output) -> None:
-    for stage in result.summary.stages:
-        output.line(
-            f"{result.name}, {stage.label}: {stage.counts.sent} requests, {stage.counts.failed} failed"
-        )
+    from benchwright.reports import load_table
+
+    output.show(load_table(result.view))
 
 
 def _explain(name: str, output: Output) -> int:

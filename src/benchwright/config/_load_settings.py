@@ -62,6 +62,7 @@ class LoadOptions:
 
     workers: int | None = _client("processes that send", least=1, most=256, default=1)
     drain: float | None = _client("seconds that requests in flight have to end after Ctrl-C", least=0, default=30.0, metavar="SECONDS")
+    format: str | None = _client("write the files of this other tool too", choices=("aisbench",), metavar="TOOL", decides="place")
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -135,6 +136,7 @@ class LoadKeywords(RunKeywords, total=False):
     slo: str | None
     workers: int | None
     drain: float | None
+    format: str | None
 
 
 def split_load_keywords(keywords: Mapping[str, Any]) -> tuple[RunOptions, LoadOptions]:

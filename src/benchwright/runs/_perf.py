@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from msgspec import Struct
@@ -40,7 +40,7 @@ from benchwright.perf import (
     stage_step,
     summarise,
 )
-from benchwright.reports import RunView, plain_view
+from benchwright.reports import LoadView, load_details, write_load_files
 from benchwright.runs._jobs import make_folder, owned
 from benchwright.runs._load_options import load_settings
 from benchwright.runs._loops import in_event_loop
@@ -73,17 +73,17 @@ class LoadResult:
     """What the command line exits with: 0 done, 1 failed, 3 not comparable, 130 interrupted."""
     stopped_because: str
     """Why the test stopped early; empty when it did not."""
-    run: RunView
-    """The test, as lists show it."""
+    view: LoadView = field(repr=False)
+    """The test as reports show it."""
+
+    def __str__(self) -> str:
+        """One line: what was loaded, and what came of it."""
+        counted = f"{self.summary.sent} requests, {self.summary.failed} failed"
+        return f"load test {self.run_id} {self.name} on {self.model}: {counted} ({self.status})"
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
-        return {
-            "run": self.run.to_json(),
-            "summary": self.summary.to_json(),
-            "exit_code": self.exit_code,
-            "stopped_because": self.stopped_because,
-        }
+        return {**self.view.to_json(), "exit_code": self.exit_code}
 
 
 class LoadPlan(Struct, frozen=True):
@@ -102,6 +102,7 @@ class _Ready(Struct, frozen=True):
     prepared: Prepared
     settings: LoadSettings
     requests: RequestPlan
+    format: str | None
 
 
 @hub_commits()
@@ -191,7 +192,7 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     except BaseException:
         store.delete_run(run.id)
         raise
-    return _Ready(run, prepared, load, requests)
+    return _Ready(run, prepared, load, requests, plan.options.format)
 
 
 def _wanted(load: LoadSettings) -> int | None:
@@ -205,13 +206,17 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
     run = store.start_run(ready.run.id, {**ready.prepared.manifest, "notes": list(ready.prepared.notes)})
     group = RunGroup()
     cause = in_event_loop(_load(store, run, ready, group, watcher), group.interrupt)
-    summary = summary_of(store, run.id, ready.settings, partial=cause is not None)
+    requests = Requests.of(recorded_requests(store, run.id))
+    stages = recorded_stages(store, run.id)
+    summary = summarise(requests, ready.settings, stages, partial=cause is not None)
     status, code = ended_as(summary, cause)
     why = _WHY.get(cause or "", "")
-    if code == 1 and summary.sent == summary.failed:
+    if code == 1:
         why = why or "every request failed"
     store.finish_run(run.id, status, summary=summary.to_json(), error=why or None)
     run = store.run(run.id)
+    view = load_details(run, summary, stopped_because=why, events=store.events(run.id))
+    write_load_files(view, requests, format=ready.format)
     return LoadResult(
         run_id=run.id,
         name=run.name,
@@ -221,14 +226,8 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
         summary=summary,
         exit_code=code,
         stopped_because=why,
-        run=plain_view(run),
+        view=view,
     )
-
-
-def summary_of(store: Store, run_id: int, settings: LoadSettings, *, partial: bool) -> LoadSummary:
-    """The figures of what is recorded."""
-    requests = Requests.of(recorded_requests(store, run_id))
-    return summarise(requests, settings, recorded_stages(store, run_id), partial=partial)
 
 
 _WHY = {
