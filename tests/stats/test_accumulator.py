@@ -72,10 +72,10 @@ def test_few_graded_values_get_the_widest_interval_that_0_to_1_allows() -> None:
 
 
 def test_many_graded_values_are_as_good_as_their_spread() -> None:
-    values = [0.4, 0.6] * 20
+    """By the definition: the interval's end is as far away as q standard errors, or as a part of a row at 0 makes it."""
+    values = [0.1, 0.9] * 20
     found = summary_of(values)
     assert found.interval == "bounded"
-    # By the definition: at the lower end the mean is as far away as q standard errors, with a part of a row at 0.
     variance = statistics.variance(values)
     spread = variance + UNSEEN * 0.25 / 40
     slope = -UNSEEN * 0.125 / 40 / spread
@@ -83,7 +83,18 @@ def test_many_graded_values_are_as_good_as_their_spread() -> None:
     away = found.ci_low - 0.5
     assert away**2 == pytest.approx(quantile**2 * (spread + slope * away - away**2) / 40, rel=1e-6)
     assert found.ci_high == pytest.approx(1 - found.ci_low)
-    assert found.ci_low > 0.45
+
+
+def test_values_far_from_the_end_of_the_range_allow_for_rows_that_none_of_them_shows() -> None:
+    """Three of 40 rows may be of a kind that was missed. They could lie 0.4 further down than all that were seen."""
+    values = [0.4, 0.6] * 20
+    found = summary_of(values)
+    variance = statistics.variance(values)
+    quantile = Z_95 + (t_quantile(39) - Z_95) * (1 - variance / 0.25)
+    part = quantile**2 / 40
+    seen = math.sqrt(part * variance / (1 + part))
+    assert 0.5 - found.ci_low == pytest.approx(math.hypot(seen, 3 / 43 * 0.4), rel=1e-6)
+    assert found.ci_high == pytest.approx(1 - found.ci_low)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.3, 1.0])
@@ -105,7 +116,7 @@ def test_values_beyond_0_to_1_have_an_interval_from_20_rows_on() -> None:
     assert summary_of([1.0, 5.0] * 9).interval == "none"
     assert summary_of([3.0] * 40).interval == "none", "equal values show no spread, and no range is known"
     found = summary_of([1.0, 5.0] * 20)
-    half = 1.959963984540054 * math.sqrt((40 * 4.0 + 4.0) / 40 / 41)
+    half = t_quantile(39) * math.sqrt((40 * 4.0 + 4.0) / 40 / 41)
     assert (found.ci_low, found.ci_high, found.interval) == (
         pytest.approx(3 - half),
         pytest.approx(3 + half),

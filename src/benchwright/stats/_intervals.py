@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import cos, pi, sin, sqrt, tan
+from math import cos, hypot, pi, sin, sqrt, tan
 from typing import Literal, TypeAlias
 
 Z_95 = 1.959963984540054
@@ -17,6 +17,12 @@ UNSEEN = 0.15
 differ hide the rare row that differs wholly: fifty values of 0.9 may lack one that is 0. Chosen by simulation
 (tests/stats/interval_grid.py): with less, rare failures among graded values are missed; with more, intervals of values
 that differ little are too wide."""
+
+RULE_OF_THREE = 3.0
+"""What none of n rows shows may still be true of 3 / n of all: (1 - 3/n)ⁿ is about 5 %."""
+
+_ENOUGH_DIFFERING_ROWS = 4.0
+"""Rows with wrong replies after which half of `UNSEEN` is left: repeated replies then show how far rows differ."""
 
 Interval: TypeAlias = Literal["wilson", "bounded", "clustered", "normal", "none"]
 """How the interval of a mean was made; docs/results.md has the formulas."""
@@ -54,25 +60,30 @@ def mean_interval(
             return None, None, "none"
         # Skewed values: the largest deviation counts once more, since the sample tends to miss the tail.
         reach = max(high - mean, mean - low)
-        half = Z_95 * sqrt((stderr * stderr * (rows - 1) + reach * reach / rows) / (rows + 1))
+        quantile = _expanded_t(Z_95, rows - 1)
+        half = quantile * sqrt((stderr * stderr * (rows - 1) + reach * reach / rows) / (rows + 1))
         return mean - half, mean + half, "clustered" if repeated else "normal"
     if rows < FEWEST or (binary and not repeated):
         # So few rows do not show their spread: it is taken to be the widest, that of zeros and ones.
         bounds = wilson_interval(round(mean * rows) if binary and not repeated else mean * rows, rows)
         return (*bounds, "wilson" if binary else "clustered" if repeated else "bounded")
-    low, high = _bounded_interval(mean, stderr, third, rows)
+    bounds = _bounded_interval(mean, stderr, third, rows, None if binary else ends)
     if answers is not None:  # no more can be known than from as many rows with one answer each
         least = wilson_interval(mean * answers, answers)
-        low, high = min(low, least[0]), max(high, least[1])
-    return low, high, "clustered" if repeated else "bounded"
+        bounds = min(bounds[0], least[0]), max(bounds[1], least[1])
+    return (*bounds, "clustered" if repeated else "bounded")
 
 
-def _bounded_interval(mean: float, stderr: float, third: float, rows: float) -> tuple[float, float]:
+def _bounded_interval(
+    mean: float, stderr: float, third: float, rows: float, ends: tuple[float, float] | None
+) -> tuple[float, float]:
     """Score interval of a mean of values from 0 to 1: all means μ with (mean - μ)² ≤ q² v(μ) / rows.
 
     v(μ) = v + s (μ - mean) - (μ - mean)², where v is the variance of the rows and s their third moment by it, is how
     the variance would change with the mean. For zeros and ones it is μ (1 - μ), and the interval Wilson's. Either end
     is the further of two: by the rows as they are, and with a part of a row added at that end of the range.
+
+    `ends` are the smallest and the largest value; None: the rows are shares of zeros and ones.
     """
     widest = mean * (1 - mean)
     variance = min(stderr * stderr * rows, widest)
@@ -91,8 +102,23 @@ def _bounded_interval(mean: float, stderr: float, third: float, rows: float) -> 
         root = sqrt((part * slope) ** 2 + 4 * (1 + part) * part * spread)
         return mean + (part * slope + side * root) / (2 * (1 + part))
 
-    low = min(end(-1, 0.0), end(-1, UNSEEN))
-    high = max(end(1, 0.0), end(1, UNSEEN))
+    def graded_end(side: int, beyond: float) -> float:
+        # `beyond`: how much further than every value seen the values could lie. Rows that do may have been missed.
+        distance = hypot(end(side, 0.0) - mean, beyond * RULE_OF_THREE / (rows + RULE_OF_THREE))
+        return mean + side * max(distance, side * (end(side, UNSEEN) - mean))
+
+    def replies_end(side: int) -> float:
+        # Kish's effective number of the rows that differ from the end of the range; the more of them there are, the
+        # better the spread between rows is known, and the less has to be added to it.
+        apart = mean if side > 0 else 1 - mean
+        differing = rows * apart * apart / (variance * (rows - 1) / rows + apart * apart) if apart else 0.0
+        added = UNSEEN * _ENOUGH_DIFFERING_ROWS / (_ENOUGH_DIFFERING_ROWS + differing)
+        return mean + side * max(side * (end(side, 0.0) - mean), side * (end(side, added) - mean))
+
+    if ends is None:
+        low, high = replies_end(-1), replies_end(1)
+    else:
+        low, high = graded_end(-1, ends[0]), graded_end(1, 1 - ends[1])
     return max(0.0, low), min(1.0, high)
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, erfc, fsum, sqrt
+from math import comb, erfc, fsum, hypot, sqrt
+from operator import mul
 from typing import Literal, TypeAlias
 
-from benchwright.stats._intervals import FEWEST, UNSEEN, Z_95
+from benchwright.stats._intervals import FEWEST, RULE_OF_THREE, UNSEEN, Z_95
 
 PairedInterval: TypeAlias = Literal["score", "normal", "none"]
 """How the interval of a difference was made; docs/comparing.md has the formulas."""
@@ -82,8 +83,8 @@ def compare_pairs(a: Sequence[float], b: Sequence[float], *, share: bool = True)
     binary = {*a, *b} <= {0, 1}
     p_value = mcnemar_exact(wins, losses) if binary else wilcoxon_signed_rank(differences)
     bounded = binary or (share and min(min(a), min(b)) >= 0 and max(max(a), max(b)) <= 1)
-    low, high, how = difference_interval(differences, binary=binary, bounded=bounded)
     mean_a, mean_b = fsum(a) / n, fsum(b) / n
+    low, high, how = difference_interval(differences, (mean_a, mean_b), binary=binary, bounded=bounded)
     return PairedResult(
         pairs=n,
         mean_a=mean_a,
@@ -159,12 +160,13 @@ def _patterns_up_to(limit: int, n: int) -> int:
 
 
 def difference_interval(
-    differences: Sequence[float], *, binary: bool, bounded: bool
+    differences: Sequence[float], means: tuple[float, float], *, binary: bool, bounded: bool
 ) -> tuple[float | None, float | None, PairedInterval]:
     """The 95 % interval of the mean of paired differences, and how it was made.
 
     Args:
-        differences: Of the pairs.
+        differences: Of the pairs, b - a.
+        means: Of a and of b.
         binary: Whether the paired values are all zeros and ones.
         bounded: Whether they lie between 0 and 1 and can be no others.
     """
@@ -173,12 +175,24 @@ def difference_interval(
         return (*_score_interval(differences), "score") if bounded else (None, None, "none")
     # The largest difference counts once more, half of it each way: the sample tends to miss the tail, and pairs that
     # all differ by the same must not give an interval of width 0.
-    largest = max(map(abs, differences))
-    mean = fsum(differences) / (n + 1)
-    squares = fsum(d * d for d in differences) + largest * largest - (n + 1) * mean * mean
+    least, most = min(differences), max(differences)
+    largest = max(-least, most)
+    total = fsum(differences)
+    mean = total / (n + 1)
+    raw = fsum(map(mul, differences, differences))
+    squares = raw + largest * largest - (n + 1) * mean * mean
     half = Z_95 * sqrt(max(0.0, squares) / n / (n + 1))
-    low, high = mean - half, mean + half
-    return (max(-1.0, low), min(1.0, high), "normal") if bounded else (low, high, "normal")
+    if not bounded:
+        return mean - half, mean + half, "normal"
+    # Pairs of which one value falls to 0, or rises to 1, may have been missed if they would differ by more than all.
+    found = total / n
+    error = Z_95 * sqrt(max(0.0, raw - total * found) / (n - 1) / n)
+    share = RULE_OF_THREE / (n + RULE_OF_THREE)
+    lost = max(0.0, max(means[0], 1 - means[1]) + least)
+    gained = max(0.0, max(means[1], 1 - means[0]) - most)
+    low = min(mean - half, found - hypot(error, share * lost))
+    high = max(mean + half, found + hypot(error, share * gained))
+    return max(-1.0, low), min(1.0, high), "normal"
 
 
 def _score_interval(differences: Sequence[float]) -> tuple[float, float]:
