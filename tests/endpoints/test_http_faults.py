@@ -234,7 +234,7 @@ async def test_all_attempts_together_keep_the_sample_deadline(transport: Transpo
     async with (
         serving(hang) as server,
         endpoint_at(
-            server.url, transport, request_timeout_s=0.4, sample_timeout_s=1.0, max_retries=50
+            server.url, transport, request_timeout_s=0.4, sample_timeout_s=3.0, max_retries=50
         ) as endpoint,
     ):
         begun = asyncio.get_running_loop().time()
@@ -242,7 +242,7 @@ async def test_all_attempts_together_keep_the_sample_deadline(transport: Transpo
         took = asyncio.get_running_loop().time() - begun
     assert reply.failure is not None
     assert reply.failure.kind == "timeout"
-    assert 2 <= reply.attempts <= 4
+    assert 2 <= reply.attempts <= 8
     assert took < 20, "the server would have held each attempt for 30 s"
 
 

@@ -6,6 +6,7 @@ import asyncio
 from time import monotonic
 
 import pytest
+from fake_clock import FakeClock
 from loopback_server import Call, chat, endpoint_at, in_loop, serving
 
 from benchwright.endpoints._limiter import Limiter
@@ -91,13 +92,17 @@ async def test_cancelled_waiter_loses_no_place() -> None:
 
 @in_loop
 async def test_hold_stops_everybody_for_as_long_as_asked() -> None:
-    limiter = Limiter(4)
+    clock = FakeClock()
+    limiter = Limiter(4, clock=clock)
     limiter.hold(0.05)
     limiter.hold(0.01)  # a shorter one does not end the longer one
     assert not limiter.try_acquire()
-    begun = monotonic()
-    await asyncio.gather(*(limiter.acquire() for _ in range(4)))
-    assert monotonic() - begun >= 0.045
+    waiting = asyncio.gather(*(limiter.acquire() for _ in range(4)))
+    await asyncio.sleep(0)
+    clock.advance_to(1000.049)
+    assert limiter.in_flight == 0
+    clock.advance_to(1000.051)
+    assert all(await waiting)
     limiter.close()
 
 

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from time import monotonic
 
 import pytest
+from fake_clock import FakeClock
 
 from benchwright.core import ConfigError
 from benchwright.endpoints import EndpointSettings, Limiter
+from waiting import PATIENCE_S
 
 
 def test_places_are_handed_out_one_interval_apart() -> None:
     async def scenario() -> list[float]:
-        limiter = Limiter(8, per_minute=1200)
+        clock = FakeClock()
+        limiter = Limiter(8, per_minute=1200, clock=clock)
         times: list[float] = []
 
         async def worker() -> None:
             assert await limiter.acquire()
-            times.append(monotonic())
+            times.append(clock.time)
             limiter.release()
 
-        await asyncio.gather(*(worker() for _ in range(5)))
+        workers = [asyncio.create_task(worker()) for _ in range(5)]
+        while not all(each.done() for each in workers):
+            await asyncio.sleep(0)
+            clock.advance_to(clock.time + 0.001)
         limiter.close()
         return times
 
     times = asyncio.run(scenario())
     pauses = [later - earlier for earlier, later in itertools.pairwise(times)]
-    assert min(pauses) > 0.045, "1200 a minute are 50 ms apart"
+    assert pauses == pytest.approx([0.05] * 4, abs=0.0021), "1200 a minute are 50 ms apart"
 
 
 def test_whoever_leaves_the_queue_costs_no_time() -> None:
-    async def scenario() -> float:
-        limiter = Limiter(8, per_minute=600)
+    async def scenario() -> bool:
+        clock = FakeClock()
+        limiter = Limiter(8, per_minute=600, clock=clock)
         assert limiter.try_acquire()
         assert not limiter.try_acquire(), "too soon"
         leaving = [asyncio.create_task(limiter.acquire()) for _ in range(5)]
@@ -41,12 +47,15 @@ def test_whoever_leaves_the_queue_costs_no_time() -> None:
         for task in leaving:
             task.cancel()
         await asyncio.gather(*leaving, return_exceptions=True)
-        started = monotonic()
-        assert await limiter.acquire()
+        staying = asyncio.create_task(limiter.acquire())
+        await asyncio.sleep(0)
+        assert not staying.done()
+        clock.advance_to(1000.101)
+        taken = await asyncio.wait_for(staying, PATIENCE_S)
         limiter.close()
-        return monotonic() - started
+        return taken
 
-    assert asyncio.run(scenario()) < 0.25
+    assert asyncio.run(scenario())
 
 
 def test_a_rate_of_nothing_is_refused() -> None:

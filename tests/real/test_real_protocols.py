@@ -60,7 +60,7 @@ def test_every_way_of_asking_gives_the_same_replies(
         )  # fmt: skip
         rows = samples(result)
         # Without a chat template this small model often ends at once.
-        assert {row["outcome"] for row in rows} <= {"scored", "empty"}
+        assert not [row for row in rows if row["outcome"] not in ("scored", "empty")]
         assert all(row["completion_tokens"] for row in rows)
         seen.append([row["finish_reason"] for row in rows])
         assert route.get("model_type") == "completions" or "length" in seen[-1]

@@ -129,10 +129,10 @@ def test_unknown_fallbacks_are_refused_with_the_near_name() -> None:
 def test_plain_replies_cost_next_to_nothing() -> None:
     scorer = mcq_answers()
     samples = [ScorerInput(reply, "B", SUMS) for reply in ("B", "b", "B) 2263", "2263")] * 2000
-    started = time.perf_counter()
+    started = time.process_time()
     for sample in samples:
         scorer(sample)
-    took = time.perf_counter() - started
+    took = time.process_time() - started
     assert took / len(samples) < 100e-6  # about 3 µs on a quiet machine
     assert exact_match(samples[0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from benchwright.sdk import RunOptions, rescore, resume, run, run_suite
 from benchwright.store import Workspace, open_store
 from benchwright.suites import Suite, check_suite, load_suite
 from benchwright.suites._result import failed_pair
+from waiting import PATIENCE_S
 
 BENCH = """
 from benchwright import benchmark, scorer
@@ -37,10 +38,13 @@ class Server(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.asked: list[str] = []
+        self.models: list[str] = []
         self.pause_s = 0.0
         self.broken = False
+        self.hold: Callable[[str, str], bool] = lambda model, question: False
+        """Whether a reply has to wait: asked again whenever another request arrives."""
         self.at_once = self.most_at_once = 0
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
 
     @property
     def url(self) -> str:
@@ -59,6 +63,9 @@ class Handler(BaseHTTPRequestHandler):
             server.asked.append(question)
             server.at_once += 1
             server.most_at_once = max(server.most_at_once, server.at_once)
+            server.models.append(body["model"])
+            server.lock.notify_all()
+            server.lock.wait_for(lambda: not server.hold(body["model"], question), PATIENCE_S)
         time.sleep(server.pause_s)
         with server.lock:
             server.at_once -= 1
@@ -366,28 +373,28 @@ def test_a_pair_that_cannot_go_on_does_not_stop_the_others(
     assert result.to_json()["results"][0]["error"] == "OSError: the disk is full"  # type: ignore[index,call-overload]
 
 
-def test_several_runs_at_once_take_about_the_time_of_one(folder: Path) -> None:
-    slow = ", ".join(
-        json.dumps({"name": f"slow{n}", "type": "demo", "ttft_ms": 100, "seed": n}) for n in range(2)
+def test_several_runs_are_under_way_at_once(folder: Path, server: Server) -> None:
+    # Neither run gets a reply before the other one has asked: one after the other, they would wait for ever.
+    server.hold = lambda model, question: len(set(server.models)) < 2
+    text = (
+        f"models: [{http(server, 'one')}, {http(server, 'two')}]\ndatasets: [a.jsonl]\nrun: {{cache: false}}"
     )
-    text = f"models: [{slow}]\ndatasets: [a.jsonl]\nrun: {{parallelism: 1, cache: false}}"
-    started = time.monotonic()
     result = run_suite(suite_file(folder, text), max_num_workers=2)
-    together = time.monotonic() - started
-    spent = [pair.result.seconds for pair in result if pair.result]
-    assert min(spent) >= 0.6
-    assert together < sum(spent), "one after the other would take the sum"
+    assert result.exit_code == 0
+    assert [pair.result.summary.evaluated for pair in result if pair.result] == [6, 6]
+    assert sorted(server.models) == ["one"] * 6 + ["two"] * 6
 
 
 def test_runs_at_once_keep_the_limit_of_their_model_together(folder: Path, server: Server) -> None:
-    server.pause_s = 0.01
+    # One reply of the first dataset waits for the second to ask, which must not wait for the end of the first.
+    server.hold = lambda model, question: (
+        question.startswith("5+5") and not any(q[3:4] == "+" for q in server.asked)
+    )
     text = f"models: [{http(server, concurrency=3)}]\ndatasets: [a.jsonl, b.jsonl]"
     result = run_suite(suite_file(folder, text), merge_ds=True)
     assert result.exit_code == 0
     assert server.most_at_once <= 3
     assert [pair.result.summary.evaluated for pair in result if pair.result] == [6, 4]
-    of_b = [number for number, question in enumerate(server.asked) if len(question.partition("+")[0]) == 3]
-    assert min(of_b) < 6, "the second dataset does not wait for the end of the first"
 
 
 def test_warm_ups_are_sent_and_not_counted(folder: Path, server: Server) -> None:

@@ -147,7 +147,7 @@ def test_a_run_killed_between_batches_goes_on_from_the_commit_it_began_with(
     command.communicate(timeout=PATIENCE_S)
     hub.repos["quantiles/PubMedQA"].commit({"other.csv": "sample_id\n1\n"})  # the branch moves on
     (folder / "go").touch()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while True:  # the program dies with its command, in a moment
         code, _, err = run(folder, "-m", "benchwright", "resume", "1")
         if code != 5 or time.monotonic() > deadline:
