@@ -16,9 +16,10 @@ from typing import Any
 import orjson
 
 from benchwright.core import Row, encode_json, load_json
-from benchwright.reports.files.atomic import replacing
+from benchwright.reports.files.atomic import replacing, write_whole
+from benchwright.reports.files.small_parquet import MOST_ROWS, Kind, small_parquet
 from benchwright.reports.views.request_bodies import BETWEEN, SEPARATOR
-from benchwright.reports.views.sample_columns import COLUMNS, JSON
+from benchwright.reports.views.sample_columns import COLUMNS, INTEGER, JSON, NUMBER, TEXT, ColumnType
 from benchwright.reports.views.samples import RunSamples
 
 GROUP_ROWS = 2_000
@@ -36,13 +37,20 @@ def write_samples(path: Path, samples: RunSamples, metrics: Sequence[str], *, ch
     column `score.<name>` of its own. Choice columns are there for runs that rank: when `choices` is set, or
     one of the first samples has them.
     """
+    groups = _groups(samples, metrics)
+    group = next(groups, None)
+    ranked = choices or (group is not None and any(given is not None for given in group["choices"]))
+    if group is not None and not ranked and len(group["outcome"]) <= MOST_ROWS:
+        few, group = group, None
+        further = next(groups, None)
+        if further is None and (content := _few(few, metrics)) is not None:
+            write_whole(path, content)
+            return len(few["outcome"])
+        group, groups = few, chain([further] if further else [], groups)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    groups = _groups(samples, metrics)
-    group = next(groups, None)
-    ranked = group is not None and any(given is not None for given in group["choices"])
-    schema = _schema(pa, metrics, choices or ranked)
+    schema = _schema(pa, metrics, ranked)
     written = 0
     with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **_settings(schema)) as writer:
         while group is not None:
@@ -51,6 +59,23 @@ def write_samples(path: Path, samples: RunSamples, metrics: Sequence[str], *, ch
             written += len(arrays[0])
             group = next(groups, None)
     return written
+
+
+_KINDS: dict[ColumnType, Kind] = {TEXT: "text", JSON: "text", INTEGER: "integer", NUMBER: "number"}
+
+
+def _few(group: dict[str, list[Any]], metrics: Sequence[str]) -> bytes | None:
+    """The file of a few rows; None if a value is not what its column holds, which pyarrow may be able to convert."""
+    kinds: dict[str, Kind] = {}
+    for name, column in COLUMNS.items():
+        if not column.ranked:
+            kinds[name] = _KINDS[column.type]
+        if name == "scores":
+            kinds |= {f"score.{metric}": "number" for metric in metrics}
+    try:
+        return small_parquet({name: group[name] for name in kinds}, kinds)
+    except (TypeError, ValueError, struct.error):
+        return None
 
 
 def sample_rows(table: Any) -> list[Row]:

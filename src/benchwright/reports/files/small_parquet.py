@@ -1,0 +1,138 @@
+"""A Parquet file of a few rows, without pyarrow: loading it takes longer than everything else that ends a short run.
+
+One row group, one page a column, plain values, no compression. Columns hold texts, whole numbers or numbers; any value may
+be missing. The footer is written in Thrift's compact protocol, as the format asks.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+MOST_ROWS = 200
+"""Files with more rows are worth a library: it compresses them."""
+
+Kind = Literal["text", "integer", "number"]
+"""What a column holds."""
+
+_MAGIC = b"PAR1"
+_INT64, _DOUBLE, _BYTE_ARRAY = 2, 5, 6
+_TYPES: Mapping[Kind, int] = {"integer": _INT64, "number": _DOUBLE, "text": _BYTE_ARRAY}
+_OPTIONAL, _UTF8, _PLAIN, _RLE = 1, 0, 0, 3
+_I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
+"""Types of fields in the compact protocol."""
+
+
+class _Chunk(Struct):
+    """A written column."""
+
+    name: str
+    type: int
+    offset: int
+    size: int
+
+
+def small_parquet(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, Kind]) -> bytes:
+    """The whole file. TypeError, ValueError or struct.error: a value is not of its column's kind."""
+    rows = len(next(iter(columns.values())))
+    out = bytearray(_MAGIC)
+    chunks = []
+    for name, values in columns.items():
+        page = _page(values, kinds[name])
+        head = _struct(
+            (1, _I32, 0),  # a data page
+            (2, _I32, len(page)),
+            (3, _I32, len(page)),
+            (5, _STRUCT, _struct((1, _I32, rows), (2, _I32, _PLAIN), (3, _I32, _RLE), (4, _I32, _RLE))),
+        )
+        chunks.append(_Chunk(name, _TYPES[kinds[name]], len(out), len(head) + len(page)))
+        out += head + page
+    footer = _footer(chunks, rows)
+    return bytes(out + footer + struct.pack("<I", len(footer)) + _MAGIC)
+
+
+def _page(values: Sequence[Any], kind: Kind) -> bytes:
+    """Which values are there, one bit each, and the values."""
+    there = [value is not None for value in values]
+    groups = (len(there) + 7) // 8
+    bits = int("".join("1" if known else "0" for known in reversed(there)), 2).to_bytes(groups, "little")
+    levels = _varint(groups << 1 | 1) + bits
+    known = [value for value in values if value is not None]
+    return struct.pack("<I", len(levels)) + levels + _plain(known, kind)
+
+
+def _plain(values: Sequence[Any], kind: Kind) -> bytes:
+    if kind != "text":
+        return struct.pack(f"<{len(values)}{'q' if kind == 'integer' else 'd'}", *values)
+    parts = []
+    for value in values:
+        if isinstance(value, bytes):
+            value.decode()  # refused here rather than by who reads the file
+        text = value if isinstance(value, bytes) else str.encode(value)
+        parts += [struct.pack("<I", len(text)), text]
+    return b"".join(parts)
+
+
+def _footer(chunks: Sequence[_Chunk], rows: int) -> bytes:
+    schema = [_struct((4, _BINARY, b"schema"), (5, _I32, len(chunks)))]
+    written = []
+    for chunk in chunks:
+        name = chunk.name.encode()
+        text = ((6, _I32, _UTF8), (10, _STRUCT, _struct((1, _STRUCT, _struct())))) if chunk.type == _BYTE_ARRAY else ()  # fmt: skip
+        schema.append(_struct((1, _I32, chunk.type), (3, _I32, _OPTIONAL), (4, _BINARY, name), *text))
+        known = _struct(
+            (1, _I32, chunk.type),
+            (2, _LIST, _list(_I32, [_zigzag(_PLAIN), _zigzag(_RLE)])),
+            (3, _LIST, _list(_BINARY, [_varint(len(name)) + name])),
+            (4, _I32, 0),  # not compressed
+            (5, _I64, rows),
+            (6, _I64, chunk.size),
+            (7, _I64, chunk.size),
+            (9, _I64, chunk.offset),
+        )
+        written.append(_struct((2, _I64, chunk.offset), (3, _STRUCT, known)))
+    size = sum(chunk.size for chunk in chunks)
+    group = _struct((1, _LIST, _list(_STRUCT, written)), (2, _I64, size), (3, _I64, rows))
+    return _struct(
+        (1, _I32, 2),
+        (2, _LIST, _list(_STRUCT, schema)),
+        (3, _I64, rows),
+        (4, _LIST, _list(_STRUCT, [group])),
+        (6, _BINARY, b"benchwright"),
+    )
+
+
+def _struct(*fields: tuple[int, int, Any]) -> bytes:
+    """Fields by their numbers, rising; lists and structs are encoded already."""
+    out = bytearray()
+    last = 0
+    for number, kind, value in fields:
+        out.append(number - last << 4 | kind)
+        last = number
+        if kind in (_I32, _I64):
+            out += _zigzag(value)
+        else:
+            out += _varint(len(value)) + value if kind == _BINARY else value
+    return bytes(out + b"\0")
+
+
+def _list(kind: int, items: Sequence[bytes]) -> bytes:
+    count = len(items)
+    head = bytes([count << 4 | kind]) if count < 15 else bytes([0xF0 | kind]) + _varint(count)
+    return head + b"".join(items)
+
+
+def _zigzag(number: int) -> bytes:
+    return _varint(number << 1 if number >= 0 else -number * 2 - 1)
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
