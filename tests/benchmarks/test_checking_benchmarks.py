@@ -72,6 +72,16 @@ def test_a_sound_benchmark_is_sound() -> None:
     assert report.samples[1].target == "1"
 
 
+def test_what_is_printed_of_a_report_and_its_parts_does_not_grow_with_the_rows() -> None:
+    good, bad = check(rows_of(3)), check([*rows_of(500), {"id": 9}], options={"max_listed": 500})
+    assert str(good) == "X y: ok (rows 3, requests 3, warnings 0)"
+    assert "[<CheckReport X y: errors 0, bad rows 1 (rows 500, " in str([bad])
+    spec = spec_of(rows_of(500))
+    rows = open_rows(spec, RowSettings())
+    batch = next(open_dataset(rows_of(500)).batches())
+    assert all(len(repr(value)) < 100 for value in (good, bad, spec, rows, batch))
+
+
 def test_every_bad_row_is_found_with_file_line_and_cure(tmp_path: Path) -> None:
     lines = [json.dumps(row) for row in rows_of(5)]
     lines[1] = json.dumps({"id": 1, "questoin": "?"})

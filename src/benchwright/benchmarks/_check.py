@@ -94,6 +94,14 @@ class CheckReport:
     options: Mapping[int, int] = field(default_factory=dict)
     """Rows of multiple choice by their number of options."""
 
+    def __str__(self) -> str:
+        """One line: whether a run may start, and with how much."""
+        found = "ok" if self.ok else f"errors {len(self.errors)}, bad rows {self.bad_total}"
+        return f"{self.name}: {found} (rows {self.rows}, requests {self.requests}, warnings {len(self.warnings)})"
+
+    def __repr__(self) -> str:
+        return f"<CheckReport {self}>"  # `check` returns a list, and lists show this
+
     @property
     def ok(self) -> bool:
         """Whether a run may start: no errors and no bad rows."""

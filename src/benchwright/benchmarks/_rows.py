@@ -118,6 +118,9 @@ class AskableRows(Struct, frozen=True, kw_only=True):
     commits: dict[str, str]
     """Commits of the hub datasets that were read."""
 
+    def __repr__(self) -> str:
+        return f"<AskableRows of {self.spec.name!r}: {self.scan.rows}>"
+
     @property
     def facts(self) -> StrategyFacts:
         """What is declared about the strategy."""

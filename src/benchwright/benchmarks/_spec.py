@@ -187,6 +187,10 @@ class BenchmarkSpec:
     rules: str = ""
     """What decides prompts and scores and stands in no file; part of the benchmark's hash."""
 
+    def __repr__(self) -> str:
+        data = f"{self.dataset!r}" if isinstance(self.dataset, str | Path) else type(self.dataset).__name__
+        return f"<BenchmarkSpec {self.name!r}: dataset {data}, {self.where}>"  # a dataset may be a list of all rows
+
     @property
     def eval_type(self) -> str:
         """The evaluation type that `run_eval` and result files use."""

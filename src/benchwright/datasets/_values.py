@@ -22,6 +22,9 @@ class Batch(Struct, frozen=True):
     lines: list[int]
     """For each row the 1-based line where it starts (row number where a format has no lines)."""
 
+    def __repr__(self) -> str:
+        return f"<Batch of {len(self.rows)} rows>"
+
 
 @dataclass(frozen=True, slots=True)
 class Filter:

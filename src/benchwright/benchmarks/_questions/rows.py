@@ -256,6 +256,9 @@ class FileReport:
     bad_total: int = 0
     """How many cannot."""
 
+    def __repr__(self) -> str:
+        return f"<FileReport {self.file}: {self.data_type}, rows {self.rows}, bad rows {self.bad_total}>"
+
     @property
     def ok(self) -> bool:
         """Whether every row can be sent and scored."""

@@ -56,6 +56,9 @@ class HubDataset:
         self._lock = Lock()
         self._cursor: _Cursor | None = None
 
+    def __repr__(self) -> str:
+        return f"HubDataset({str(self._source.resolved.uri)!r})"
+
     def init(self) -> HubInfo:
         """What there is to read. Learns the number of rows from the files' own indexes where they have one."""
         resolved = self._source.resolved
