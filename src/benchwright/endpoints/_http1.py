@@ -13,20 +13,18 @@ MAX_HEAD_BYTES = 64 * 1024
 """A longer head is not a reply to us."""
 
 
-class RawHeaders:
+class RawHeaders(Struct):
     """Headers of a reply, parsed only when somebody asks: most replies are never asked."""
 
-    __slots__ = ("_block", "_parsed")
-
-    def __init__(self, block: bytes) -> None:
-        self._block = block
-        self._parsed: dict[str, str] | None = None
+    block: bytes
+    """The head as it came."""
+    _parsed: dict[str, str] | None = None
 
     def get(self, name: str, /) -> str | None:
         """The first value of a header, by its lower-case name."""
         if self._parsed is None:
             parsed: dict[str, str] = {}
-            for line in self._block.split(b"\r\n")[1:]:
+            for line in self.block.split(b"\r\n")[1:]:
                 key, colon, value = line.partition(b":")
                 if colon:
                     parsed.setdefault(key.decode("latin-1").lower(), value.decode("latin-1").strip())
@@ -47,6 +45,9 @@ class Head(Struct, frozen=True):
     """Whether the connection can carry another request."""
     encoding: str
     """Content-Encoding; empty for none."""
+    plain_length: int = -1
+    """Length of the body where nothing else has to be looked at: the reply is good, the body is as it stands, and the
+    connection is kept. Else -1."""
 
 
 @lru_cache(maxsize=256)  # replies of one server look alike; those that do not cost little more
@@ -71,7 +72,8 @@ def parse_head(block: bytes) -> Head:
         return Head(status, None, False, False, encoding)
     if not text.isdigit():
         raise TransportFailure("bad_reply", f"the reply's Content-Length is {text.decode('latin-1')!r}")
-    return Head(status, int(text), False, keep_alive, encoding)
+    plain = keep_alive and not encoding and 200 <= status < 400
+    return Head(status, int(text), False, keep_alive, encoding, int(text) if plain else -1)
 
 
 def _value(lower: bytes, name: bytes) -> bytes:

@@ -148,6 +148,8 @@ class Connection(asyncio.Protocol):
         now = self._now()
         try:
             if self._head is None:
+                if self._waiter is not None and self._read_whole(data, now, self._waiter):
+                    return
                 self._read_head(data, now)
             else:
                 self._read_body(data, now)
@@ -173,6 +175,23 @@ class Connection(asyncio.Protocol):
             self._fail(TransportFailure("connection", message, stale=self.reused))
 
     # -- the reply --
+
+    def _read_whole(self, data: bytes, now: float, waiter: asyncio.Future[HttpReply]) -> bool:
+        """Whether `data` was what most replies are, and is dealt with: all of a good one, in one piece."""
+        stamps = self._stamps
+        if stamps.first_byte is not None or self._unsent is not None or (end := data.find(b"\r\n\r\n")) < 0:
+            return False
+        stamps.first_byte = now
+        block = data[:end]
+        head = parse_head(block)
+        if end + 4 + head.plain_length != len(data):
+            return False
+        stamps.last_byte = now
+        self._waiter = self.deadline = None
+        self._owner.released(self)  # first, so that the next request can use it
+        if not waiter.done():
+            waiter.set_result(HttpReply(head.status, RawHeaders(block), data[end + 4 :]))
+        return True
 
     def _read_head(self, data: bytes, now: float) -> None:
         stamps = self._stamps
