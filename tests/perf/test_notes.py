@@ -101,4 +101,4 @@ def test_of_several_levels_a_note_says_which() -> None:
         streamed(n, n * 0.67, stage=n // 100, requested_tokens=64 if n >= 100 else 32) for n in range(200)
     ]
     found = summarise(Requests.of(records), LoadSettings(levels=(1.0, 2.0)))
-    assert found.notes[0].text.startswith("2 in flight: Replies had 50 %")
+    assert found.notes[0].text.startswith("2 in flight: Replies had 32 of 64 requested output tokens")

@@ -116,7 +116,7 @@ def test_the_terminal_shows_levels_errors_and_notes(tmp_path: Path) -> None:
         "16 in flight",
         "http_5xx × 15: 503",
         "within",
-        "33 % of the requested output tokens",
+        "requested output tokens on average (33 %)",
     ):
         assert words in shown
     assert "repeat a prompt" in shown

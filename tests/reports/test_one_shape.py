@@ -14,6 +14,7 @@ import benchwright
 from benchwright import ScriptedEndpoint, compare
 from benchwright.cli import main
 from benchwright.core import RunKind, UsageError
+from benchwright.perf import LoadSettings, RequestRecord, Requests, summarise
 from benchwright.reports import benchmark_details
 from benchwright.sdk import RUN_KINDS, kind_of, view_of
 from benchwright.server import ServerAddress, serving
@@ -28,7 +29,7 @@ THIS_START = ("run_id", "exit_code", "summary", "stopped_because", "first_failur
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with two benchmark runs, two workflow runs, and a run of a kind that nobody knows."""
+    """A workspace with two benchmark runs, two workflow runs, a load test, and a run of a kind that nobody knows."""
     place = tmp_path_factory.mktemp("shapes")
     (place / "q.csv").write_text("question,answer\n1+1,2\n1+2,3\n2+2,4\n")
     with pytest.MonkeyPatch.context() as patch:
@@ -39,9 +40,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_store(Workspace(place)) as store:
         for value in (0.25, 0.75):
             _workflow(store, value)
+        load = store.create_run(
+            kind="load", name="l", target="l", model="m", folder=None, settings={}, manifest={}
+        )
+        tested = summarise(Requests.of([RequestRecord(number=0, sent=0.0, ended=1.0)]), LoadSettings())
+        store.finish_run(load.id, "completed", summary=tested.to_json())
         new = store.create_run(name="new", target="new", model="m", folder=None, settings={}, manifest={})
         store.finish_run(new.id, "completed", summary={"requests": 7})
-    _rename_kind(place, new.id, "load")
+    _rename_kind(place, new.id, "siege")
     return place
 
 
@@ -107,7 +113,9 @@ def test_lists_of_the_command_and_of_the_server_are_equal(
     here: Path, address: ServerAddress, capsys: pytest.CaptureFixture[str]
 ) -> None:
     listed = printed(capsys, "list")["runs"]
-    assert [run["kind"] for run in listed] == ["load", "workflow", "workflow", "benchmark", "benchmark"]
+    assert [run["kind"] for run in listed] == [
+        "siege", "load", "workflow", "workflow", "benchmark", "benchmark",
+    ]  # fmt: skip
     assert [as_values(run) for run in got(address, "/runs")["runs"]] == listed
     for kind in RUN_KINDS:
         of_kind = [as_values(run) for run in got(address, f"/runs?kind={kind}")["runs"]]
@@ -195,17 +203,17 @@ def test_every_kind_has_a_row_and_a_newer_kind_gets_a_clear_message(
     assert set(RUN_KINDS) == set(RunKind)
     monkeypatch.setenv("COLUMNS", "160")
     assert main(["list"]) == 0
-    (row,) = [line for line in capsys.readouterr().out.splitlines() if "5  new" in line]
-    assert "kind 'load': needs a newer benchwright" in row
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "6  new" in line]
+    assert "kind 'siege': needs a newer benchwright" in row
     for words in (
-        ["show", "5"], ["show", "5", "0"], ["show", "5", "--wrong"], ["compare", "5", "1"], ["export", "5"],
-        ["rescore", "5"], ["resume", "5"], ["cancel", "5"],
+        ["show", "6"], ["show", "6", "0"], ["show", "6", "--wrong"], ["compare", "6", "1"], ["export", "6"],
+        ["rescore", "6"], ["resume", "6"], ["cancel", "6"],
     ):  # fmt: skip
         assert main(words) == 2, words
-        assert "of the kind 'load', which a newer version of benchwright wrote" in capsys.readouterr().err, (
+        assert "of the kind 'siege', which a newer version of benchwright wrote" in capsys.readouterr().err, (
             words
         )
     with pytest.raises(UsageError, match="newer version"):
-        benchwright.resume(5)
+        benchwright.resume(6)
     with pytest.raises(UsageError, match="a benchmark and run 3 a workflow: they have nothing in common"):
         compare(1, 3)

@@ -66,7 +66,10 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({**comparison.to_json(), "exit_code": code})
     else:
-        from benchwright.reports import comparison_table
+        from benchwright.reports import LoadComparison, comparison_table, load_comparison_table
 
-        output.show(comparison_table(comparison))
+        if isinstance(comparison, LoadComparison):
+            output.show(load_comparison_table(comparison))
+        else:
+            output.show(comparison_table(comparison))
     return code

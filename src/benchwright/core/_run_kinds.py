@@ -6,10 +6,11 @@ from enum import StrEnum
 
 
 class RunKind(StrEnum):
-    """What was run: a benchmark by the engine, or a workflow of the user's own."""
+    """What was run: a benchmark by the engine, a workflow of the user's own, or a load test."""
 
     BENCHMARK = "benchmark"
     WORKFLOW = "workflow"
+    LOAD = "load"
 
 
 def kind_title(kind: str) -> str:
@@ -17,9 +18,11 @@ def kind_title(kind: str) -> str:
 
     >>> kind_title("workflow")
     'a workflow'
-    >>> kind_title("load")
-    "of the kind 'load', which a newer version of benchwright wrote and this one does not know"
+    >>> kind_title("load"), kind_title("siege")
+    ('a load test', "of the kind 'siege', which a newer version of benchwright wrote and this one does not know")
     """
+    if kind == RunKind.LOAD:
+        return "a load test"
     if kind in tuple(RunKind):
         return f"a {kind}"
     return f"of the kind {kind!r}, which a newer version of benchwright wrote and this one does not know"

@@ -1,3 +1,7 @@
+from benchwright.perf._comparison import Difference as Difference
+from benchwright.perf._comparison import StageComparison as StageComparison
+from benchwright.perf._comparison import adjusted as adjusted
+from benchwright.perf._comparison import compare_stages as compare_stages
 from benchwright.perf._crew import Crew as Crew
 from benchwright.perf._crew import open_crew as open_crew
 from benchwright.perf._distributions import PERCENTILES as PERCENTILES

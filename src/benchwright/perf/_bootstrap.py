@@ -95,9 +95,13 @@ class Blocked:
         return fsum(map(mul, weights, self._sums)) / size
 
     def p99(self, weights: Weights) -> float:
-        """99th percentile of the drawn blocks, by linear interpolation, without sorting them again."""
+        """99th percentile of the drawn blocks."""
+        return self.percentile(weights, 99)
+
+    def percentile(self, weights: Weights, percent: float) -> float:
+        """A percentile of the drawn blocks, by linear interpolation, without sorting them again."""
         size: int = sum(map(mul, weights, self._sizes))
-        place = (size - 1) * 0.99
+        place = (size - 1) * percent / 100
         below = int(place)
         low = self._from_top(weights, size - 1 - below)
         if below == place or below + 1 == size:

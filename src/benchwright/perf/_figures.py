@@ -185,8 +185,8 @@ def _share(requests: Requests, part: str, whole: str) -> float | None:
     return pc.sum(both[part]).as_py() / below if below else None
 
 
-def rate_intervals(stage: StageRequests) -> dict[str, Interval]:
-    """Intervals of throughputs, by name."""
+def rate_slices(stage: StageRequests) -> dict[str, list[float]]:
+    """Throughputs in equal slices of the duration, by name; empty: too few requests."""
     import pyarrow as pa
 
     if stage.span is None or len(stage.completed) < SLICES:
@@ -197,7 +197,12 @@ def rate_intervals(stage: StageRequests) -> dict[str, Interval]:
     slices = {"request_throughput": sums_per_slice(ends, pa.array([1.0] * len(ends)), start, length, SLICES)}
     if stage.tokens is not None and _total(stage.completed["output_tokens"]) is not None:
         slices["output_throughput"] = stage.tokens.per_slice(start, length, SLICES)
-    rates = {name: [amount * SLICES / length for amount in each] for name, each in slices.items()}
+    return {name: [amount * SLICES / length for amount in each] for name, each in slices.items()}
+
+
+def rate_intervals(stage: StageRequests) -> dict[str, Interval]:
+    """Intervals of throughputs, by name."""
+    rates = rate_slices(stage)
     return {name: found for name, each in rates.items() if (found := rate_interval(each)) is not None}
 
 

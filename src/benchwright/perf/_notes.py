@@ -22,6 +22,8 @@ KEPT_UP = 0.95
 """Share of the offered rate that must be completed while requests are being sent."""
 IDLE = 0.01
 """Share of the time in which nothing was in flight."""
+IDLE_S = 0.01
+"""Shorter pauses are the client's usual step from one request to the next, and do not count."""
 BUNDLED = 1.05
 """Tokens per event from which on they are called bundled."""
 
@@ -149,6 +151,7 @@ def _idle(stage: StageRequests, settings: LoadSettings) -> Iterator[Note]:
     gaps = stage.flight.idle()
     if settings.open_loop:
         gaps = _while_due(stage, gaps)
+    gaps = [(start, end) for start, end in gaps if end - start >= IDLE_S]
     idle = sum(end - start for start, end in gaps)
     if idle > IDLE * (stage.span[1] - stage.span[0]):
         longest = max(end - start for start, end in gaps)
@@ -183,20 +186,25 @@ def _prompts(figures: dict[str, float]) -> Iterator[Note]:
 
 
 def _lengths(stage: StageRequests, figures: dict[str, float]) -> Iterator[Note]:
+    import pyarrow.compute as pc
+
     share = figures.get("output_length_share")
-    if share is None:
+    if share is None or SHORT <= share <= 1.001:
         return
+    known = stage.completed.where(
+        pc.and_(
+            pc.is_valid(stage.completed["output_tokens"]), pc.is_valid(stage.completed["requested_tokens"])
+        )
+    )
+    given, wanted = (pc.mean(known[name]).as_py() for name in ("output_tokens", "requested_tokens"))
+    told = f"Replies had {given:,.4g} of {wanted:,.6g} requested output tokens on average ({percent(share)})"
     if share < SHORT:
         yield Note(
             "short_replies",
-            f"Replies had {percent(share)} of the requested output tokens: they stopped early. For equal lengths set ignore_eos and "
-            "min_tokens; else compare figures per token",
+            f"{told}: they stopped early. For equal lengths set ignore_eos and min_tokens; else compare figures per token",
         )
-    elif share > 1.001:
-        yield Note(
-            "long_replies",
-            f"Replies had {percent(share)} of the requested output tokens: the server ignores max_tokens",
-        )
+    else:
+        yield Note("long_replies", f"{told}: the server ignores max_tokens")
 
 
 def _tokens(stage: StageRequests) -> Iterator[Note]:

@@ -208,9 +208,10 @@ def _verdict(
             reasons.append(told)
         else:
             doubts.append(f"{told}, which so few requests can do by chance")
-    if abs(drift) > ALLOWED:
-        told = f"{metric.name} {'rose' if drift > 0 else 'fell'} by {100 * abs(drift):.0f} % over the window"
-        (reasons if certain else doubts).append(told if certain else f"{told}, which may be chance")
+    if certain and abs(drift) > ALLOWED:
+        reasons.append(
+            f"{metric.name} {'rose' if drift > 0 else 'fell'} by {100 * abs(drift):.0f} % over the window"
+        )
     if reasons:
         return "not_steady", (*reasons, *doubts)
     return ("unclear", tuple(doubts)) if doubts else ("steady", ())

@@ -52,6 +52,7 @@ from benchwright.reports.html.pages import result_fragment as result_fragment
 from benchwright.reports.kinds import (
     BENCHMARK_REPORTS as BENCHMARK_REPORTS,
 )
+from benchwright.reports.kinds import LOAD_REPORTS as LOAD_REPORTS
 from benchwright.reports.kinds import (
     WORKFLOW_REPORTS as WORKFLOW_REPORTS,
 )
@@ -63,6 +64,7 @@ from benchwright.reports.kinds import (
 )
 from benchwright.reports.terminal.comparison import comparison_table as comparison_table
 from benchwright.reports.terminal.load import load_table as load_table
+from benchwright.reports.terminal.load_requests import load_comparison_table as load_comparison_table
 from benchwright.reports.terminal.result import result_table as result_table
 from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.side_by_side import SideBySideTable as SideBySideTable
@@ -78,6 +80,10 @@ from benchwright.reports.views.figures import headline_of as headline_of
 from benchwright.reports.views.load import LoadView as LoadView
 from benchwright.reports.views.load import load_details as load_details
 from benchwright.reports.views.load import load_view as load_view
+from benchwright.reports.views.load_comparison import LoadComparison as LoadComparison
+from benchwright.reports.views.load_comparison import compare_loads as compare_loads
+from benchwright.reports.views.load_records import load_requests as load_requests
+from benchwright.reports.views.load_records import recorded_load as recorded_load
 from benchwright.reports.views.metric_comparison import MetricComparison as MetricComparison
 from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,

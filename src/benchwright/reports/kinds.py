@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from benchwright.core import JsonObject
+from benchwright.reports.terminal.load import load_table
+from benchwright.reports.terminal.load_requests import request_list
 from benchwright.reports.terminal.runs import run_overview
 from benchwright.reports.terminal.samples import sample_list
 from benchwright.reports.terminal.workflows import step_list, workflow_overview
@@ -17,6 +19,8 @@ from benchwright.reports.views.benchmarks import (
     benchmark_view,
     recorded_benchmark,
 )
+from benchwright.reports.views.load import load_view
+from benchwright.reports.views.load_records import load_part, load_parts, recorded_load
 from benchwright.reports.views.runs import PartsRequest, RunView
 from benchwright.reports.views.workflows import (
     recorded_workflow,
@@ -70,4 +74,12 @@ WORKFLOW_REPORTS = KindReports(
     part=workflow_step,
     show_details=workflow_overview,
     show_parts=step_list,
+)
+LOAD_REPORTS = KindReports(
+    view=load_view,
+    details=recorded_load,
+    parts=load_parts,
+    part=load_part,
+    show_details=load_table,
+    show_parts=request_list,
 )

@@ -16,6 +16,7 @@ from benchwright.engine import DECIDES
 from benchwright.reports import (
     Comparison,
     ComparisonOptions,
+    LoadComparison,
     SamplesOf,
     as_filed,
     benchmark_details,
@@ -40,7 +41,7 @@ def compare(
     lower_is_better: Collection[str] = (),
     workspace: str | os.PathLike[str] | None = None,
     **unknown: Never,
-) -> Comparison:
+) -> Comparison | LoadComparison:
     """Compare two runs of one kind by number, name, folder, `last` or result; `ComparisonOptions` explains the options.
 
     A folder may also be one that holds the files of a run from elsewhere. NotFoundError for a run that is not there and for

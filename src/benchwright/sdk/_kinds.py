@@ -10,16 +10,19 @@ from msgspec import Struct
 from benchwright.core import RunKind, UsageError, kind_title
 from benchwright.reports import (
     BENCHMARK_REPORTS,
+    LOAD_REPORTS,
     WORKFLOW_REPORTS,
     Comparison,
     ComparisonOptions,
     KindReports,
+    LoadComparison,
     RunDetails,
     RunSamples,
     RunView,
     SamplesOf,
     benchmark_details,
     compare_benchmarks,
+    compare_loads,
     compare_workflows,
     plain_view,
 )
@@ -34,7 +37,7 @@ class KindRow(Struct, frozen=True):
     """Its name in records."""
     reports: KindReports
     """Its views, with its summary type, and how `list` and `show` present them."""
-    compare: Callable[[SamplesOf, RunRecord, RunRecord, ComparisonOptions], Comparison]
+    compare: Callable[[SamplesOf, RunRecord, RunRecord, ComparisonOptions], Comparison | LoadComparison]
     """Compares two runs of this kind."""
     cancel: Callable[[Store, RunRecord], Canceled]
     """Stops the process of a run and ends the run for good."""
@@ -51,6 +54,13 @@ def _samples(store: Store, run: RunRecord) -> tuple[RunDetails, RunSamples]:
 def _compare_steps(samples: SamplesOf, a: RunRecord, b: RunRecord, options: ComparisonOptions) -> Comparison:
     assert samples.store is not None  # folders are of benchmarks
     return compare_workflows(samples.store, a, b, options)
+
+
+def _compare_loads(
+    samples: SamplesOf, a: RunRecord, b: RunRecord, options: ComparisonOptions
+) -> LoadComparison:
+    assert samples.store is not None  # folders are of benchmarks
+    return compare_loads(samples.store, a, b, options)
 
 
 RUN_KINDS: dict[str, KindRow] = {
@@ -70,6 +80,14 @@ RUN_KINDS: dict[str, KindRow] = {
             compare=_compare_steps,
             cancel=cancel_workflow,
             starts_program=True,
+            samples=None,
+        ),
+        KindRow(
+            name=RunKind.LOAD,
+            reports=LOAD_REPORTS,
+            compare=_compare_loads,
+            cancel=cancel_benchmark,
+            starts_program=False,
             samples=None,
         ),
     )

@@ -155,6 +155,10 @@ class Runs(Connected):
                     f"run {run_id} is a workflow: its own script resumes it, as in "
                     f"python my_eval.py --resume {run_id}"
                 )
+            if row[2] == RunKind.LOAD:
+                raise UsageError(
+                    f"run {run_id} is a load test, which two halves would not measure: start it again"
+                )
             if row[2] != RunKind.BENCHMARK:
                 raise UsageError(f"run {run_id} is {kind_title(row[2])}")
             owner = Owner.from_text(row[0]) if row[0] else None

@@ -1,0 +1,191 @@
+"""Two load tests side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from benchwright.core import JsonObject, NotFoundError, UsageError, suggest
+from benchwright.perf import (
+    METRICS,
+    LoadSummary,
+    StageComparison,
+    StageSummary,
+    adjusted,
+    compare_stages,
+)
+from benchwright.reports.views.comparison import ComparisonOptions, Side, field_differences, title_of
+from benchwright.reports.views.load import load_view, settings_of
+from benchwright.reports.views.load_records import load_requests, recorded_summary
+from benchwright.reports.views.settings import endpoint_of, table_of
+from benchwright.store import RunRecord, Store
+
+
+class LoadComparison(Struct, frozen=True, kw_only=True):
+    """Two load tests, level by level."""
+
+    run_a: Side
+    run_b: Side
+    differs: bool
+    """Whether a figure differs beyond chance."""
+    regressed: bool
+    """Whether one of them is worse in the second test."""
+    warnings: tuple[str, ...]
+    """What makes the comparison doubtful."""
+    levels: tuple[StageComparison, ...]
+    """Levels that both have."""
+    only_a: tuple[str, ...]
+    """Levels that only the first has."""
+    only_b: tuple[str, ...]
+    inputs: JsonObject
+    """Settings, where they differ."""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the figures of both tests may be compared."""
+        return bool(self.levels) and self.run_a.comparable and self.run_b.comparable
+
+    @property
+    def tests(self) -> int:
+        """Differences for which p-values are corrected."""
+        return len(
+            {
+                (level.label, each.statistic, each.a, each.b, each.ci95)
+                for level in self.levels
+                for each in level.differences
+                if each.p_value is not None
+            }
+        )
+
+    def to_json(self) -> JsonObject:
+        """`{run_a, run_b, differs, regressed, comparable, warning, input_comparison, levels, only_a, only_b, tests}`."""
+        return {
+            "run_a": asdict(self.run_a),
+            "run_b": asdict(self.run_b),
+            "differs": self.differs,
+            "regressed": self.regressed,
+            "comparable": self.comparable,
+            "warning": "; ".join(self.warnings) or None,
+            "input_comparison": self.inputs,
+            "levels": [_level_json(level) for level in self.levels],
+            "only_a": list(self.only_a),
+            "only_b": list(self.only_b),
+            "tests": self.tests,
+        }
+
+
+def _level_json(level: StageComparison) -> JsonObject:
+    differences: list[Any] = [
+        {
+            **to_builtins(each),
+            "key": METRICS[each.name].key,
+            "relative": None if each.relative is None else round(each.relative, 6),
+            "significant": each.significant,
+            "worse": each.worse,
+        }
+        for each in level.differences
+    ]
+    return {"level": level.label, "pairs": level.pairs, "differences": differences}
+
+
+def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonOptions) -> LoadComparison:
+    """Compare two load tests. NotFoundError for a figure that neither has, UsageError where they have no level in common."""
+    requests = load_requests(store, a.id), load_requests(store, b.id)
+    summaries = tuple(recorded_summary(store, run, each) for run, each in zip((a, b), requests, strict=True))
+    matched, only_a, only_b = _matched(*summaries)
+    if not matched:
+        raise UsageError(
+            f"run {a.id} has the levels {', '.join(only_a) or '–'} and run {b.id} {', '.join(only_b) or '–'}: none in common"
+        )
+    wanted = _wanted(options.metric)
+    levels = adjusted([_only(compare_stages(*requests, one, other), wanted) for one, other in matched])
+    if wanted is not None and not any(level.differences for level in levels):
+        raise NotFoundError(f"neither test has a value of {options.metric}")
+    beyond = [
+        each for level in levels for each in level.differences if each.significant and _matters(each, options)
+    ]
+    return LoadComparison(
+        run_a=_side(a, summaries[0]),
+        run_b=_side(b, summaries[1]),
+        differs=bool(beyond),
+        regressed=any(each.worse for each in beyond),
+        warnings=tuple(_doubts(a, b, *summaries)),
+        levels=levels,
+        only_a=only_a,
+        only_b=only_b,
+        inputs=_inputs(a, b),
+    )
+
+
+def _matters(each: Any, options: ComparisonOptions) -> bool:
+    """Tokens are no worse or better in themselves, and differences within the tolerance are none."""
+    return METRICS[each.name].better is not None and abs(each.difference) > options.tolerance
+
+
+def _matched(
+    a: LoadSummary, b: LoadSummary
+) -> tuple[list[tuple[StageSummary, StageSummary]], tuple[str, ...], tuple[str, ...]]:
+    """Stages of the same level; a single one on each side is compared in any case."""
+    if len(a.stages) == len(b.stages) == 1:
+        return [(a.stages[0], b.stages[0])], (), ()
+    left, right = ({stage.label: stage for stage in each.stages} for each in (a, b))
+    both = [(stage, right[label]) for label, stage in left.items() if label in right]
+    return both, tuple(label for label in left if label not in right), tuple(label for label in right if label not in left)  # fmt: skip
+
+
+def _wanted(metric: str | None) -> str | None:
+    if metric is None:
+        return None
+    for name, each in METRICS.items():
+        if metric in (name, each.key):
+            return name
+    raise NotFoundError(f"no figure of a load test is called {metric!r}.{suggest(metric, METRICS)}")
+
+
+def _only(stage: StageComparison, name: str | None) -> StageComparison:
+    if name is None:
+        return stage
+    found = tuple(each for each in stage.differences if each.name == name)
+    return StageComparison(stage.label, stage.pairs, found)
+
+
+def _side(run: RunRecord, summary: LoadSummary) -> Side:
+    view = load_view(run)
+    return Side(
+        run.id,
+        run.name,
+        run.status,
+        view.model_title,
+        None if view.seconds is None else round(view.seconds, 3),
+        endpoint=str(endpoint_of(run).get("url") or ""),
+        evaluated=summary.sent,
+        failed=summary.failed,
+        title=title_of(run),
+        comparable=summary.comparable and not summary.partial,
+    )
+
+
+def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) -> Iterator[str]:
+    for run, summary in ((a, one), (b, other)):
+        if summary.partial:
+            yield f"run {run.id} did not end as planned ({run.error or run.status})"
+        elif not summary.comparable:
+            yield f"the figures of run {run.id} are not comparable: too many requests failed, or the client was the limit"
+    if _data(a) != _data(b):
+        yield "the tests sent the rows of different data"
+    if len(one.stages) == len(other.stages) == 1 and one.stages[0].label != other.stages[0].label:
+        yield f"the loads differ: {one.stages[0].label} and {other.stages[0].label}"
+
+
+def _data(run: RunRecord) -> Any:
+    return table_of(run.manifest.get("dataset")).get("sha256") or table_of(run.manifest.get("dataset")).get(
+        "hash"
+    )
+
+
+def _inputs(a: RunRecord, b: RunRecord) -> JsonObject:
+    differences = field_differences(settings_of(a).to_json(), settings_of(b).to_json())
+    return {"same": not differences, "differences": differences}
