@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, str] = {
     "reports": "core plugins stats config store perf",
     "runs": "core config store datasets endpoints demo benchmarks perf engine reports",
     "workflows": "core config store datasets endpoints demo benchmarks runs",
-    "suites": "core config store endpoints benchmarks engine reports runs",
+    "suites": "core config store endpoints benchmarks perf engine reports runs",
     "sdk": "core plugins config store datasets endpoints scorers benchmarks perf engine reports runs workflows suites",
     "server": "core store datasets workflows sdk",
     "cli": "core config store datasets demo benchmarks perf engine reports workflows suites sdk server",

@@ -109,7 +109,7 @@ def test_crlf_and_lists_of_tables_are_toml_too(write: Write) -> None:
         ("datasets: [mcq.csv]\nmodel: [demo]", ["model is not known", "Did you mean 'models'"]),
         ("datasets: [mcq.csv]\nrun: {limt: 3}", ["s.yaml: run: limt is not known", "'limit'"]),
         ("datasets: [mcq.csv]\nrun: {model: demo}", ["model is not known"]),
-        ("datasets: [mcq.csv]\nrun: {mode: perf}", ["load test", "not built yet"]),
+        ("datasets: [mcq.csv]\nrun: {mode: perf}", ["load test", "benchwright perf"]),
         ("datasets: [mcq.csv]\nrun: {mode: evl}", ["evl is not known", "'eval'"]),
         ("datasets: [mcq.csv]\nsummarizer: default_perf", ["load tests", "example, headline"]),
         ("datasets: [mcq.csv]\nwork_dir: a\nrun: {work_dir: b}", ["work_dir stands at the top and under run"]),

@@ -61,6 +61,23 @@ def load_options(arguments: Namespace) -> LoadOptions:
     return LoadOptions.from_keywords(given(arguments, [setting.name for setting in LOAD_OPTIONS]))
 
 
+def run_long_form(arguments: Namespace, output: Output) -> int:
+    """`run … --mode perf`: a load test of what the long form names; `--mode perf_viz` shows the newest recorded ones."""
+    from benchwright.cli._flags import resolved
+    from benchwright.datasets import hub_commits
+
+    mode, arguments.mode = arguments.mode, None
+    if arguments.summarizer in ("default_perf", "stable_stage"):
+        arguments.summarizer = None  # figures of the whole test and of its steady window are always there
+    options = RunOptions.from_keywords(given(arguments, SHARED_WITH_RUNS))
+    if mode == "perf_viz":
+        raise UsageError("--mode perf_viz: recorded load tests are shown by benchwright show RUN")
+    how = {"warmup": arguments.num_warmups, "concurrency": arguments.parallelism}
+    load_how = LoadOptions.from_keywords({name: value for name, value in how.items() if value is not None})
+    with hub_commits():
+        return run_load(resolved(arguments, options), options, load_how, arguments, output)
+
+
 def run_load(target: Any, options: RunOptions, how: LoadOptions, arguments: Namespace, output: Output) -> int:
     """Do the tests of a target and print each result. Returns the exit code of the worst."""
     from benchwright.cli._load_progress import watching_load

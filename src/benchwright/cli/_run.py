@@ -21,6 +21,7 @@ from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
 from benchwright.cli._suites import run_pairs, search_names
 from benchwright.cli._workspace import name_configuration
+from benchwright.config import LOAD_MODES
 from benchwright.core import UsageError
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ def _run(arguments: Namespace, output: Output) -> int:
     from benchwright.datasets import hub_commits
     from benchwright.sdk import Benchmarks, Program, Questions, Workflow
 
+    if arguments.mode in LOAD_MODES:
+        from benchwright.cli._perf import run_long_form
+
+        return run_long_form(arguments, output)
     options = run_options(arguments)
     with hub_commits():  # resolving and running see the same commit of a hub dataset
         found = resolved(arguments, options)

@@ -62,6 +62,7 @@ from benchwright.config._servers import (
 )
 from benchwright.config._setting import HARMLESS, Decides, Setting
 from benchwright.config._suite_settings import (
+    LOAD_MODES,
     MODES,
     SUITE_SETTINGS,
     SUMMARIZERS,
@@ -81,6 +82,7 @@ __all__ = [
     "HARMLESS",
     "JUDGE_SETTINGS",
     "LOAD_BY_NAME",
+    "LOAD_MODES",
     "LOAD_OPTIONS",
     "MODES",
     "NORMALIZE",

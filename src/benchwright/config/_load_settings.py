@@ -22,6 +22,9 @@ PROFILE_NAMES = (
 )  # fmt: skip
 """When requests are sent."""
 
+OPEN_PROFILE_NAMES = PROFILE_NAMES[3:]
+"""Those whose requests are sent by a schedule."""
+
 _PERF: tuple[Table, ...] = ("perf",)
 _shape = partial(row, decides="everything", group="load", tables=_PERF)
 _stop = partial(row, decides="everything", group="end", tables=_PERF)
@@ -85,8 +88,18 @@ class LoadOptions:
         return {name: value for name, value in values.items() if value is not None}
 
     def over(self, defaults: Mapping[str, Any]) -> LoadOptions:
-        """These options, with `defaults` for what they leave out."""
-        return LoadOptions.from_keywords({**defaults, **self.given()})
+        """These options, with `defaults` for what they leave out. Defaults of a closed loop do not count for an open one,
+        nor the other way round."""
+        given = self.given()
+        is_open = "rate" in given or given.get("profile") in OPEN_PROFILE_NAMES
+        if is_open or "concurrency" in given or "profile" in given:
+            useless = ("concurrency",) if is_open else ("rate", "burstiness", "burst_size", "ramp")
+            defaults = {
+                name: value
+                for name, value in defaults.items()
+                if name not in useless and (name != "profile" or (value in OPEN_PROFILE_NAMES) == is_open)
+            }
+        return LoadOptions.from_keywords({**defaults, **given})
 
 
 def _value(setting: Setting, value: Any) -> Any:

@@ -20,7 +20,8 @@ MODES = ("all", "infer", "eval", "viz")
 SUMMARIZERS = ("example", "headline")
 """What the comparison shows of each dataset: all metrics, or the one that stands for it."""
 
-_LOAD_MODES = ("perf", "perf_viz")
+LOAD_MODES = ("perf", "perf_viz")
+"""Of the long form: load tests, and showing recorded ones."""
 _JUDGE_MODES = ("judge", "infer_judge")
 _LOAD_SUMMARIZERS = ("default_perf", "stable_stage")
 
@@ -95,8 +96,10 @@ def checked_mode(mode: str) -> str:
     """The mode, or UsageError that says what to do instead."""
     if mode in MODES:
         return mode
-    if mode in _LOAD_MODES:
-        raise UsageError(f"--mode {mode} is a load test: benchwright perf, which is not built yet")
+    if mode in LOAD_MODES:
+        raise UsageError(
+            f"mode {mode} is a load test. Start it with: benchwright perf SUITE, or run … --mode {mode}"
+        )
     if mode in _JUDGE_MODES:
         raise UsageError(
             f"--mode {mode}: a judge is asked while scoring, so it needs no mode of its own. Choose it with "
@@ -111,7 +114,7 @@ def checked_summarizer(name: str) -> str:
         return name
     if name.partition("/")[0] in _LOAD_SUMMARIZERS:
         raise UsageError(
-            f"--summarizer {name} belongs to load tests (benchwright perf, not built yet); "
+            f"--summarizer {name} belongs to load tests (benchwright perf, which has one for all); "
             f"here: {', '.join(SUMMARIZERS)}"
         )
     near = suggest(name, SUMMARIZERS)

@@ -3,7 +3,14 @@
 from benchwright.runs._jobs import Ended, Job, leave, perform_jobs
 from benchwright.runs._loops import in_event_loop
 from benchwright.runs._models import UNNAMED, choose_model, scripted_model
-from benchwright.runs._perf import LoadPlan, LoadResult, load_targets, perform_loads, plan_load
+from benchwright.runs._perf import (
+    LoadPlan,
+    LoadResult,
+    load_run_options,
+    load_targets,
+    perform_loads,
+    plan_load,
+)
 from benchwright.runs._questions import (
     ONLY_MCQ,
     QUESTION_SETTINGS,
@@ -46,6 +53,7 @@ __all__ = [
     "forget_failures",
     "in_event_loop",
     "leave",
+    "load_run_options",
     "load_targets",
     "perform_jobs",
     "perform_loads",

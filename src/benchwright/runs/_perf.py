@@ -128,17 +128,17 @@ def plan_load(
     target: Target, options: RunOptions, load: LoadOptions, config: ConfigFile | None, *, several: bool
 ) -> LoadPlan:
     """What one target comes to. Replies are streamed unless somebody says otherwise, and nothing is scored."""
-    effective = options.over(target.defaults)
-    effective = replace(
-        effective,
-        infer_only=True,
-        stream=True if effective.stream is None else effective.stream,
-        max_retries=0,
-    )
+    effective = load_run_options(options.over(target.defaults))
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
     model = choose_model(effective, config)
     return LoadPlan(plan_of(target, effective, model), load, model.parallelism)
+
+
+def load_run_options(options: RunOptions) -> RunOptions:
+    """What a load test makes of the options of a run: streamed unless somebody says otherwise, sent once, not scored."""
+    stream = True if options.stream is None else options.stream
+    return replace(options, infer_only=True, stream=stream, max_retries=0)
 
 
 def perform_loads(

@@ -64,6 +64,8 @@ def perf(
         )
     place = find_workspace(cwd, options.workspace)
     if not isinstance(found, Benchmarks | Questions):
-        raise UsageError("load tests of a suite are not there yet; load its datasets one by one")
+        from benchwright.suites import load_pairs
+
+        return load_pairs(place, found, options, load, config, watcher=watcher, finished=finished)
     results = load_targets(place, found.targets, options, load, config, watcher=watcher, finished=finished)
     return results[0] if len(found.targets) == 1 and results else results

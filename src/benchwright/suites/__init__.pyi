@@ -2,6 +2,7 @@
 
 from benchwright.suites._entries import QUESTION_KEYS, SuiteDataset, SuiteModel
 from benchwright.suites._files import load_suite, read_base
+from benchwright.suites._load import load_pairs
 from benchwright.suites._names import Origin, chosen_models, command_suite, origins
 from benchwright.suites._pairs import Pair, Pairs
 from benchwright.suites._result import PairResult, SuiteResult
@@ -24,6 +25,7 @@ __all__ = [
     "check_suite",
     "chosen_models",
     "command_suite",
+    "load_pairs",
     "load_suite",
     "origins",
     "read_base",

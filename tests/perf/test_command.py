@@ -1,0 +1,235 @@
+"""`benchwright perf` as users start it: real processes, real signals, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwright.perf import RequestOutcome, RequestRecord, recorded_requests
+from benchwright.store import find_workspace, open_store
+from waiting import PATIENCE_S
+
+PROGRAM = (sys.executable, "-m", "benchwright")
+
+
+class Simulator:
+    """`benchwright simulate` in a process of its own."""
+
+    def __init__(self, *flags: str) -> None:
+        self._process = subprocess.Popen(
+            [*PROGRAM, "simulate", "--port", "0", *flags],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        self.url = next(word for word in self._process.stdout.readline().split() if word.startswith("http"))
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.fixture
+def slow() -> Iterator[Simulator]:
+    """Answers after 100 ms."""
+    simulator = Simulator("--ttft-ms", "100")
+    yield simulator
+    simulator.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "qa.csv").write_text("question,answer\n1+1=,2\n2+3=,5\n4*5=,20\n", encoding="utf-8")
+    return tmp_path
+
+
+def command(*words: str) -> list[str]:
+    return [*PROGRAM, "perf", "qa.csv", *words]
+
+
+def done(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
+    found = subprocess.run(
+        [*command(*words), "--json"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert found.returncode == code, found.stdout + found.stderr
+    printed: dict[str, Any] = json.loads(found.stdout)
+    return printed
+
+
+def records(folder: Path, run_id: int = 1) -> list[RequestRecord]:
+    with open_store(find_workspace(folder, None)) as store:
+        return list(recorded_requests(store, run_id))
+
+
+def started(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command(*words),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_records(folder: Path, process: subprocess.Popen[str], count: int) -> None:
+    """Until so many requests are on record, as another process sees them."""
+    from waiting import until
+
+    def enough() -> bool:
+        assert process.poll() is None, process.communicate()
+        return (folder / ".benchwright").exists() and len(records(folder)) >= count
+
+    until(enough)
+
+
+def test_a_load_test_of_the_demo_model_ends_with_0(folder: Path) -> None:
+    (result,) = done(folder, "--requests", "20", "--concurrency", "1,2")["results"]
+    assert [stage["requests"]["sent"] for stage in result["summary"]["stages"]] == [20, 20]
+    assert [(record.number, record.row) for record in records(folder)] == [(n, n % 3) for n in range(40)]
+
+
+def test_meta_file_and_column_decide_rows_and_lengths(folder: Path) -> None:
+    (folder / "qa.csv").write_text("question,answer,max_tokens\n1+1=,2,7\n2+3=,5,9\n", encoding="utf-8")
+    done(folder, "--concurrency", "1")
+    assert [record.requested_tokens for record in records(folder)] == [7, 9]
+    meta = {
+        "request_count": "5",
+        "output_config": {"method": "uniform", "params": {"min_value": 3, "max_value": 3}},
+    }
+    (folder / "qa.csv.meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    done(folder, "--concurrency", "1")
+    assert [record.requested_tokens for record in records(folder, 2)] == [3] * 5
+
+
+def test_a_server_that_is_not_there_ends_with_1(folder: Path) -> None:
+    code = done(folder, "--model-url", "http://127.0.0.1:9/v1", "--model-id", "m", code=1)
+    assert code["results"][0]["run"]["status"] == "failed"
+    assert {record.outcome for record in records(folder)} == {RequestOutcome.CONNECT}
+
+
+def test_too_many_errors_end_with_3(folder: Path) -> None:
+    simulator = Simulator("--error-rate", "0.4", "--faults", "server_error", "--seed", "1")
+    try:
+        where = ("--model-url", simulator.url, "--model-id", "demo", "--requests", "40", "--concurrency", "1")
+        (folder / "qa.csv").write_text(
+            "question\n" + "".join(f"{n}+1=\n" for n in range(40)), encoding="utf-8"
+        )
+        done(folder, *where, code=3)
+        share = sum(record.outcome is RequestOutcome.HTTP_5XX for record in records(folder)) / 40
+        assert 0.15 < share < 0.7
+        done(folder, *where, "--max-error-share", "0.9", code=0)
+    finally:
+        simulator.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--profile", "constant"), "needs --rate"),
+        (("--rate", "5", "--concurrency", "2"), "--max-concurrency"),
+        (("--profile", "ramp", "--rate", "5"), "two rates"),
+        (("--rate", "x"), "expected numbers"),
+        (("--rate", "0"), "above 0"),
+        (("--burst-size", "3", "--rate", "5"), "--profile burst"),
+        (("--slo", "tftt=5"), "ttft"),
+        (("--concurrency", "100000000"), "ulimit -n"),
+    ],
+)
+def test_wrong_usage_is_refused_before_anything_is_sent(
+    folder: Path, words: tuple[str, ...], message: str
+) -> None:
+    printed = done(folder, *words, code=2)
+    assert message in printed["error"]["message"]
+
+
+def test_ctrl_c_lets_requests_end_and_sums_up(folder: Path, slow: Simulator) -> None:
+    where = ("--model-url", slow.url, "--model-id", "demo", "--requests", "100000", "--concurrency", "4")
+    process = started(folder, *where)
+    wait_for_records(folder, process, 4)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130
+    assert "interrupted" in output
+    found = records(folder)
+    assert all(record.ok for record in found)
+    assert [record.number for record in found] == list(range(len(found)))
+    summary = json.loads((folder / ".benchwright/runs/0001-qa/summary.json").read_text(encoding="utf-8"))
+    assert summary["evaluated"] == len(found)
+
+
+def test_ctrl_c_twice_ends_at_once(folder: Path) -> None:
+    simulator = Simulator("--ttft-ms", "600000")
+    try:
+        where = ("--model-url", simulator.url, "--model-id", "demo", "--requests", "50", "--concurrency", "3")
+        process = started(folder, *where, "--workers", "2", "--drain", "300", "--request-timeout", "900")
+        assert process.stderr is not None
+        # Nothing ends here, so records cannot tell that it runs; the log line of the live view does.
+        process.stderr.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        process.stderr.readline()  # it says that it is stopping
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 130
+        assert {record.outcome for record in records(folder)} == {RequestOutcome.CANCELLED}
+    finally:
+        simulator.close()
+
+
+def test_a_killed_test_keeps_its_records(folder: Path, slow: Simulator) -> None:
+    where = ("--model-url", slow.url, "--model-id", "demo", "--requests", "100000", "--concurrency", "4")
+    process = started(folder, *where)
+    wait_for_records(folder, process, 8)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    found = records(folder)
+    assert len(found) >= 8
+    assert all(record.ok for record in found)
+
+
+def test_the_long_form_and_a_suite_load_every_pair(folder: Path) -> None:
+    (folder / "mcq.jsonl").write_text('{"question": "1+1=", "A": "2", "B": "3", "answer": "A"}\n', encoding="utf-8")
+    files = ("--custom-dataset-path", "qa.csv", "mcq.jsonl")
+    words = [*PROGRAM, "run", "--models", "demo", *files, "--mode", "perf", "--num-warmups", "1", "--json"]
+    found = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert [each["run"]["name"] for each in json.loads(found.stdout)["results"]] == ["qa", "mcq"]
+    assert [record.phase for record in records(folder)] == ["warmup", *["measured"] * 3]
+    suite = '{"models": ["demo"], "datasets": ["qa.csv", "mcq.jsonl"]}'
+    (folder / "suite.json").write_text(suite, encoding="utf-8")
+    words = [*PROGRAM, "perf", "suite.json", "--requests", "5", "--json"]
+    found = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert len(records(folder, 3)) == len(records(folder, 4)) == 5
+
+
+def test_a_benchmark_in_python_and_multimodal_rows_can_be_sent(folder: Path) -> None:
+    from benchwright import benchmark, perf, scorer
+
+    @benchmark(name="sums", dataset=[{"a": 1, "target": "2"}, {"a": 2, "target": "3"}], prompt="{a}+1=")
+    @scorer
+    def right(sample: Any) -> dict[str, Any]:
+        raise AssertionError("a load test scores nothing")
+
+    result = perf(right, requests=4, concurrency=2, workspace=folder)
+    assert (result.exit_code, result.summary.sent) == (0, 4)
+    png = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010806000000")
+    (folder / "dot.png").write_bytes(png)
+    rows = '{"type": "image", "path": ["dot.png"], "question": "What is it?", "answer": "a dot"}\n'
+    (folder / "mm.jsonl").write_text(rows, encoding="utf-8")
+    result = perf(folder / "mm.jsonl", requests=3, concurrency=1, workspace=folder)
+    assert result.summary.sent == 3
