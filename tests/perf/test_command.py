@@ -202,7 +202,9 @@ def test_a_killed_test_keeps_its_records(folder: Path, slow: Simulator) -> None:
 
 
 def test_the_long_form_and_a_suite_load_every_pair(folder: Path) -> None:
-    (folder / "mcq.jsonl").write_text('{"question": "1+1=", "A": "2", "B": "3", "answer": "A"}\n', encoding="utf-8")
+    (folder / "mcq.jsonl").write_text(
+        '{"question": "1+1=", "A": "2", "B": "3", "answer": "A"}\n', encoding="utf-8"
+    )
     files = ("--custom-dataset-path", "qa.csv", "mcq.jsonl")
     words = [*PROGRAM, "run", "--models", "demo", *files, "--mode", "perf", "--num-warmups", "1", "--json"]
     found = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
