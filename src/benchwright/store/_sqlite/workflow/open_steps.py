@@ -6,7 +6,7 @@ import sqlite3
 import time
 
 from benchwright.core import StepStatus
-from benchwright.store._sqlite.workflow.statements import newest_state
+from benchwright.store._sqlite.workflow.statements import completed_after, newest_state
 from benchwright.store._workflow_records import Lease
 from benchwright.store._workflow_rules import StepRequest, StepState
 
@@ -71,6 +71,43 @@ _MOST_KEYS = 100_000
 """Keys remembered of a new run (7 MB); beyond that the writer looks them up."""
 
 
+_MOST_AHEAD = 256
+"""Steps that are read together at most."""
+
+
+class StepsAhead:
+    """Completed steps of a resumed run, read before they are begun again.
+
+    A workflow begins its steps in the order in which it first began them, so the numbers after a step are likely to be
+    asked for next. A block that was used up doubles the next one; a block that was not, shortens it.
+    """
+
+    __slots__ = ("_connection", "_numbers", "_read", "_run_id", "_steps")
+
+    def __init__(self, connection: sqlite3.Connection, run_id: int) -> None:
+        self._connection = connection
+        self._run_id = run_id
+        self._steps: dict[str, StepState] = {}
+        self._numbers, self._read = 8, 0
+
+    def state(self, key: str) -> StepState | None:
+        """The newest generation of a step."""
+        known = self._steps.pop(key, None)
+        if known is not None:
+            return known
+        found = newest_state(self._connection, self._run_id, key)
+        if found is not None and found.status == "completed" and self._numbers:
+            useful = 2 * len(self._steps) <= self._read
+            self._numbers = min(2 * self._numbers, _MOST_AHEAD) if useful else self._numbers // 4
+            self._steps = completed_after(self._connection, self._run_id, found.id, self._numbers)
+            self._read = len(self._steps)
+        return found
+
+    def forget(self, key: str) -> None:
+        """The step is begun: what was recorded of it no longer holds."""
+        self._steps.pop(key, None)
+
+
 class KnownSteps:
     """Steps that were begun here and are not yet recorded as ended."""
 
@@ -79,6 +116,7 @@ class KnownSteps:
         self._open: dict[int, OpenStep] = {}
         self._by_key: dict[tuple[int, str], OpenStep] = {}
         self._used: dict[str, set[str] | None] = {}  # by lease; None: look keys up
+        self._ahead: dict[str, StepsAhead] = {}  # by lease
         self.running = 0
         """Steps under way."""
 
@@ -96,7 +134,10 @@ class KnownSteps:
         used = self._used[lease.token]
         if used is not None and key not in used:
             return None
-        return newest_state(self._connection, lease.run_id, key)
+        ahead = self._ahead.get(lease.token)
+        if ahead is None:
+            ahead = self._ahead[lease.token] = StepsAhead(self._connection, lease.run_id)
+        return ahead.state(key)
 
     def open(self, step_id: int) -> OpenStep | None:
         """A step by number."""
@@ -114,6 +155,9 @@ class KnownSteps:
             self.running -= 1
         self._open[step.id] = self._by_key[place] = step
         self.running += 1
+        ahead = self._ahead.get(step.lease.token)
+        if ahead is not None:
+            ahead.forget(step.key)
         used = self._used.get(step.lease.token)
         if used is not None:
             used.add(step.key)
@@ -142,6 +186,7 @@ class KnownSteps:
             del self._open[step.id]
             self._by_key.pop((lease.run_id, step.key), None)
         self._used.pop(lease.token, None)
+        self._ahead.pop(lease.token, None)
 
     def _has_steps(self, run_id: int) -> bool:
         found = self._connection.execute("SELECT 1 FROM workflow_steps WHERE run_id = ? LIMIT 1", (run_id,))

@@ -112,6 +112,10 @@ def take_ids(connection: sqlite3.Connection, count: int) -> int:
     return int(row[0]) - count + 1
 
 
+_MOST_OUTPUT = 1 << 20
+"""Bytes of outputs that are read ahead."""
+
+
 def newest_state(connection: sqlite3.Connection, run_id: int, key: str) -> StepState | None:
     """The newest generation of a step."""
     row = connection.execute(
@@ -120,6 +124,26 @@ def newest_state(connection: sqlite3.Connection, run_id: int, key: str) -> StepS
         (run_id, key),
     ).fetchone()
     return None if row is None else StepState(*row)
+
+
+def completed_after(
+    connection: sqlite3.Connection, run_id: int, step_id: int, numbers: int
+) -> dict[str, StepState]:
+    """Completed steps of a run by key, from the `numbers` that follow a step; large outputs end the list early."""
+    rows = connection.execute(
+        "SELECT key, id, generation, attempt, input_hash, status, output, owner, failures FROM workflow_steps AS step"
+        " WHERE id > ? AND id <= ? AND run_id = ? AND status = 'completed' AND NOT EXISTS (SELECT 1 FROM"
+        " workflow_steps WHERE run_id = step.run_id AND key = step.key AND generation > step.generation) ORDER BY id",
+        (step_id, step_id + numbers, run_id),
+    )
+    found: dict[str, StepState] = {}
+    size = 0
+    for row in rows:
+        found[row[0]] = state = StepState(*row[1:])
+        size += len(state.output or b"")
+        if size > _MOST_OUTPUT:
+            break
+    return found
 
 
 def supersede_points(
