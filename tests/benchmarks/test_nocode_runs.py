@@ -301,7 +301,7 @@ def test_a_judge_is_asked_about_the_prompt(folder: Path) -> None:
         .replace('judge_model = "j"', 'judge_model = "k"'),
         encoding="utf-8",
     )
-    with pytest.raises(BenchwrightError, match="no model named 'k' can be asked to judge"):
+    with pytest.raises(BenchwrightError, match="no model named 'k' can be a judge"):
         check("x")
 
 

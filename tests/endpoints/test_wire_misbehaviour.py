@@ -67,6 +67,24 @@ async def test_web_page_is_a_bad_reply(api: Api, transport: TransportName, strea
     assert 'an HTML page titled "Sign in"' in reply.failure.message
 
 
+@in_loop
+async def test_words_of_a_server_and_the_cure_are_two_sentences(api: Api, transport: TransportName) -> None:
+    async def unknown(call: Call) -> None:
+        await call.error(404, "There is no model m.")
+
+    reply = await reply_to(unknown, api, transport, stream=False)
+    assert "There is no model m. Check --model-url and --model-id" in reply.failure.message
+
+
+@in_loop
+async def test_text_that_is_no_json_names_what_to_check(api: Api, transport: TransportName) -> None:
+    async def greet(call: Call) -> None:
+        await call.answer(b"hello")
+
+    reply = await reply_to(greet, api, transport, stream=False)
+    assert "not JSON: hello. Check --model-url, and which API is there (--api)" in reply.failure.message
+
+
 @pytest.mark.parametrize("body", [{"detail": "hello"}, [], "text"])
 @in_loop
 async def test_other_json_is_a_bad_reply(api: Api, transport: TransportName, body: Any) -> None:

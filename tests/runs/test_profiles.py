@@ -260,7 +260,7 @@ def test_formats_that_send_no_name_need_none(lists: Any, profile: str) -> None:
 
 
 def test_server_that_is_not_there_is_a_clear_error_and_check_asks_nothing(lists: Any) -> None:
-    with pytest.raises(ConfigError, match=r"could not be asked for its models: .*Is the server running"):
+    with pytest.raises(ConfigError, match=r"list of models could not be read: .*Is the server running"):
         model_id_of(model="vllm_api_general", model_url="http://127.0.0.1:9")
     assert benchwright.check(sums, model="vllm_api_general", model_url="http://127.0.0.1:9")
     url, handler = lists

@@ -69,7 +69,7 @@ def test_a_configured_model_may_judge(folder: Path) -> None:
     (report,) = check("qa.csv", qa_metrics=("judge",), judge_model="strict")
     assert report.ok
     assert report.judge_requests == 2
-    with pytest.raises(UsageError, match=r"no model named 'toy' can be asked to judge.* Known: strict"):
+    with pytest.raises(UsageError, match=r"no model named 'toy' can be a judge.* Known: strict"):
         check("qa.csv", qa_metrics=("judge",), judge_model="toy")
     with pytest.raises(UsageError, match="give only one"):
         check("qa.csv", qa_metrics=("judge",), judge_model="strict", judge_url="http://x")

@@ -117,7 +117,8 @@ def test_crlf_and_lists_of_tables_are_toml_too(write: Write) -> None:
         ("run: {limit: 3}", ["neither models nor datasets"]),
         ("- mcq.csv", ["holds a list"]),
         ("", ["holds nothing"]),
-        ("datasets: [", ["is not valid YAML"]),
+        ("datasets: [", ["is not valid YAML: line 1"]),
+        ("models: [{name: a}\ndatasets: 3", ["is not valid YAML: line 2, column 1: expected ',' or ']'"]),
     ],
 )  # fmt: skip
 def test_slips_are_told_with_place_and_cure(write: Write, text: str, parts: list[str]) -> None:
@@ -159,13 +160,13 @@ def test_a_file_is_looked_for_beside_the_suite_first(write: Write) -> None:
         str(here / "qa.jsonl"),
     ]
     (note,) = suite.notes
-    assert "qa.jsonl is not beside s.yaml; the one in the current folder is taken" in note
+    assert "qa.jsonl is not next to s.yaml; the run uses the one in the current folder" in note
 
 
 def test_a_missing_file_is_told_with_near_names_and_both_places(write: Write) -> None:
     path = write("suites/s.yaml", "datasets: [{path: mqc.csv}]")
     write("suites/mcq.csv", "question\n")
-    with pytest.raises(NotFoundError, match=r"neither beside s\.yaml nor in the current folder.*'mcq\.csv'"):
+    with pytest.raises(NotFoundError, match=r"neither next to s\.yaml nor in the current folder.*'mcq\.csv'"):
         read(path)
 
 

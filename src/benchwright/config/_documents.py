@@ -102,7 +102,11 @@ def _yaml(path: Path, text: str) -> object:
     try:
         return yaml.load(text, Loader)
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not valid YAML: {_in_one_line(error)}") from error
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        if mark is None or not problem:
+            raise ConfigError(f"{path} is not valid YAML: {_in_one_line(error)}") from error
+        place = f"line {mark.line + 1}, column {mark.column + 1}"
+        raise ConfigError(f"{path} is not valid YAML: {place}: {problem}") from error
 
 
 def _in_one_line(error: Exception) -> str:

@@ -230,7 +230,7 @@ class Setting(Struct, frozen=True):
         if not types or (isinstance(value, types) and (not isinstance(value, bool) or bool in types)):
             return ""
         if self.kind == "table":
-            return "a JSON object, such as '{\"limit\": 10}'"
+            return 'a dict, such as {"top_k": 5}'
         return " or ".join(each.__name__ for each in types if each is not Path)
 
     def parse(self, text: str) -> JsonValue:

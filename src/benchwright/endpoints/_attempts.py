@@ -153,6 +153,8 @@ class Attempter:
             message = f"status 200, but not JSON: {words_of_body(body, redact)}"
             if is_html(body):
                 message += ". Is the URL that of the API, not of a web page?"
+            else:
+                message = f"{message.rstrip('.')}. Check {self._names.url}, and which API is there (--api)"
             return self._of_bad_reply(BadReply(message))
         return self._read_json(data, request, stamps, headers)
 
@@ -184,7 +186,7 @@ class Attempter:
         if bad.error:  # the same fault whether it has a status of its own or not, streamed or not
             status = bad.code if bad.code is not None and 400 <= bad.code < 600 else 500
             kind = kind_of_status(status, message)
-            message += self._cure_of_length(status, message)
+            message = _with_cure(message, self._cure_of_length(status, message))
         return Trouble(RequestFailure(kind, redact(message), 200))
 
     def _of_stream_error(self, collected: Collector) -> Trouble:
@@ -202,7 +204,7 @@ class Attempter:
         words = body[:4000].decode("utf-8", "replace")
         kind = kind_of_status(status, words)
         cure = self._cure_of_length(status, words) or self._cure(status, headers)
-        message = f"{status} from {url}: {words_of_body(body, redact)}{cure}"
+        message = f"{status} from {url}: {_with_cure(words_of_body(body, redact), cure)}"
         return Trouble(
             RequestFailure(kind, redact(message), status),
             retry_after_s=retry_after_s(headers) if again_of(kind) != "never" else None,
@@ -234,6 +236,11 @@ class Attempter:
         if 300 <= status < 400:
             return f". It redirects to {headers.get('location')}; give that as {names.url}"
         return ""
+
+
+def _with_cure(words: str, cure: str) -> str:
+    """A server's words and a sentence of ours, with one full stop between them."""
+    return words.rstrip(".") + cure if cure else words
 
 
 def _cut(collected: Collector) -> TransportFailure:

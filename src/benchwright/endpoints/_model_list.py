@@ -16,7 +16,7 @@ _CURE = "Name the model (--model-id NAME), or check the address"
 async def listed_models(settings: EndpointSettings) -> list[str]:
     """The models that the server lists, at least one. The settings' own model id is not looked at.
 
-    Raises ConfigError with the server's words when it cannot be asked or lists none.
+    Raises ConfigError with the server's words when it cannot be reached or lists none.
     """
     from benchwright.endpoints._http_endpoint import (  # asyncio: not for `--help`
         remember_headers,
@@ -35,7 +35,7 @@ async def listed_models(settings: EndpointSettings) -> list[str]:
                 reply = await transport.get(url, headers, _TIMEOUT_S)
             except TransportFailure as failure:
                 raise ConfigError(
-                    f"no model is named, and the server could not be asked for its models: {redact(str(failure))}"
+                    f"no model is named, and the server's list of models could not be read: {redact(str(failure))}"
                 ) from None
             if reply.status == 200:
                 names = _names(reply.body)

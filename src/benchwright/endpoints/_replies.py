@@ -220,7 +220,7 @@ def _without_choices(data: dict[str, Any], clean: Clean) -> BadReply:
             return BadReply("the reply's list of choices is empty")
         return BadReply(f"the reply's first choice is {kind_of(choices[0])}, not an object")
     keys = ", ".join(list(data)[:8]) or "nothing"
-    return BadReply(f"the reply has no choices; it has {keys}")
+    return BadReply(f"the reply has no choices; it has {keys}. Does the server speak another API (--api)?")
 
 
 def error_inside(data: dict[str, Any], clean: Clean = str, code: JsonValue = None) -> BadReply:

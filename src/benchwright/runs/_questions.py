@@ -111,7 +111,7 @@ def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
     if model is None or model.base_url is None:
         usable = [name for name, known in models.items() if known.base_url or known.provider]
         raise UsageError(
-            f"no model named {named!r} can be asked to judge.{suggest(named, usable)} Known: "
+            f"no model named {named!r} can be a judge.{suggest(named, usable)} Known: "
             f"{', '.join(usable) or 'none'}. Describe it in a [models.{named}] table of benchwright.toml, or with "
             "--judge-url URL --judge-id ID"
         )

@@ -94,12 +94,12 @@ def locate(written: str, suite: Path, cwd: Path, where: str) -> Place:
     if here.exists():
         return Place(
             str(here.resolve()),
-            f"{where}: {written} is not beside {suite.name}; the one in the current folder is taken",
+            f"{where}: {written} is not next to {suite.name}; the run uses the one in the current folder",
         )
-    tried = f"neither beside {suite.name} nor in the current folder"
+    tried = f"neither next to {suite.name} nor in the current folder"
     if suite.parent.resolve() == cwd.resolve():
-        tried = f"not beside {suite.name}"
-    raise NotFoundError(f"{where}: {written} was not found, {tried}.{_near(beside)}")
+        tried = f"next to {suite.name}"
+    raise NotFoundError(f"{where}: {written} was not found {tried}.{_near(beside)}")
 
 
 def _near(path: Path) -> str:

@@ -136,7 +136,7 @@ def without_text(data: JsonValue, name: str, code: int | None = None) -> BadRepl
         if data.get("error"):
             return error_inside(data, code=code)
         keys = ", ".join(list(data)[:8]) or "nothing"
-        return BadReply(f"the reply has no {name}; it has {keys}")
+        return BadReply(f"the reply has no {name}; it has {keys}. Does the server speak another API (--api)?")
     return BadReply(f"the reply is {kind_of(data)}, not an object with {name}")
 
 
