@@ -7,9 +7,6 @@ from benchwright.benchmarks._check import (
 from benchwright.benchmarks._check import (
     check_benchmark as check_benchmark,
 )
-from benchwright.benchmarks._check import (
-    estimate_tokens as estimate_tokens,
-)
 from benchwright.benchmarks._decorators import benchmark as benchmark
 from benchwright.benchmarks._decorators import scorer as scorer
 from benchwright.benchmarks._examples import (
@@ -70,9 +67,6 @@ from benchwright.benchmarks._prompts import (
 )
 from benchwright.benchmarks._prompts import next_user_turn as next_user_turn
 from benchwright.benchmarks._questions.load import (
-    is_question_file as is_question_file,
-)
-from benchwright.benchmarks._questions.load import (
     load_questions as load_questions,
 )
 from benchwright.benchmarks._questions.options import QuestionOptions as QuestionOptions
@@ -82,6 +76,7 @@ from benchwright.benchmarks._questions.rows import (
 from benchwright.benchmarks._questions.rows import (
     validate_questions as validate_questions,
 )
+from benchwright.benchmarks._questions.target import is_question_file as is_question_file
 from benchwright.benchmarks._registered import defined_without_file as defined_without_file
 from benchwright.benchmarks._requests import (
     Generation as Generation,
@@ -127,6 +122,7 @@ from benchwright.benchmarks._rows import (
 )
 from benchwright.benchmarks._scan import RowScan as RowScan
 from benchwright.benchmarks._scan import ScannedRow as ScannedRow
+from benchwright.benchmarks._scan import estimate_tokens as estimate_tokens
 from benchwright.benchmarks._scan import scan_rows as scan_rows
 from benchwright.benchmarks._scoring import (
     InvalidScores as InvalidScores,

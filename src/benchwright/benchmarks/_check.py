@@ -17,15 +17,12 @@ from benchwright.benchmarks._questions.columns import LETTERS
 from benchwright.benchmarks._questions.rows import tallied
 from benchwright.benchmarks._requests import open_conversation
 from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows, requested_spec
-from benchwright.benchmarks._scan import RowScan, ScannedRow
+from benchwright.benchmarks._scan import RowScan, ScannedRow, estimate_tokens
 from benchwright.benchmarks._scoring import judge_count, judge_problems
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies import strategy_of
 from benchwright.core import BadRow, BenchwrightError, JsonObject, MissingFieldError, ModelRequest
 from benchwright.datasets import hub_commits, open_dataset
-
-CHARS_PER_TOKEN = 4
-"""The usual rule of thumb for English; other languages and code differ by a factor of two and more."""
 
 SAMPLES = 2
 """How many rendered rows a report shows."""
@@ -170,11 +167,6 @@ def check_benchmark(
         samples=tuple(_sample(rows, row) for row in scan.first[:SAMPLES]),
         options={} if tally is None else {n: tally.options[n] for n in sorted(tally.options) if n},
     )
-
-
-def estimate_tokens(chars: int) -> int:
-    """Tokens in so many characters, by rule of thumb: an estimate, and to be shown as one."""
-    return -(-chars // CHARS_PER_TOKEN)
 
 
 def _dataset_name(spec: BenchmarkSpec) -> str:

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from benchwright.benchmarks._importing import import_dotted, import_file
 from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS
-from benchwright.benchmarks._questions.load import is_question_file
+from benchwright.benchmarks._questions.target import is_question_file
 from benchwright.benchmarks._registered import attached_to, defined_in
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.config import SUITE_SUFFIXES

@@ -14,12 +14,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from benchwright.benchmarks._questions.options import AudioStyle, MediaForm
 from benchwright.benchmarks._spec import BenchmarkSpec, MediaPart
 from benchwright.core import JsonObject, MissingFieldError, ModelType, Row
 from benchwright.datasets import MediaError, MediaItem, check_data_url, is_data_url, look_at_media, media_of
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks._questions.options import AudioStyle, MediaForm
 
 BUDGET_BYTES = 256_000_000
 """Most that is kept of encoded files."""

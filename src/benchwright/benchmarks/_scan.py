@@ -21,6 +21,8 @@ from benchwright.benchmarks._strategies.base import RowPlan, Strategy
 from benchwright.core import STRATEGIES, BadRow, MissingFieldError, Row
 from benchwright.datasets import DatasetReader
 
+CHARS_PER_TOKEN = 4
+"""The usual rule of thumb for English; other languages and code differ by a factor of two and more."""
 KEPT_ROWS = 50
 """How many of the first usable rows a scan keeps for whoever looks closer."""
 
@@ -300,3 +302,8 @@ def _shown_fields(prompts: PromptBuilder) -> tuple[str, ...]:
     """Fields that a template prints as they are; Jinja2 may test for null, so only `{field}` counts."""
     templates = [prompts.template, prompts.system_template]
     return tuple({name for t in templates if t is not None and t.engine == "format" for name in t.fields})
+
+
+def estimate_tokens(chars: int) -> int:
+    """Tokens in so many characters, by rule of thumb: an estimate, and to be shown as one."""
+    return -(-chars // CHARS_PER_TOKEN)

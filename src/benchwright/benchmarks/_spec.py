@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from benchwright.benchmarks._template import Template
 from benchwright.core import JsonObject, MetricSummary, ModelType, Row
-from benchwright.datasets import DatasetRef, Filter, Sampling
+from benchwright.datasets import DatasetRef, Filter
+
+if TYPE_CHECKING:
+    from benchwright.datasets import Sampling
 
 ScorerFunction: TypeAlias = Callable[..., Any]
 """What the user decorated: `(sample)` or `(sample, config)` to a dict of scores, plain or `async`."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from benchwright.config._benchmark import BenchmarkConfig, read_benchmark, read_run_defaults
-from benchwright.config._model import ModelConfig, read_model
 from benchwright.config._values import sub_table
 from benchwright.core import (
     ConfigError,
@@ -19,6 +18,10 @@ from benchwright.core import (
     refuse_foreign,
     suggest,
 )
+
+if TYPE_CHECKING:
+    from benchwright.config._benchmark import BenchmarkConfig
+    from benchwright.config._model import ModelConfig
 
 CONFIG_NAMES = ("benchwright.toml", ".benchwright.toml", "quantiles.toml", ".quantiles.toml")
 """Names under which the file is looked for."""
@@ -69,6 +72,10 @@ def find_config(start: Path) -> ConfigFile | None:
 def read_config(path: Path) -> ConfigFile:
     """Parse and check one file. `ConfigError` names the file, the table and the key."""
     import tomllib
+
+    # For those who have such a file: a run without one needs none of its tables.
+    from benchwright.config._benchmark import read_benchmark, read_run_defaults
+    from benchwright.config._model import read_model
 
     try:
         # utf-8-sig: some editors put a byte-order mark in front, which TOML does not know.

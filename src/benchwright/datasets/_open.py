@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from benchwright.core import BadRow, DatasetError, Row
 from benchwright.datasets._fetchers import SOURCE_PLUGINS, fetch, installed_source, no_fetcher
@@ -14,10 +14,11 @@ from benchwright.datasets._hf_uri import HfUri
 from benchwright.datasets._local import FileOptions, file_options, scheme_of
 from benchwright.datasets._program import HasRows, ProgramSource, program_source
 from benchwright.datasets._reader import DatasetReader, RowShape
-from benchwright.datasets._sampled import RangedReader, SampledReader
-from benchwright.datasets._sampling import Sampling
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Filter
+
+if TYPE_CHECKING:
+    from benchwright.datasets._sampling import Sampling
 
 DatasetRef: TypeAlias = str | os.PathLike[str] | Callable[[], Iterable[Row]] | Iterable[Row] | HasRows
 """What names a dataset: a path, a URI, a function that returns rows, rows, or an object with `rows()`."""
@@ -55,6 +56,11 @@ def open_dataset(
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
         raise DatasetError(f"limit is {limit!r}; expected a whole number of rows, 0 or more")
     if sampling is not None:
+        from benchwright.datasets._sampled import (  # five modules, for the few who sample
+            RangedReader,
+            SampledReader,
+        )
+
         inner = open_dataset(
             ref, base_dir=base_dir, field_mapping=field_mapping, filters=filters, shape=shape
         )

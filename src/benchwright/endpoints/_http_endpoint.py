@@ -12,10 +12,9 @@ without `/v1`, and whichever answered is used from then on.
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from time import time
 
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 from benchwright.core import ModelReply, ModelRequest, RequestFailure, is_secret_name, remember_secret
 from benchwright.endpoints._attempts import Attempter
@@ -242,7 +241,7 @@ class HttpEndpoint:
             note = f" (attempt {stamps.attempts}, the last)"
         if failure.kind == "timeout" and stamps.attempts > 1:
             note += ". Raise the request timeout, or lower the parallelism"
-        failure = replace_struct(failure, message=failure.message + note)
+        failure = replace(failure, message=failure.message + note)
         if (
             self.first_failure is None
             and again_of(failure.kind) in ("never", "once")
@@ -266,7 +265,7 @@ class HttpEndpoint:
 
 def _cut_short(trouble: Trouble) -> Trouble:
     """The run's deadline, not the server, ended the attempt: no fault of the sample."""
-    return replace(trouble, failure=replace_struct(trouble.failure, kind="budget"))
+    return replace(trouble, failure=replace(trouble.failure, kind="budget"))
 
 
 def request_headers(settings: EndpointSettings, key: str | None) -> dict[str, str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core import CallTimes, FailureKind, RequestFailure
 from benchwright.endpoints._transport import Headers
@@ -27,8 +28,7 @@ _TRANSIENT = frozenset({409, 424, 425})  # 424: how TGI says that generating fai
 _NO_ROOM = frozenset({429, 503})
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """One attempt that gave no usable reply."""
 
     failure: RequestFailure
@@ -41,7 +41,7 @@ class Trouble:
     """How long the server asks to be left alone."""
     begun_at: float = 0.0
     """When the attempt began, by the endpoint's clock."""
-    times: CallTimes = field(default_factory=CallTimes)
+    times: CallTimes = CallTimes()
     """When the attempt did what, as far as it came."""
 
     @property

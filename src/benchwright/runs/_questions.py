@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
 from benchwright.config import JUDGE_SETTINGS, RUN_SETTINGS, ConfigFile, RunOptions, resolve_provider
 from benchwright.core import LEFT_OUT, JsonObject, UsageError, suggest
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
 
 QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group == "questions")
 """Names of the options that only files of questions understand."""
@@ -22,6 +24,8 @@ _ONLY_QA = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "qa
 
 def question_options(options: RunOptions, config: ConfigFile | None) -> QuestionOptions:
     """How the file is asked and scored."""
+    from benchwright.benchmarks import QuestionOptions  # for files of questions
+
     given = given_questions(options)
     judge = _judge(given, config)
     values = {name: value for name, value in given.items() if not name.startswith("judge_")}
@@ -32,6 +36,8 @@ def changed_questions(
     record: Mapping[str, Any], options: RunOptions, config: ConfigFile | None
 ) -> JsonObject:
     """Recorded settings of a question file with those that the options change."""
+    from benchwright.benchmarks import QuestionOptions
+
     wanted = question_options(options, config).to_json()
     changed = {name for name in given_questions(options) if not name.startswith("judge_")}
     if wanted["judge"]:

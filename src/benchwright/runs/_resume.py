@@ -7,13 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.benchmarks import (
-    BenchmarkSpec,
-    QuestionOptions,
-    defined_without_file,
-    load_benchmarks,
-    load_questions,
-)
+from benchwright.benchmarks import BenchmarkSpec, defined_without_file, load_benchmarks
 from benchwright.config import RunOptions
 from benchwright.core import JsonObject, Outcome, UsageError, decode_score
 from benchwright.datasets import hub_commits, recorded_pins
@@ -102,6 +96,8 @@ def benchmark_again(
     if settings.nocode is not None:
         return again(settings.nocode)
     if settings.questions is not None:
+        from benchwright.benchmarks import QuestionOptions, load_questions
+
         asked = QuestionOptions.from_json(settings.questions)
         return load_questions(settings.target, asked, cwd=Path(settings.cwd))
     if settings.target == f"{NO_FILE}:{settings.benchmark}":

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks import BenchmarkSpec, CheckReport, check_benchmark
+from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import ConfigFile, RunOptions
 from benchwright.core import BenchwrightError, JsonValue, RunFile, UsageError
 from benchwright.datasets import hub_commits
@@ -33,6 +33,9 @@ from benchwright.runs._questions import given_questions, refuse_questions
 from benchwright.runs._result import RunResult
 from benchwright.runs._targets import Target, resolve_targets
 from benchwright.store import RunRecord, Store, Workspace, open_store
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks import CheckReport
 
 NO_FILE = "None"
 """Stands for the file of a benchmark that no file defines, such as a notebook's, in the record of a run."""
@@ -275,6 +278,8 @@ def check_targets(
     targets: Sequence[Target], options: RunOptions, config: ConfigFile | None
 ) -> list[CheckReport]:
     """One report per benchmark. The options of the model are checked too, without calling it."""
+    from benchwright.benchmarks import check_benchmark
+
     reports = []
     for found in targets:
         effective = options.over(found.defaults)

@@ -5,27 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from benchwright.benchmarks import (
-    BUILTIN_EVALUATIONS,
-    BenchmarkSpec,
-    builtin_definition,
-    is_question_file,
-    load_benchmarks,
-    load_questions,
-)
-from benchwright.config import (
-    BenchmarkConfig,
-    BuiltinBenchmark,
-    ConfigFile,
-    NoCodeBenchmark,
-    RunOptions,
-    layered,
-    read_builtin,
-)
+from benchwright.benchmarks import BUILTIN_EVALUATIONS, BenchmarkSpec, is_question_file, load_benchmarks
+from benchwright.config import ConfigFile, RunOptions, layered
 from benchwright.core import JsonObject, JsonValue, UsageError, suggest
 from benchwright.runs._questions import (
     flag,
@@ -35,6 +20,9 @@ from benchwright.runs._questions import (
     refuse_idle,
     refuse_questions,
 )
+
+if TYPE_CHECKING:
+    from benchwright.config import BenchmarkConfig, BuiltinBenchmark, NoCodeBenchmark
 
 _MAY_CHANGE = ("model", "limit", "prompt_template_file")
 
@@ -69,11 +57,15 @@ def built_in_by_name(
     """A built-in evaluation by its own name; None for any other name."""
     if target not in BUILTIN_EVALUATIONS:
         return None
+    from benchwright.config import BuiltinBenchmark
+
     return _built_in(target, BuiltinBenchmark(target), {}, cwd, options, cwd)
 
 
 def again(record: Mapping[str, Any]) -> BenchmarkSpec:
     """The benchmark of a recorded run, from its own frozen copy."""
+    from benchwright.config import NoCodeBenchmark
+
     return _loaded(NoCodeBenchmark.from_json(record))
 
 
@@ -93,6 +85,9 @@ def _built_in(
     options: RunOptions,
     folder: Path,
 ) -> tuple[NoCodeBenchmark, dict[str, Any]]:
+    from benchwright.benchmarks import builtin_definition
+    from benchwright.config import read_builtin
+
     if options.input is not None:  # stands for all that the table says
         given = dict(options.input)
         model = given.pop("model", None)
@@ -208,6 +203,8 @@ def _question_file(
     questions = question_options(effective, config)
     if file != target:  # under the name that the configuration gives it
         questions = replace(questions, name=target)
+    from benchwright.benchmarks import load_questions  # a dozen modules that benchmarks in Python do not need
+
     spec = load_questions(file, questions, cwd=cwd)
     refuse_idle(given, spec)
     return Target(spec, target, file, defaults, questions.to_json())

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from benchwright.benchmarks import CheckReport
 from benchwright.config import (
     RESUME_OVERRIDES,
     RunKeywords,
@@ -29,17 +28,17 @@ from benchwright.runs import (
     RunResult,
     called,
     check_targets,
-    claimed,
     perform_jobs,
     queue_plans,
     recorded,
-    refuse_adopted,
-    rescore_plan,
     run_targets,
 )
 from benchwright.sdk._arguments import check_arguments, check_run
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written, resolve
 from benchwright.store import Store, existing_workspace, find_workspace, open_existing, open_store
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks import CheckReport
 
 
 @overload
@@ -206,6 +205,8 @@ def resume(
             from benchwright.workflows import resume_program
 
             return resume_program(store, found)
+        from benchwright.runs import claimed
+
         job = claimed(
             store,
             found,
@@ -249,6 +250,8 @@ def rescore(
         raise UsageError(f"rescore() works on one run; leave {', '.join(how.given())} out")
     with _recorded_store(run, options.workspace) as store:
         source = recorded(store, run)
+        from benchwright.runs import refuse_adopted, rescore_plan
+
         refuse_adopted(source, "scored again")
         plan = rescore_plan(source, target=target, options=options)
         (ended,) = perform_jobs(store, [queue_plans(store, [plan])], watcher=watcher)

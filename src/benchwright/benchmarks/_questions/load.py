@@ -23,6 +23,7 @@ from benchwright.benchmarks._questions.prompts import (
 from benchwright.benchmarks._questions.rows import LENGTH, RowRules
 from benchwright.benchmarks._questions.scoring import scoring_of
 from benchwright.benchmarks._questions.sniff import checked_type, doubts, sniff
+from benchwright.benchmarks._questions.target import SCHEME
 from benchwright.benchmarks._spec import BenchmarkSpec, Media, RowCheck
 from benchwright.core import (
     DatasetError,
@@ -40,25 +41,10 @@ from benchwright.datasets import (
     DatasetReader,
     RowRange,
     Sampling,
-    has_installed_format,
     names_media,
     open_dataset,
     with_file_options,
 )
-
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-
-
-def is_question_file(target: str) -> bool:
-    """Whether a target is data rather than code: a known data suffix, packed or not, that of an installed
-    format, or a URI.
-
-    >>> is_question_file("test_mcq.csv"), is_question_file("qa.jsonl.gz"), is_question_file("bench.py:name")
-    (True, True, False)
-    """
-    return (
-        _SCHEME.match(target) is not None or data_format(target) is not None or has_installed_format(target)
-    )
 
 
 def has_fixed_columns(path: str) -> bool:
@@ -73,7 +59,7 @@ def question_name(target: str) -> str:
     >>> question_name("data/x.y.jsonl.gz"), question_name("hf://org/name?split=test")
     ('x.y', 'name')
     """
-    place = _SCHEME.sub("", target)
+    place = SCHEME.sub("", target)
     if place != target:
         place = re.split(r"[?#]", place, maxsplit=1)[0].rstrip("/").split("@", 1)[0]
     name = PurePath(place).name

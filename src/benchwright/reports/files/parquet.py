@@ -11,16 +11,18 @@ import struct
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from benchwright.core import Row, encode_json, load_json
 from benchwright.reports.files.atomic import replacing, write_whole
-from benchwright.reports.files.small_parquet import MOST_ROWS, Kind, small_parquet
 from benchwright.reports.views.request_bodies import BETWEEN, SEPARATOR
 from benchwright.reports.views.sample_columns import COLUMNS, INTEGER, JSON, NUMBER, TEXT, ColumnType
 from benchwright.reports.views.samples import RunSamples
+
+if TYPE_CHECKING:
+    from benchwright.reports.files.small_parquet import Kind
 
 GROUP_ROWS = 2_000
 """Rows per row group: as many as are held as Python objects at a time."""
@@ -37,6 +39,8 @@ def write_samples(path: Path, samples: RunSamples, metrics: Sequence[str], *, ch
     column `score.<name>` of its own. Choice columns are there for runs that rank: when `choices` is set, or
     one of the first samples has them.
     """
+    from benchwright.reports.files.small_parquet import MOST_ROWS
+
     groups = _groups(samples, metrics)
     group = next(groups, None)
     ranked = choices or (group is not None and any(given is not None for given in group["choices"]))
@@ -66,6 +70,8 @@ _KINDS: dict[ColumnType, Kind] = {TEXT: "text", JSON: "text", INTEGER: "integer"
 
 def _few(group: dict[str, list[Any]], metrics: Sequence[str]) -> bytes | None:
     """The file of a few rows; None if a value is not what its column holds, which pyarrow may be able to convert."""
+    from benchwright.reports.files.small_parquet import small_parquet
+
     kinds: dict[str, Kind] = {}
     for name, column in COLUMNS.items():
         if not column.ranked:
