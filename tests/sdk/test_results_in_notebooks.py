@@ -47,6 +47,24 @@ def test_a_notebook_shows_numbers_and_no_markup_of_others(
     assert "&lt;script&gt;" in marked
 
 
+def test_a_suite_is_shown_in_short_and_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\n1+1,2\n1+2,3\n")
+    models = 'models = ["demo", {name = "<b>x</b>", type = "demo", skill = 0.2}]'
+    (tmp_path / "suite.toml").write_text(f'{models}\ndatasets = ["q.csv"]\n')
+    result = benchwright.run("suite.toml")
+    assert repr(result) == "<SuiteResult suite: 2 pairs, exit code 0>"
+    first, *pairs = str(result).splitlines()
+    assert first == "suite suite: 2 pairs"
+    assert [line.split(":")[0] for line in pairs] == ["  demo, q", "  <b>x</b>, q"]
+    assert all("normalised_exact" in line and "2 samples, 0 failed" in line for line in pairs)
+    assert all(len(line) < 200 for line in [repr(result["demo", "q"]), *pairs])
+    shown = result._repr_html_()
+    assert "<th>demo</th><th>&lt;b&gt;x&lt;/b&gt;</th>" in shown
+    assert "<b>x</b>" not in shown
+    assert f"{result['demo', 'q']['normalised_exact']:.4f} (" in shown
+
+
 def test_a_result_stands_for_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "q.csv").write_text("question,answer\n1+1,2\n1+2,3\n")

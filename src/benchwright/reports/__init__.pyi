@@ -49,6 +49,7 @@ from benchwright.reports.files.work_folder import (
 from benchwright.reports.files.work_folder import write_work_folder as write_work_folder
 from benchwright.reports.html.load import load_page as load_page
 from benchwright.reports.html.pages import result_fragment as result_fragment
+from benchwright.reports.html.pages import suite_fragment as suite_fragment
 from benchwright.reports.kinds import (
     BENCHMARK_REPORTS as BENCHMARK_REPORTS,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from benchwright.reports import BENCHMARK_REPORTS, ResultView, RunView, sample_r
 from benchwright.store import RunRecord, Store
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunResult:
     """One finished, failed or stopped run."""
 
@@ -56,7 +56,7 @@ class RunResult:
     """Wall-clock time spent asking."""
     samples_per_s: float
     """Samples brought to an outcome per second of that time."""
-    run: RunView = field(repr=False)
+    run: RunView
     """The run, as lists show it."""
     report_problems: tuple[str, ...] = ()
     """What went wrong with reports of installed packages, one text for each; the exit code is then not 0."""
@@ -77,6 +77,10 @@ class RunResult:
     def __iter__(self) -> Iterator[str]:
         """Names of the metrics."""
         return iter(self.summary.metrics)
+
+    def __repr__(self) -> str:
+        """The line of `str`; `to_json` has everything."""
+        return f"<RunResult {self}>"
 
     def __str__(self) -> str:
         """One line: what was measured, on what, and what came of it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchwright.core import BenchwrightError, JsonObject, NotFoundError, suggest, worst_exit_code
-from benchwright.reports import SideBySide, SideRun, side_by_side
+from benchwright.reports import SideBySide, SideRun, plural, side_by_side
 from benchwright.runs import RunResult
 from benchwright.store import Store
 
@@ -35,6 +35,11 @@ class PairResult(Struct, frozen=True):
     def not_begun(self) -> bool:
         """Whether the suite was interrupted before this pair began. It did not fail: nothing was requested."""
         return self.result is None and self.exit_code == INTERRUPTED
+
+    def __str__(self) -> str:
+        """One line: the pair, and its result or why it has none."""
+        told = self.error if self.result is None else self.result
+        return f"{self.model}, {self.dataset}: {told}"
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
@@ -86,6 +91,21 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
         known = [f"{pair.model}, {pair.dataset}" for pair in self.pairs if pair.result is not None]
         near = suggest(", ".join(names), known)
         raise NotFoundError(f"no result for {names!r}.{near} There are: {'; '.join(known) or 'none'}")
+
+    def __repr__(self) -> str:
+        """Short: `str` has a line for each pair, `to_json` everything."""
+        return f"<SuiteResult {self.name}: {plural(len(self.pairs), 'pair')}, exit code {self.exit_code}>"
+
+    def __str__(self) -> str:
+        """A line for each pair: what was measured, on what, and what came of it."""
+        lines = [f"suite {self.name}: {plural(len(self.pairs), 'pair')}", *map(str, self.pairs)]
+        return "\n  ".join(lines)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from benchwright.reports import suite_fragment  # no terminal needs it
+
+        return suite_fragment(self.name, self.comparison)
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it: `{suite, notes, work_folder, results, comparison, exit_code}`."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from benchwright.core import OUTCOMES, printable
 from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import figures_of, no_interval
+from benchwright.reports.views.side_by_side import SideBySide
 from benchwright.reports.views.text import plural
 from benchwright.reports.views.work_table import FIGURE_COLUMNS, WorkTable
 
@@ -33,6 +34,11 @@ def result_fragment(view: ResultView) -> str:
     counted = f"{plural(summary.evaluated, 'sample')}, {summary.failed:,} failed"
     notes = [counted, *summary.notes, *filter(None, (view.stopped_because, view.first_failure))]
     return render("result.html", view=view, metrics=figures_of(summary), notes=list(dict.fromkeys(notes)))
+
+
+def suite_fragment(name: str, comparison: SideBySide) -> str:
+    """The result of a suite, as a notebook shows it: a column for each model."""
+    return render("suite.html", name=name, comparison=comparison)
 
 
 def render(template: str, **values: Any) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchwright.core import printable
-from benchwright.reports.views.side_by_side import SIGNS, SideBySide, SideCell, SideRow
-from benchwright.reports.views.text import number, outcome_counts
+from benchwright.reports.views.side_by_side import SideBySide, SideCell, SideRow
+from benchwright.reports.views.text import outcome_counts
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -29,7 +29,7 @@ class SideBySideTable:
         table = _columns(comparison)
         wide = Measurement.get(console, options.update(max_width=10_000), table).maximum
         yield table if wide <= options.max_width else _lines(comparison)
-        for text in (*_legend(comparison), *_outcomes(comparison)):
+        for text in (comparison.legend, *_outcomes(comparison)):
             yield Text(text, "dim")
         for note in comparison.notes:
             yield Text(f"note: {printable(note)}", "yellow")
@@ -53,7 +53,7 @@ def _columns(comparison: SideBySide) -> Table:
         shown = row.dataset
         following = comparison.rows[place + 1 : place + 2]
         if not following or following[0].dataset != row.dataset:
-            counts = [_counts(cells.get(model)) for model in comparison.models]
+            counts = [cells[model].counts if model in cells else "" for model in comparison.models]
             table.add_row("", _dim("samples"), *map(_dim, counts), end_section=True)
     return table
 
@@ -78,8 +78,8 @@ def _lines(comparison: SideBySide) -> Table:
             table.add_row(
                 Text(f"  {_metric(row)}" if index == 0 else "", "bold" if row.headline else ""),
                 Text(printable(cell.model)),
-                Text(_value(cell), _style(cell)),
-                _dim(_counts(cell)),
+                Text(cell.text, _style(cell)),
+                _dim(cell.counts),
                 end_section=ends and index + 1 == len(row.cells),
             )
     return table
@@ -95,7 +95,7 @@ def _table() -> Table:
 def _text(cell: SideCell | None) -> Text:
     from rich.text import Text
 
-    return Text(_value(cell), "" if cell is None else _style(cell))
+    return Text() if cell is None else Text(cell.text, _style(cell))
 
 
 def _dataset(row: SideRow, shown: str | None) -> str:
@@ -106,44 +106,10 @@ def _metric(row: SideRow) -> str:
     return "–" if row.metric is None else printable(row.metric)
 
 
-def _value(cell: SideCell | None) -> str:
-    """`0.7500 (0.41 – 0.93) *`; a width of zero is no certainty and not shown as an interval."""
-    if cell is None:
-        return ""
-    signs = "".join(SIGNS[mark][0] for mark in cell.marks)
-    if cell.value is None:
-        return f"– {signs}".rstrip()
-    text = number(cell.value)
-    known = cell.ci_low is not None and cell.ci_high is not None and cell.ci_low != cell.ci_high
-    if known:
-        text += f" ({_short(cell.ci_low or 0)} – {_short(cell.ci_high or 0)})"
-    elif cell.no_interval != "–":
-        text += f" ({cell.no_interval})"
-    return f"{text} {signs}".rstrip()
-
-
-def _counts(cell: SideCell | None) -> str:
-    """Number of samples, the failed ones among them, and the run to look at."""
-    if cell is None:
-        return ""
-    failed = f", {cell.failed:,} failed" if cell.failed else ""
-    return f"{cell.evaluated:,}{failed}, run {cell.run_id}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.2f}" if abs(value) <= 1 else f"{value:,.1f}"
-
-
 def _style(cell: SideCell) -> str:
     if "failed" in cell.marks:
         return "red"
     return "yellow" if cell.marks else ""
-
-
-def _legend(comparison: SideBySide) -> list[str]:
-    found = dict.fromkeys(mark for row in comparison.rows for cell in row.cells for mark in cell.marks)
-    texts = [" ".join(SIGNS[mark]) for mark in found]
-    return [" · ".join(["mean (95 % interval)", *texts])]
 
 
 def _outcomes(comparison: SideBySide) -> list[str]:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from benchwright.core import JsonObject, MetricSummary, RunSummary
 from benchwright.reports.views.figures import figures_of, headline_of, no_interval, summary_of, too_few_notes
+from benchwright.reports.views.text import number
 from benchwright.store import RunRecord
 
 Mark: TypeAlias = Literal["failed", "not begun", "partial", "not comparable"]
@@ -65,6 +66,25 @@ class SideCell:
     no_interval: str = "too few"
     """What tables show where there is no interval; `–`: the metric needs none."""
 
+    @property
+    def text(self) -> str:
+        """`0.7500 (0.41 – 0.93) *`; a width of zero is no certainty and not shown as an interval."""
+        signs = "".join(SIGNS[mark][0] for mark in self.marks)
+        if self.value is None:
+            return f"– {signs}".rstrip()
+        text = number(self.value)
+        if self.ci_low is not None and self.ci_high is not None and self.ci_low != self.ci_high:
+            text += f" ({_short(self.ci_low)} – {_short(self.ci_high)})"
+        elif self.no_interval != "–":
+            text += f" ({self.no_interval})"
+        return f"{text} {signs}".rstrip()
+
+    @property
+    def counts(self) -> str:
+        """Number of samples, the failed ones among them, and the run to look at."""
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        return f"{self.evaluated:,}{failed}, run {self.run_id}"
+
 
 @dataclass(frozen=True, slots=True)
 class SideRow:
@@ -90,6 +110,12 @@ class SideBySide(Struct, frozen=True):
     notes: tuple[str, ...]
     """Notes below the numbers, each with the runs it is about."""
 
+    @property
+    def legend(self) -> str:
+        """What the numbers and the signs at them mean."""
+        found = dict.fromkeys(mark for row in self.rows for cell in row.cells for mark in cell.marks)
+        return " · ".join(["mean (95 % interval)", *(" ".join(SIGNS[mark]) for mark in found)])
+
     def to_json(self) -> list[JsonObject]:
         """`[{dataset, metric, headline, cells: [{model, run_id, value, ci_low, ci_high, n, evaluated, failed,
         outcomes, marks, too_few}]}]`."""
@@ -107,13 +133,17 @@ def side_by_side(runs: Sequence[SideRun], *, all_metrics: bool = True) -> SideBy
     for dataset in dict.fromkeys(run.dataset for run in runs):
         here = [(run, summary_of(run.run)) for run in runs if run.dataset == dataset]
         metrics = _metric_names([summary for _, summary in here])
-        for number, metric in enumerate(metrics if all_metrics else metrics[:1]):
+        for place, metric in enumerate(metrics if all_metrics else metrics[:1]):
             cells = tuple(_cell(run, summary, metric) for run, summary in here)
-            rows.append(SideRow(dataset, metric, number == 0, cells))
+            rows.append(SideRow(dataset, metric, place == 0, cells))
         if not metrics:
             cells = tuple(_cell(run, summary, None) for run, summary in here)
             rows.append(SideRow(dataset, None, True, cells))
     return SideBySide(models, tuple(rows), tuple(_notes(runs)))
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}" if abs(value) <= 1 else f"{value:,.1f}"
 
 
 def _metric_names(summaries: Iterable[RunSummary | None]) -> list[str]:
