@@ -195,7 +195,7 @@ def test_messages_system_and_history_are_sent_in_order(folder: Path) -> None:
     ]  # fmt: skip
     (report,) = check("x")
     assert len(report.samples[0].messages) == 4
-    with pytest.raises(UsageError, match="needs --model-type chat"):
+    with pytest.raises(UsageError, match="needs model_type='chat'"):
         answered(reply, model_type="completions")
 
 
@@ -269,7 +269,7 @@ def test_input_may_change_model_limit_and_prompt_only(folder: Path) -> None:
 
 
 def test_input_is_refused_where_nothing_takes_it(folder: Path) -> None:
-    with pytest.raises(UsageError, match="--input"):
+    with pytest.raises(UsageError, match=r"^input: "):
         benchwright.run("rows.jsonl", input={"limit": 1}, input_columns="q", output_column="a")
 
 

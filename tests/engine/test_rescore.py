@@ -223,9 +223,9 @@ def test_repeats_and_limit_are_those_of_the_run(bench: Path, tmp_path: Path) -> 
 
 def test_what_was_asked_cannot_be_changed(bench: Path, tmp_path: Path) -> None:
     first = benchwright.run(bench, limit=2)
-    with pytest.raises(UsageError, match=r"--temperature, --model: .*run 1|--model, --temperature"):
+    with pytest.raises(UsageError, match=r"^model, temperature: .*run 1"):
         rescore(first.run_id, options=RunOptions(temperature=1.0, model="demo"))
-    with pytest.raises(UsageError, match="--repeats"):
+    with pytest.raises(UsageError, match="repeats"):
         rescore(first.run_id, options=RunOptions(repeats=2))
     store = open_store(Workspace(tmp_path))
     assert [run.id for run in store.runs()] == [first.run_id]

@@ -125,7 +125,7 @@ def test_a_changed_dataset_is_refused_and_the_run_stays_as_it_was(bench: Path, t
 def test_a_changed_benchmark_needs_consent(bench: Path, tmp_path: Path) -> None:
     run = benchwright.run(bench, endpoint=ScriptedEndpoint(answer), workspace=tmp_path, max_requests=5)
     bench.write_text(BENCH + "\n# a remark\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="--allow-changed"):
+    with pytest.raises(UsageError, match="allow_changed=True"):
         benchwright.resume(run.run_id, endpoint=ScriptedEndpoint(answer), workspace=tmp_path)
     result = benchwright.resume(
         run.run_id, endpoint=ScriptedEndpoint(answer), workspace=tmp_path, allow_changed=True

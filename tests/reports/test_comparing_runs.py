@@ -89,7 +89,7 @@ def test_a_tolerance_hides_small_differences(here: Path) -> None:
 def test_other_data_are_refused_and_paired_by_content_when_forced(here: Path) -> None:
     a = run(every_row, endpoint=answering(12))
     b = run(later_rows, endpoint=answering(6))
-    with pytest.raises(UsageError, match=r"read other data.*--force"):
+    with pytest.raises(UsageError, match=r"read other data.*force=True"):
         compare(a.run_id, b.run_id)
     found = compare(a.run_id, b.run_id, force=True)
     assert (found.both, found.only_a, found.only_b) == (9, 3, 0)

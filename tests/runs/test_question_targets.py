@@ -141,15 +141,15 @@ def test_settings_in_a_benchmarks_table_are_refused_where_they_would_do_nothing(
         encoding="utf-8",
     )
     assert check("code")[0].ok, "a default for all runs may be for others than this one"
-    with pytest.raises(UsageError, match="--system: only files of questions"):
+    with pytest.raises(UsageError, match=r"^system: only files of questions"):
         check("wrong")
-    with pytest.raises(UsageError, match="--mcq-fallback: only mcq files"):
+    with pytest.raises(UsageError, match=r"^mcq_fallback: only mcq files"):
         check("data")
     assert [found.name for found in list_evaluations() if found.kind == "file"][-2:] == ["mcq.csv", "qa.csv"]
 
 
 def test_a_file_of_examples_must_be_there_and_be_used() -> None:
-    with pytest.raises(UsageError, match="say how many examples to show, as in --num-fewshot 5"):
+    with pytest.raises(UsageError, match="say how many examples to show, as in num_fewshot=5"):
         check("qa.csv", fewshot_dataset="mcq.csv")
     with pytest.raises(DatasetError, match="not found"):
         check("qa.csv", fewshot_dataset="nothing.csv", num_fewshot=1)

@@ -11,6 +11,7 @@ import pytest
 
 import benchwright
 from benchwright import check, compare, rescore, resume, run
+from benchwright.cli import main
 from benchwright.core import UsageError
 
 SCORERS = (
@@ -74,8 +75,8 @@ def test_every_function_works_inside_a_running_event_loop() -> None:
         (lambda: rescore(1, limt=1), r"rescore\(\) has no option 'limt'. Did you mean 'limit'"),
         (lambda: rescore(1, models=["demo"]), r"rescore\(\) works on one run; leave models out"),
         (lambda: compare(1, 2, metrc="x"), r"compare\(\) has no option 'metrc'. Did you mean 'metric'"),
-        (lambda: run("quiz.csv", mode="infr"), r"--mode infr is not known. Did you mean 'infer'"),
-        (lambda: run("quiz.csv", max_num_workers=0), "--max-num-workers is 0; expected 1 or more"),
+        (lambda: run("quiz.csv", mode="infr"), r"mode infr is not known. Did you mean 'infer'"),
+        (lambda: run("quiz.csv", max_num_workers=0), "max_num_workers is 0; expected 1 or more"),
     ],
 )
 def test_unknown_keywords_are_refused_with_near_names(call: Any, said: str) -> None:
@@ -98,3 +99,16 @@ def test_overrides_of_a_resumed_run_are_taken_as_a_table_too() -> None:
     assert resume(stopped, overrides={"max_requests": 1}, max_requests=4).summary.evaluated == 7
     with pytest.raises(UsageError, match=r"resume\(\) has no option 'temperature'"):
         resume(stopped, overrides={"temperature": 1})
+
+
+def test_errors_name_keywords_in_python_and_flags_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\n1+1,2\n")
+    with pytest.raises(UsageError, match=r"^api is for a model reached by model_url; the demo"):
+        run("q.csv", model="demo", api="tgi")
+    assert main(["run", "q.csv", "--model", "demo", "--api", "tgi"]) == 2
+    assert "--api is for a model reached by --model-url; the demo" in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"^api is for"):  # the command has left no trace
+        run("q.csv", model="demo", api="tgi")

@@ -224,7 +224,7 @@ def test_settings_of_question_files_pass_benchmarks_by_unless_they_are_their_own
     result = run_suite(suite_file(folder, text))
     assert result.exit_code == 0
     text = f"models: [{http(server)}]\ndatasets: [{{benchmark: bench.py, qa_metrics: [contains]}}]"
-    with pytest.raises(UsageError, match="entry 1: --qa-metrics: only files of questions"):
+    with pytest.raises(UsageError, match="entry 1: qa_metrics: only files of questions"):
         run_suite(suite_file(folder, text))
 
 
@@ -473,7 +473,7 @@ def test_a_run_is_not_gone_on_with_as_another_experiment(folder: Path, server: S
         run_suite("s.yaml", limit=3, reuse="")
     with pytest.raises(UsageError, match=r"temperature was 0\.0, is 1\.0 now"):
         run_suite("s.yaml", limit=2, temperature=1.0, reuse="")
-    with pytest.raises(UsageError, match=r"qa_metrics was .*numeric.* now.*--mode eval --reuse"):
+    with pytest.raises(UsageError, match=r"qa_metrics was .*numeric.* now.*mode='eval' reuse"):
         run_suite("s.yaml", limit=2, qa_metrics="numeric", reuse="")
     assert runs_of(folder)[0].status == "completed"
 
@@ -521,13 +521,13 @@ def test_rules_of_one_type_go_to_the_pairs_that_take_them(folder: Path, server: 
     assert len(server.asked) == asked
     suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl, b.jsonl]\nwork_dir: out2")
     run_suite("s.yaml")
-    with pytest.raises(UsageError, match="--mcq-fallback: none of the datasets takes this"):
+    with pytest.raises(UsageError, match=r"^mcq_fallback: none of the datasets takes this"):
         run_suite(Suite(path=folder), mode="eval", reuse="", work_dir="out2", mcq_fallback="aisbench")
 
 
 def test_scoring_needs_something_that_was_asked(folder: Path, server: Server) -> None:
     suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl]\nwork_dir: out")
-    with pytest.raises(UsageError, match="--mode eval works on what an earlier command asked"):
+    with pytest.raises(UsageError, match=r"^mode='eval' works on what an earlier command asked"):
         run_suite("s.yaml", mode="eval")
     with pytest.raises(NotFoundError, match="no work folder to reuse"):
         run_suite("s.yaml", mode="eval", reuse="")

@@ -60,6 +60,9 @@ def _leave_if_stopped_twice() -> None:
 
 
 def _guarded(words: list[str], output: Output) -> int:
+    from benchwright.core import FLAGS_TYPED
+
+    typed = FLAGS_TYPED.set(True)
     try:
         return _execute(words, output)
     except KeyboardInterrupt:
@@ -67,6 +70,8 @@ def _guarded(words: list[str], output: Output) -> int:
         return INTERRUPTED
     except Exception as error:
         return _report(error, output)
+    finally:
+        FLAGS_TYPED.reset(typed)
 
 
 def normalise(words: Sequence[str]) -> list[str]:

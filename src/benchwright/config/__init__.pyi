@@ -18,6 +18,7 @@ from benchwright.config._evaluations.style import (
     GraderType,
 )
 from benchwright.config._file import CONFIG_NAMES, ConfigFile, find_config, read_config
+from benchwright.config._keywords import keywords_in_errors
 from benchwright.config._load_settings import (
     LOAD_BY_NAME,
     LOAD_OPTIONS,
@@ -127,6 +128,7 @@ __all__ = [
     "header_variables",
     "host_url",
     "is_provider_value",
+    "keywords_in_errors",
     "layered",
     "profile_model",
     "provider_model",

@@ -14,6 +14,7 @@ from benchwright.core._data_names import (
 )
 from benchwright.core._differences import DifferenceKind, JsonDifference, json_differences
 from benchwright.core._errors import (
+    FLAGS_TYPED,
     WORST_FIRST,
     BadRow,
     BenchmarkError,
@@ -135,6 +136,7 @@ __all__ = [
     "DATA_FORMATS",
     "DEFAULT_API",
     "DEMO_NOTE",
+    "FLAGS_TYPED",
     "LEFT_OUT",
     "MAX_DEPTH",
     "MODEL_TYPES",

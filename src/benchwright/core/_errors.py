@@ -6,8 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import ClassVar
+
+FLAGS_TYPED: ContextVar[bool] = ContextVar("FLAGS_TYPED", default=False)
+"""Whether a command was typed. Messages name flags; the functions of Python turn them into keywords unless this is set."""
 
 
 class BenchwrightError(Exception):

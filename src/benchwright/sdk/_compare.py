@@ -9,7 +9,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Never
 
-from benchwright.config import HARMLESS
+from benchwright.config import HARMLESS, keywords_in_errors
 from benchwright.core import NotFoundError, UsageError, kind_title, suggest
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES
@@ -29,6 +29,7 @@ from benchwright.sdk._kinds import KindRow, kind_of
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
 
+@keywords_in_errors
 def compare(
     a: int | str | RunResult,
     b: int | str | RunResult,

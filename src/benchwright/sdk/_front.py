@@ -18,6 +18,7 @@ from benchwright.config import (
     RunOptions,
     SuiteOptions,
     find_config,
+    keywords_in_errors,
     split_keywords,
 )
 from benchwright.core import NotFoundError, UsageError, refuse_while_loading, suggest
@@ -67,6 +68,7 @@ def run(
 ) -> Any: ...
 
 
+@keywords_in_errors
 @hub_commits()
 def run(
     target: Written | Resolved,
@@ -138,6 +140,7 @@ def check(
 ) -> Any: ...
 
 
+@keywords_in_errors
 def check(
     target: Written | Resolved, options: RunOptions | None = None, /, **keywords: Unpack[RunKeywords]
 ) -> Any:
@@ -162,6 +165,7 @@ def check(
     return check_targets(found.targets, options, find_config(Path.cwd()))
 
 
+@keywords_in_errors
 def resume(
     run: str | int | RunResult,
     *,
@@ -221,6 +225,7 @@ def resume(
         return ended.result
 
 
+@keywords_in_errors
 def rescore(
     run: str | int | RunResult,
     options: RunOptions | None = None,

@@ -12,7 +12,15 @@ from typing import Unpack
 from msgspec import Struct
 
 from benchwright.benchmarks import CheckReport, check_benchmark
-from benchwright.config import ConfigFile, RunKeywords, RunOptions, SuiteOptions, find_config, split_keywords
+from benchwright.config import (
+    ConfigFile,
+    RunKeywords,
+    RunOptions,
+    SuiteOptions,
+    find_config,
+    keywords_in_errors,
+    split_keywords,
+)
 from benchwright.core import ConfigError, UsageError, canonical_json, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher, row_settings, rows_and_prompts, start_problems
@@ -48,6 +56,7 @@ DEFAULT_WORK_DIR = Path("outputs/default")
 """Where commands write work folders, unless another place is given."""
 
 
+@keywords_in_errors
 def run_suite(
     suite: Suite | str | os.PathLike[str],
     options: RunOptions | None = None,
