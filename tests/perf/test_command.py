@@ -70,6 +70,21 @@ def done(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
     return printed
 
 
+def said(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
+    """What another command prints as JSON."""
+    found = subprocess.run(
+        [*PROGRAM, *words, "--json"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert found.returncode == code, found.stdout + found.stderr
+    printed: dict[str, Any] = json.loads(found.stdout)
+    return printed
+
+
 def records(folder: Path, run_id: int = 1) -> list[RequestRecord]:
     with open_store(find_workspace(folder, None)) as store:
         return list(recorded_requests(store, run_id))
@@ -199,6 +214,10 @@ def test_a_killed_test_keeps_its_records(folder: Path, slow: Simulator) -> None:
     found = records(folder)
     assert len(found) >= 8
     assert all(record.ok for record in found)
+    shown = said(folder, "show", "1")
+    assert shown["run"]["status"] == "interrupted"
+    assert shown["summary"]["evaluated"] == len(found)
+    assert said(folder, "list")["runs"][0]["kind"] == "load"
 
 
 def test_the_long_form_and_a_suite_load_every_pair(folder: Path) -> None:
@@ -211,6 +230,9 @@ def test_the_long_form_and_a_suite_load_every_pair(folder: Path) -> None:
     assert found.returncode == 0, found.stdout + found.stderr
     assert [each["run"]["name"] for each in json.loads(found.stdout)["results"]] == ["qa", "mcq"]
     assert [record.phase for record in records(folder)] == ["warmup", *["measured"] * 3]
+    shown = said(folder, "run", "--models", "demo", "--custom-dataset-path", "qa.csv", "--mode", "perf_viz")
+    assert [each["run"]["id"] for each in shown["results"]] == [1]
+    said(folder, "run", "--custom-dataset-path", "other.csv", "--mode", "perf_viz", code=4)
     suite = '{"models": ["demo"], "datasets": ["qa.csv", "mcq.jsonl"]}'
     (folder / "suite.json").write_text(suite, encoding="utf-8")
     words = [*PROGRAM, "perf", "suite.json", "--requests", "5", "--json"]
@@ -235,3 +257,42 @@ def test_a_benchmark_in_python_and_multimodal_rows_can_be_sent(folder: Path) -> 
     (folder / "mm.jsonl").write_text(rows, encoding="utf-8")
     result = perf(folder / "mm.jsonl", requests=3, concurrency=1, workspace=folder)
     assert result.summary.sent == 3
+
+
+def test_a_load_test_is_not_resumed_or_rescored(folder: Path) -> None:
+    done(folder, "--requests", "2")
+    for command_name in ("resume", "rescore"):
+        assert "load test" in said(folder, command_name, "1", code=2)["error"]["message"]
+
+
+@pytest.mark.parametrize("api", ["openai", "responses", "tgi", "triton", "mindie"])
+@pytest.mark.parametrize("stream", [True, False])
+def test_every_wire_is_timed_and_counted(folder: Path, slow: Simulator, api: str, stream: bool) -> None:
+    flags = ("--stream",) if stream else ("--no-stream",)
+    url = slow.url if api in ("openai", "responses") else slow.url.removesuffix("/v1")
+    done(
+        folder,
+        "--model-url",
+        url,
+        "--model-id",
+        "demo",
+        "--api",
+        api,
+        "--concurrency",
+        "3",
+        "--requests",
+        "6",
+        *flags,
+    )
+    for record in records(folder):
+        assert record.ok, record.error
+        assert record.sent is not None
+        assert record.ended is not None
+        assert record.ended - record.sent > 0.09
+        assert record.output_tokens
+        if stream:
+            assert record.first_token is not None
+            assert record.first_token - record.sent > 0.09
+            assert len(record.arrivals) >= 1
+        else:
+            assert record.first_token is None

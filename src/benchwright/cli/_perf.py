@@ -11,7 +11,7 @@ from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._workspace import name_configuration
 from benchwright.config import LOAD_OPTIONS, SHARED_WITH_RUNS, LoadOptions, RunOptions
-from benchwright.core import UsageError, worst_exit_code
+from benchwright.core import RunKind, UsageError, worst_exit_code
 
 if TYPE_CHECKING:
     from benchwright.sdk import LoadResult
@@ -71,11 +71,42 @@ def run_long_form(arguments: Namespace, output: Output) -> int:
         arguments.summarizer = None  # figures of the whole test and of its steady window are always there
     options = RunOptions.from_keywords(given(arguments, SHARED_WITH_RUNS))
     if mode == "perf_viz":
-        raise UsageError("--mode perf_viz: recorded load tests are shown by benchwright show RUN")
+        return _show_recorded(arguments, output)
     how = {"warmup": arguments.num_warmups, "concurrency": arguments.parallelism}
     load_how = LoadOptions.from_keywords({name: value for name, value in how.items() if value is not None})
     with hub_commits():
         return run_load(resolved(arguments, options), options, load_how, arguments, output)
+
+
+def _show_recorded(arguments: Namespace, output: Output) -> int:
+    """The load tests of the named data, or all of them, newest first: one for each data and model."""
+    from pathlib import Path
+
+    from benchwright.core import NotFoundError
+    from benchwright.reports import load_table, recorded_load
+    from benchwright.store import existing_workspace, open_existing
+
+    wanted = [arguments.target, *(arguments.datasets or ()), *(arguments.custom_dataset_path or ())]
+    names = {Path(name).name for name in wanted if name}
+    store = open_existing(existing_workspace(Path.cwd(), arguments.workspace))
+    shown: set[tuple[str, str]] = set()
+    views = []
+    if store is not None:
+        with store:
+            for run in store.runs():
+                fits = not names or Path(run.target).name in names
+                if run.kind == RunKind.LOAD and fits and (run.target, run.model) not in shown:
+                    shown.add((run.target, run.model))
+                    views.append(recorded_load(store, run))
+    if not views:
+        raise NotFoundError(
+            f"no load test of {', '.join(sorted(names)) or 'anything'} is recorded here. Start one: --mode perf"
+        )
+    if output.as_json:
+        output.json({"results": [view.to_json() for view in views], "exit_code": 0})
+    for view in () if output.as_json else views:
+        output.show(load_table(view))
+    return 0
 
 
 def run_load(target: Any, options: RunOptions, how: LoadOptions, arguments: Namespace, output: Output) -> int:

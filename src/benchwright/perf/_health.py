@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import math
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic, process_time
@@ -121,6 +122,13 @@ def spread_of(values: Sequence[float]) -> Spread:
     return Spread(len(ordered), math.fsum(ordered) / len(ordered), p99, ordered[-1])
 
 
+def _more_hands(workers: int) -> str:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if workers < cores:
+        return f"Use more processes: --workers {min(cores, 2 * workers)}"
+    return f"Use a machine with more than these {cores} cores"
+
+
 def long_enough(workers: Sequence[WorkerHealth]) -> bool:
     """Whether a share of CPU time says anything."""
     return all(worker.wall_s >= _SHORTEST_S for worker in workers)
@@ -134,7 +142,7 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
     shares = tuple(worker.cpu_s / worker.wall_s if worker.wall_s > 0 else 0.0 for worker in workers)
     reasons: list[str] = []
     worst = 0
-    more = f"Use more processes: --workers {2 * len(workers)}"
+    more = _more_hands(len(workers))
     busiest = max(shares, default=0.0)
     checks: tuple[tuple[float, float, float, str], ...] = (
         (busiest, STRAINED_CPU, LIMIT_CPU, f"the client used {busiest:.0%} of a core. {more}"),

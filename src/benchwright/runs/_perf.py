@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -22,12 +23,10 @@ from benchwright.perf import (
     Crew,
     LoadProgress,
     LoadSettings,
-    LoadSummary,
     LoadTest,
     LoadWatcher,
     RequestPlan,
     RequestRecord,
-    Requests,
     StoreSink,
     build_plan,
     check_files,
@@ -38,9 +37,7 @@ from benchwright.perf import (
     request_step,
     slots_of,
     stage_step,
-    summarise,
 )
-from benchwright.reports import LoadView, load_details, write_load_files
 from benchwright.runs._jobs import make_folder, owned
 from benchwright.runs._load_options import load_settings
 from benchwright.runs._loops import in_event_loop
@@ -48,6 +45,10 @@ from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
 from benchwright.runs._targets import Target
 from benchwright.store import HEARTBEAT_S, RunRecord, Store, Workspace, open_store
+
+if TYPE_CHECKING:  # figures and reports are loaded after the last request: nothing may delay the first
+    from benchwright.perf import LoadSummary
+    from benchwright.reports import LoadView
 
 _SHOW_EVERY_S = 0.25
 """A watcher is shown the test so often."""
@@ -206,6 +207,9 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
     run = store.start_run(ready.run.id, {**ready.prepared.manifest, "notes": list(ready.prepared.notes)})
     group = RunGroup()
     cause = in_event_loop(_load(store, run, ready, group, watcher), group.interrupt)
+    from benchwright.perf import Requests, summarise
+    from benchwright.reports import load_details, write_load_files
+
     requests = Requests.of(recorded_requests(store, run.id))
     stages = recorded_stages(store, run.id)
     summary = summarise(requests, ready.settings, stages, partial=cause is not None)
