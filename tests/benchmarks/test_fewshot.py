@@ -539,9 +539,9 @@ def test_no_near_copy_is_passed_over_by_the_quick_look(text: str, mark: str) -> 
     """What the close look takes for the same row, the quick one before it must not rule out."""
     copy = f"{mark}{text.swapcase()}{mark}".replace(" ", "  ")
     example = Example("x", text)
-    likeness = SelfExampleGuard(compile_template("{q}"), [example], [], lambda row: "")
-    if likeness.test_for(copy, {"q": copy})(example):
-        assert likeness.among_examples(copy, {"q": copy})
+    guard = SelfExampleGuard(compile_template("{q}"), [example], [], lambda row: "")
+    if guard.test_for(copy, {"q": copy})(example):
+        assert guard.among_examples(copy, {"q": copy})
 
 
 def test_a_copy_of_the_evaluated_file_is_no_clean_pool(tmp_path: Path) -> None:

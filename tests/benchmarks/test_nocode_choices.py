@@ -10,7 +10,7 @@ import pytest
 from benchwright.benchmarks import MissingFieldError
 from benchwright.benchmarks._nocode import choices, figures, graders, templates
 from benchwright.benchmarks._nocode.choices import ChoiceReader, label_of, shuffled, siphash13
-from benchwright.benchmarks._nocode.figures import LabelFigures, Likenesses
+from benchwright.benchmarks._nocode.figures import LabelFigures, Similarities
 from benchwright.config import ChoiceStyle
 
 
@@ -158,11 +158,11 @@ def test_figures_of_labels_are_those_of_the_textbook() -> None:
 def test_figures_of_nothing_are_zero() -> None:
     values = LabelFigures(["x"], [("f1", "json")]).figures()
     assert values == {"f1_label_0": 0.0, "macro_f1": 0.0, "weighted_f1": 0.0}
-    assert Likenesses().figures() == {}
+    assert Similarities().figures() == {}
 
 
 def test_percentiles_are_interpolated() -> None:
-    found = Likenesses()
+    found = Similarities()
     for value in (0.0, 0.5, 1.0):
         found.add({"similarity": value})
     values = found.figures()

@@ -93,7 +93,7 @@ def test_graders(folder: Path, style: str, golden: str, right: str, wrong: str) 
     assert answered(lambda request: wrong)["accuracy"] == 0
 
 
-def test_likeness_without_a_threshold_is_the_headline(folder: Path) -> None:
+def test_similarity_without_a_threshold_is_the_headline(folder: Path) -> None:
     table(folder, 'type = "levenshtein", golden_column = "a"')
     result = answered(echo)
     assert result.summary.headline == "similarity"

@@ -23,7 +23,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _NEAR = 0.8
-"""From this likeness on a keyword is taken for a slip: `choice`, `promt`, `num_fewshots`, `systemprompt`."""
+"""From this similarity on a keyword counts as a slip: `choice`, `promt`, `num_fewshots`, `systemprompt`."""
 
 
 def scorer(function: F) -> F:

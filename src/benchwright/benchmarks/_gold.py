@@ -125,7 +125,7 @@ class _Trial:
             self._first_rows.setdefault(text, f"{self._source}:{scanned.line}: {text}")
             self._failing[text] += 1
             return False
-        if self._judge_called:  # and the scorer caught what came of it
+        if self._judge_called:  # and the scorer caught the error
             return True
         if key is not None:
             self._key = self._key or key
@@ -137,7 +137,7 @@ class _Trial:
         return False
 
     def found(self, skipped: str | None) -> GoldCheck:
-        """What came of all rows."""
+        """The result over all rows."""
         failures = [
             first if self._failing[text] == 1 else f"{first} (and {self._failing[text] - 1} more)"
             for text, first in self._first_rows.items()

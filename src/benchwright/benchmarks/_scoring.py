@@ -31,7 +31,7 @@ class ScorerSignatureError(BenchmarkError, TypeError):
 
 
 def check_scorer(function: Callable[..., Any]) -> bool:
-    """Whether the scorer wants its config as a second argument.
+    """Whether the scorer takes its config as a second argument.
 
     That is so when its second parameter is required, or is called `config`. ScorerSignatureError (a TypeError)
     for a function that cannot be called with one or two arguments; functions that cannot be introspected pass.
@@ -83,7 +83,7 @@ class InvalidScores(Struct, frozen=True):
 
 
 def call_scorer(spec: BenchmarkSpec, sample: ScorerInput) -> Any | Awaitable[Any]:
-    """Call the benchmark's scorer the way its signature wants it.
+    """Call the benchmark's scorer the way its signature requires.
 
     Returns what it returns, to be read by `scores_of`; for an `async` scorer that is an awaitable of it.
     Exceptions of the scorer pass through.

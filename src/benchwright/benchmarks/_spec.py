@@ -68,7 +68,7 @@ class Derived(Protocol):
         ...
 
     def figures(self) -> dict[str, float]:
-        """What came of all that was added, by name."""
+        """The figures over all that was added, by name."""
         ...
 
     def remarks(self) -> Sequence[str]:
@@ -104,7 +104,7 @@ class BenchmarkSpec:
     requirements: tuple[str, ...] = ()
     """Packages the scorer needs, as pip requirement strings. Checked, never installed."""
     field_mapping: dict[str, str] | None = None
-    """Columns to rename, source to target; every other parameter speaks of the names after mapping."""
+    """Columns to rename, source to target; every other parameter means the names after mapping."""
     shape: Callable[[Row], Row] | None = None
     """What else is done to each row of the data, after `field_mapping`."""
     sources: tuple[str, ...] = ()

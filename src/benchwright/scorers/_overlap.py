@@ -120,7 +120,7 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str] | Sequence[
             "corpus_bleu needs the package sacrebleu: pip install 'benchwright[metrics]'"
         ) from error
     width = max(map(len, per_sentence))
-    # sacreBLEU wants one stream per reference number; None stands for "this sentence has fewer".
+    # sacreBLEU takes one stream per reference number; None stands for "this sentence has fewer".
     streams: list[list[Any]] = [
         [refs[i] if i < len(refs) else None for refs in per_sentence] for i in range(width)
     ]

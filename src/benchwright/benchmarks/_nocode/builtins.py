@@ -33,7 +33,7 @@ class BuiltinEvaluation(Struct, frozen=True):
     """How replies are compared."""
 
 
-_LIKENESS = GraderStyle(type="levenshtein", golden_column="answer")
+_BY_SIMILARITY = GraderStyle(type="levenshtein", golden_column="answer")
 
 BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
     "pubmedqa": BuiltinEvaluation(
@@ -45,16 +45,16 @@ BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
         ),
     ),
     "simpleqa-verified": BuiltinEvaluation(
-        "short questions of fact, by likeness of the answers",
+        "short questions of fact, by similarity of the answers",
         "hf://quantiles/simpleqa-verified",
         "{{ row.problem }}",
-        _LIKENESS,
+        _BY_SIMILARITY,
     ),
     "financebench": BuiltinEvaluation(
-        "questions on annual reports, by likeness of the answers",
+        "questions on annual reports, by similarity of the answers",
         "hf://quantiles/financebench",
         "{{ row.question }}",
-        _LIKENESS,
+        _BY_SIMILARITY,
     ),
 }
 """Every built-in evaluation by name."""

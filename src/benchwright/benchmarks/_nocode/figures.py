@@ -1,4 +1,4 @@
-"""Figures over all samples: F1 by label, who was taken for whom, and the spread of a likeness."""
+"""Figures over all samples: F1 by label, which label was read for which, and the spread of a similarity."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ class LabelFigures:
         return 2 * hits / total if total else 0.0
 
 
-class Likenesses:
+class Similarities:
     """Mean, spread and percentiles of `similarity`."""
 
     def __init__(self) -> None:
         self._values = array("d")
 
     def add(self, scores: Mapping[str, Any]) -> None:
-        """Take one sample's likeness."""
+        """Take one sample's similarity."""
         value = scores.get("similarity")
         if isinstance(value, int | float):
             self._values.append(value)

@@ -216,10 +216,10 @@ def _levenshtein(style: GraderStyle) -> ScorerFunction:
         response, golden = sample.response or "", _golden(sample)
         if steps:
             response, golden = normalised(response, steps), normalised(golden, steps)
-        likeness = levenshtein_similarity(response, golden)
-        scores: Scores = {"similarity": likeness, "golden": _golden(sample)}
+        similarity = levenshtein_similarity(response, golden)
+        scores: Scores = {"similarity": similarity, "golden": _golden(sample)}
         if threshold is not None:
-            scores["accuracy"] = likeness >= threshold
+            scores["accuracy"] = similarity >= threshold
         return scores
 
     return score

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks._nocode.choices import ChoiceReader
-from benchwright.benchmarks._nocode.figures import Counts, LabelFigures, Likenesses
+from benchwright.benchmarks._nocode.figures import Counts, LabelFigures, Similarities
 from benchwright.benchmarks._nocode.graders import (
     choice_scorer,
     golden_check,
@@ -239,7 +239,7 @@ def _derive(definition: NoCodeBenchmark) -> Callable[[], Derived] | None:
         return lambda: LabelFigures(choices.labels, metrics)
     kind = None if definition.grader is None else definition.grader.type
     if kind == "levenshtein":
-        return Likenesses
+        return Similarities
     return Counts if kind == "leading_label" else None
 
 

@@ -72,7 +72,7 @@ class RowRules:
         self._several = data_type == "mcq_multi"
 
     def __call__(self, row: Row) -> None:
-        """As a scan of all rows wants it."""
+        """As a scan of all rows calls it."""
         self.examine(row)
 
     def examine(self, row: Row) -> int:

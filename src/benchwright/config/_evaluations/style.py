@@ -51,7 +51,7 @@ _GRADER = (
     Setting("golden_column", "text", "column of the right answer"),
     Setting("tolerance", "number", "how far numbers may be apart, as a share", least=0),
     Setting("pattern", "text", "regular expression; without it the column holds one per row"),
-    Setting("threshold", "number", "likeness from which a reply is right", least=0, most=1),
+    Setting("threshold", "number", "similarity from which a reply is right", least=0, most=1),
     Setting("function", "text", "file.py:name or package.module:name"),
     Setting("scorer", "text", "a built-in or installed scorer by name"),
     Setting("judge", "table", "the judge: url, model_id, api_key_name, …"),
@@ -107,7 +107,7 @@ class GraderStyle:
     pattern: str | None = None
     """Regular expression of `regex`; None: the column holds one per row."""
     threshold: float | None = None
-    """Likeness from which a reply counts as right; None: likeness alone is reported."""
+    """Similarity from which a reply counts as right; None: similarity alone is reported."""
     function: str | None = None
     """`file.py:name` with an absolute path, or `package.module:name`."""
     scorer: str | None = None
