@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -41,7 +42,12 @@ class RecordColumns:
         key = self._keys[name]
         if key not in self._held:
             return [default] * len(self._records)
-        return [record.get(key, default) for record in self._records]
+        try:
+            return list(
+                map(itemgetter(key), self._records)
+            )  # half the time, and most records have what any has
+        except KeyError:
+            return [record.get(key, default) for record in self._records]
 
     def given(self, name: str) -> list[Any]:
         """The field of those records that have it."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 from benchwright.core import call_key, call_of, key_range, score_key, score_of
 from benchwright.store._records import CallStep, SampleSteps, StepOutput
@@ -238,7 +240,7 @@ class Steps(Runs):
             f"SELECT {SAMPLE_COLUMNS} FROM steps WHERE run_id = ? AND key >= ? AND key < ? ORDER BY key",
             (run_id, low, high),
         )
-        for record in map(SampleSteps._make, rows):
+        for record in map(_sample, rows):
             # Both in key order: a merge, not a look-up per sample.
             while call is not None and call[0] <= record[:2]:
                 if call[0] == record[:2]:
@@ -257,6 +259,10 @@ class Steps(Runs):
         for key, call_input, output in rows:
             if "/m" not in key:  # a request of the scorer is not the sample's own call
                 yield (int(key[5:14]), int(key[15:19])), call_input, output
+
+
+_sample: Callable[[Any], SampleSteps] = partial(tuple.__new__, SampleSteps)
+"""`SampleSteps._make` without its frame: it is called for every sample."""
 
 
 def lower_marks(connection: sqlite3.Connection) -> None:
