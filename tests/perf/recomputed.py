@@ -94,7 +94,8 @@ def described(values: list[float]) -> Row:
 def stage_of(rows: list[Row]) -> Row:
     """Everything of one stage but intervals, limits and the steady window."""
     rows = [row for row in rows if row["phase"] == "measured"]
-    sent = [row for row in rows if row["sent_s"] is not None]
+    sent = [row for row in rows if row["outcome"] != "not_sent"]
+    sent = [row for row in sent if row["sent_s"] is not None or row["outcome"] != "cancelled"]
     done = [row for row in sent if row["outcome"] == "ok"]
     pooled: dict[str, list[float]] = {}
     for row in filter(measurable, done):
@@ -102,11 +103,11 @@ def stage_of(rows: list[Row]) -> Row:
             pooled.setdefault(key, []).extend(x for x in each if x is not None)
     found: Row = {key: described(each) if each else None for key, each in pooled.items()}
     plans = [row["planned_s"] for row in rows if row["planned_s"] is not None]
-    start = min(plans) if plans else min(row["sent_s"] for row in sent)
+    start = min(plans) if plans else min(row["sent_s"] for row in sent if row["sent_s"] is not None)
     duration = max(row["ended_s"] for row in sent) - start
     found["duration_s"] = round(duration, 6)
     found["offered_per_s"] = round((len(plans) - 1) / (max(plans) - min(plans)), 4) if plans else None
-    sends = [row["sent_s"] for row in sent]
+    sends = [row["sent_s"] for row in sent if row["sent_s"] is not None]
     found["attempted_per_s"] = round((len(sends) - 1) / (max(sends) - min(sends)), 4)
     found["request_throughput_per_s"] = round(len(done) / duration, 4)
     for name in ("input", "output"):
@@ -115,8 +116,12 @@ def stage_of(rows: list[Row]) -> Row:
         )
     total = sum(row["input_tokens"] + row["output_tokens"] for row in done)
     found["total_throughput_tokens_per_s"] = round(total / duration, 3)
-    found["mean_concurrency"] = round(sum(row["ended_s"] - row["sent_s"] for row in sent) / duration, 3)
-    found["peak_concurrency"] = peak([(row["sent_s"], row["ended_s"]) for row in sent])
+    found["mean_concurrency"] = round(
+        sum(row["ended_s"] - row["sent_s"] for row in sent if row["sent_s"] is not None) / duration, 3
+    )
+    found["peak_concurrency"] = peak(
+        [(row["sent_s"], row["ended_s"]) for row in sent if row["sent_s"] is not None]
+    )
     found["error_share"] = round((len(sent) - len(done)) / len(sent), 6)
     seconds: dict[int, float] = {}
     for row in done:

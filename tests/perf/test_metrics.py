@@ -165,6 +165,19 @@ def test_a_stage_without_a_reply_has_reasons_and_no_figures() -> None:
     assert unsent.steady.verdict == "absent"
 
 
+def test_a_connection_that_failed_counts_as_sent_and_failed() -> None:
+    lost = [
+        RequestRecord(number=n, planned=n / 10, ended=n / 10, outcome=RequestOutcome.CONNECT)
+        for n in range(1, 4)
+    ]
+    found = stage(
+        streamed(0, 0.0, planned=0.0), *lost, settings=LoadSettings(profile="constant", levels=(10.0,))
+    )
+    assert (found.counts.sent, found.counts.failed, found.counts.not_sent) == (4, 3, 0)
+    assert found.figures["error_share"] == 0.75
+    assert found.figures["repeated_prompt_share"] == 0.0
+
+
 def test_peak_throughput_counts_tokens_where_they_arrived() -> None:
     found = stage(
         streamed(0, 0.0, ttft=0.5, gaps=[1.0, 1.0], event_tokens=(1, 7, 1), output_tokens=9, close=0.5)

@@ -40,6 +40,12 @@ def a_sweep() -> Made:
                     failed(place, at, RequestOutcome.HTTP_5XX, stage=stage, phase=phase, error="overloaded")
                 )
                 continue
+            if number % 29 == 4:
+                lost = RequestOutcome.CONNECT if number % 2 else RequestOutcome.NOT_SENT
+                records.append(
+                    RequestRecord(number=place, ended=at + 0.1, stage=stage, phase=phase, outcome=lost)
+                )
+                continue
             gaps = [random.expovariate(100) for _ in range(random.choice((0, 1, 7, 30)))]
             fields: dict[str, object] = {"stage": stage, "phase": phase, "output_tokens": 2 * len(gaps) + 1}
             if number % 41 == 5:

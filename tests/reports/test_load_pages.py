@@ -14,7 +14,7 @@ from load_tests import HOSTILE, open_loop, sweep, view_of
 from made_records import closed_loop, failed, streamed
 from rich.console import Console
 
-from benchwright.perf import LoadSettings, RequestOutcome, StageRecord
+from benchwright.perf import LoadSettings, RequestOutcome, RequestRecord, StageRecord
 from benchwright.reports import LoadView, load_page, load_table, load_view
 from benchwright.reports.html.charts import Axis, axis_for
 from benchwright.reports.views.load import verdicts
@@ -106,6 +106,18 @@ def test_a_test_without_replies_has_a_page_that_says_so(tmp_path: Path) -> None:
     assert "✗ 5 of 5 requests failed (100.0 %)" in shown
     assert "connect × 5: connection refused" in shown
     assert "no request completed" in shown
+
+
+def test_a_server_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
+    lost = [
+        RequestRecord(number=n, planned=n / 10, ended=n / 10, outcome=RequestOutcome.CONNECT, error="refused")
+        for n in range(5)
+    ]
+    view, requests = view_of((lost, LoadSettings(profile="constant"), [StageRecord(0, 1.0)]), tmp_path)
+    assert "✗ 5 of 5 requests failed (100.0 %)" in text_of(view)
+    page = load_page(view, requests)
+    assert "5 of 5 requests failed" in page
+    assert Tags(page).open == []
 
 
 def test_the_terminal_shows_levels_errors_and_notes(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ class StageRequests:
         start = pc.min(self.measured["planned"]).as_py()
         end = pc.max(self.sent["ended"]).as_py()
         start = pc.min(self.sent["sent"]).as_py() if start is None else start
-        return None if end is None or end <= start else (start, end)
+        return None if start is None or end is None or end <= start else (start, end)
 
 
 def distributions(stage: StageRequests) -> dict[str, Distribution]:

@@ -307,7 +307,7 @@ PER_STAGE: tuple[Metric, ...] = (
     Metric(
         name="error_share", title="share of failed requests", unit="share", better="lower",
         needs="needs a request that was sent",
-        definition="Requests that were sent and did not complete, over all that were sent.",
+        definition="Requests that were sent and did not complete, over all that were sent. One whose connection failed counts as sent.",
     ),
     Metric(
         name="goodput", title="goodput", unit="1/s", better="higher", headline=True, needs="needs limits: --slo ttft=200ms",

@@ -52,7 +52,7 @@ def repeated_share(everything: Requests, measured: Requests) -> float | None:
     sent = everything.where(
         pc.and_(pc.is_valid(everything["sent"]), pc.is_valid(everything["prompt_hash"]))
     ).in_order("sent")
-    own = measured.where(pc.is_valid(measured["prompt_hash"]))
+    own = measured.where(pc.and_(pc.is_valid(measured["sent"]), pc.is_valid(measured["prompt_hash"])))
     if not len(own):
         return None
     places = pa.table({"hash": sent["prompt_hash"], "place": pa.array(range(len(sent)), pa.int64())})

@@ -153,10 +153,15 @@ class Requests:
 
     @cached_property
     def sent(self) -> Requests:
-        """Those that were sent."""
+        """Those that were sent, or would have been if the connection had not failed: such a one has no time of sending."""
         import pyarrow.compute as pc
 
-        return self.where(pc.is_valid(self["sent"]))
+        given_up = pc.equal(self["outcome"], RequestOutcome.CANCELLED.value)
+        never = pc.or_(
+            pc.equal(self["outcome"], RequestOutcome.NOT_SENT.value),
+            pc.and_(given_up, pc.is_null(self["sent"])),
+        )
+        return self.where(pc.invert(never))
 
     @cached_property
     def completed(self) -> Requests:

@@ -33,6 +33,7 @@ class Counts(Struct, frozen=True):
     planned: int
     """All that are on record, sent or not."""
     sent: int
+    """Sent, or not sent because the connection failed."""
     completed: int
     failed: int
     """Sent and not completed."""

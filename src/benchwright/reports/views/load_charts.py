@@ -83,7 +83,7 @@ def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | Non
     sent = sent.where(pc.is_valid(sent["ended"]))
     if not len(sent):
         return None
-    start, end = pc.min(sent["sent"]).as_py(), pc.max(sent["ended"]).as_py()
+    start, end = pc.min(_begun(sent)).as_py(), pc.max(sent["ended"]).as_py()
     step = max(end - start, 1e-6) / BUCKETS
     done = sent.completed
     failed = sent.where(pc.not_equal(sent["outcome"], "ok"))
@@ -111,6 +111,13 @@ def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | Non
         _in_flight(flight, start, step),
         _spans(sent, summary),
     )
+
+
+def _begun(requests: Requests) -> Any:
+    """When each was sent; where the connection failed, when that was known."""
+    import pyarrow.compute as pc
+
+    return pc.coalesce(requests["sent"], requests["ended"])
 
 
 def _latency_over_time(
@@ -151,7 +158,7 @@ def _spans(sent: Requests, summary: LoadSummary) -> tuple[tuple[str, float, floa
     for stage in summary.stages:
         own = sent.stage(stage.stage)
         if len(own):
-            found.append((stage.label, pc.min(own["sent"]).as_py(), pc.max(own["ended"]).as_py()))
+            found.append((stage.label, pc.min(_begun(own)).as_py(), pc.max(own["ended"]).as_py()))
     return tuple(found)
 
 
@@ -182,7 +189,8 @@ def around_the_slowest(requests: Requests, summary: LoadSummary) -> list[Line]:
 def _ended(requests: Requests) -> Requests:
     import pyarrow.compute as pc
 
-    return requests.sent.where(pc.is_valid(requests.sent["ended"])).in_order("sent")
+    sent = requests.sent
+    return sent.where(pc.and_(pc.is_valid(sent["sent"]), pc.is_valid(sent["ended"]))).in_order("sent")
 
 
 def _lines(sent: Requests, picked: Sequence[int], summary: LoadSummary) -> list[Line]:
