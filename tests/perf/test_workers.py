@@ -36,6 +36,20 @@ def test_workers_share_requests_concurrency_and_clock() -> None:
         assert len(stage.health.cpu_shares) == 2
 
 
+def test_more_workers_than_slots_send_every_row_once() -> None:
+    records, (stage,), stub = run(LoadSettings(levels=(2.0,), requests=9, cooldown=2, workers=3))
+    assert [record.number for record in records] == list(range(11))
+    assert [record.phase for record in records] == ["measured"] * 9 + ["cooldown"] * 2
+    assert stub.most_open <= 2
+    assert stage.offered == 9
+
+
+def test_workers_with_unequal_slots_share_requests_by_them() -> None:
+    records, _, _ = run(LoadSettings(levels=(3.0,), requests=30, workers=2), first_s=0.01)
+    assert [record.number for record in records] == list(range(30))
+    assert sum(record.worker == 0 for record in records) == 20
+
+
 def test_workers_follow_one_schedule() -> None:
     settings = LoadSettings(profile="constant", levels=(100.0,), requests=50, workers=2)
     records, (stage,), _ = run(settings, events=1)

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import count
 from time import monotonic
 from typing import Literal, TypeAlias
 
@@ -48,11 +49,14 @@ class PhaseTask(Struct, frozen=True):
     workers: int = 1
     closed: int | None = None
     """Requests that this process keeps in flight; None: the schedule decides."""
+    slots: int = 1
+    """Those of all processes."""
     cap: int | None = None
     """Most requests in flight of this process."""
     requests: int | None = None
-    """Requests of this process; None: until the time is up. Of a schedule, all its requests."""
+    """Requests of all processes; None: until the time is up."""
     cooldown: int = 0
+    """The same, of those that follow."""
     seconds: float | None = None
 
 
@@ -217,25 +221,36 @@ class PhaseLoop:
         self._over = True
 
     def _numbers(self) -> Iterator[tuple[int, PhaseName]]:
-        """What the slots take in turn: requests until there are enough or the time is up, then those that cool down."""
-        task = self._task
-        number = 0
-        while (task.requests is None or number < task.requests) and not self._over and self._cause is None:
-            yield number, task.phase
-            number += 1
-        if self._over and self._cause is None:
-            self._cause = "seconds"
-        for after in range(task.cooldown):
+        """What the slots take in turn: requests until there are enough or the time is up, then those that cool down.
+
+        A request belongs to the process that has its slot, so each process sends as many as its slots can carry, and all of
+        them together send every row.
+        """
+        task, after = self._task, 0
+        for number in count():
+            if number % task.slots % task.workers != task.worker:
+                continue
             if self._cause not in (None, "seconds"):
                 return
-            yield number + after, "cooldown"
+            if task.requests is not None and number >= task.requests:
+                if number >= task.requests + task.cooldown:
+                    return
+                yield number, "cooldown"
+            elif self._over:
+                self._cause = "seconds"
+                if after >= task.cooldown:
+                    return
+                after += task.workers
+                yield number, "cooldown"
+            else:
+                yield number, task.phase
 
     async def _slot(self) -> None:
         task = self._task
         free_at = task.start_at
         for number, phase in self._supply:
-            self._used = number * task.workers + task.worker + 1
-            sending = self._sending(task.base + number * task.workers + task.worker, phase, None)
+            self._used = number + 1
+            sending = self._sending(task.base + number, phase, None)
             sending.free_at = free_at
             await self._one(sending)
             free_at = monotonic()

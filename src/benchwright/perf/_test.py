@@ -96,10 +96,8 @@ class LoadTest:
     def _task(self, stage: int, warmup: bool, start_at: float, worker: int) -> PhaseTask:
         settings = self._settings
         workers = settings.workers
-        slots = slots_of(settings, stage)
-        warm_slots = min(settings.warmup, slots or 16)
+        slots = min(settings.warmup, slots_of(settings, stage) or 16) if warmup else slots_of(settings, stage)
         cap = settings.max_concurrency
-        requests = settings.warmup if warmup else settings.requests
         return PhaseTask(
             stage=stage,
             phase="warmup" if warmup else "measured",
@@ -108,14 +106,11 @@ class LoadTest:
             base=self._used,
             worker=worker,
             workers=workers,
-            closed=part_of(warm_slots, worker, workers)
-            if warmup
-            else None
-            if slots is None
-            else part_of(slots, worker, workers),
+            closed=None if slots is None else part_of(slots, worker, workers),
+            slots=slots or 1,
             cap=None if cap is None else max(1, part_of(cap, worker, workers)),
-            requests=None if requests is None else part_of(requests, worker, workers),
-            cooldown=0 if warmup else part_of(settings.cooldown, worker, workers),
+            requests=settings.warmup if warmup else settings.requests,
+            cooldown=0 if warmup else settings.cooldown,
             seconds=None if warmup else settings.seconds,
         )
 
