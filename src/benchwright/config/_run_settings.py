@@ -53,7 +53,7 @@ class RunOptions:
     enable_ssl: bool | None = _server("https instead of http, with a host")
     model_id: str | None = _server("the model's name, as that server knows it", aliases=("model_name",), tables=_NO_TABLE,
         metavar="ID", more="Left out: its only model, with a profile the first that it lists", frequent=True)
-    model_type: str | None = _server("how it is asked", choices=MODEL_TYPES, tables=("suite", "dataset"), metavar="TYPE",
+    model_type: str | None = _server("kind of request", choices=MODEL_TYPES, tables=("suite", "dataset"), metavar="TYPE",
         otherwise="as the benchmark says")
     api: str | None = _server("wire format of the server", choices=APIS, plugins="wires", default="openai", metavar="FORMAT",
         see="endpoints.md#wire-formats")
@@ -79,7 +79,7 @@ class RunOptions:
         aliases=("filter",), metavar="FIELD=VALUE", more="The benchmark's own filters hold as well")
     limit: int | None = _data("evaluate the first N rows", "rows", least=1, aliases=("limit_samples", "num_prompts"),
         otherwise="all", frequent=True)
-    repeats: int | None = _data("ask each row N times", "replies", least=1, aliases=("n_repeats",), default=1,
+    repeats: int | None = _data("send each row N times", "replies", least=1, aliases=("n_repeats",), default=1,
         tables=_MODELS_TOO, frequent=True)
     pass_k: int | None = _data("the k of pass@k and cons@k", "summary", least=1, metavar="K", otherwise="the repeats",
         see="running.md#repeats")
@@ -94,12 +94,12 @@ class RunOptions:
 
     data_type: str | None = _questions("what a file of questions holds", "columns", choices=("mcq", "mcq_multi", "qa"),
         aliases=("custom_dataset_data_type",), metavar="TYPE", otherwise="found out", see="questions.md")
-    infer_method: str | None = _questions("how it is asked: for a reply, or by ranking the letters or texts of its options", "replies",
+    infer_method: str | None = _questions("how answers are found: in a reply, or by ranking the letters or texts of the options", "replies",
         choices=("gen", "logprob", "logprob_text"), aliases=("custom_dataset_infer_method",), metavar="METHOD", only="mcq",
         default="gen")
     meta_path: str | None = _questions("file with sampling and lengths of replies", "everything", aliases=("custom_dataset_meta_path",),
         metavar="PATH", otherwise="FILE.meta.json, if it is there", see="data.md")
-    prompt_style: str | None = _questions("which built-in prompt asks", "prompt", choices=("benchwright", "cot", "aisbench"),
+    prompt_style: str | None = _questions("built-in prompt to use", "prompt", choices=("benchwright", "cot", "aisbench"),
         metavar="STYLE", default="benchwright", see="questions.md#prompts")
     template: str | None = _questions("prompt of your own, text or file: {question}, {options}, {A}, any column", "columns",
         metavar="TEXT")
@@ -150,7 +150,7 @@ class RunOptions:
     top_p: float | LeftOut | None = _sent("nucleus sampling", above=0, most=1, default=1.0)
     stop: tuple[str, ...] | None = _sent("end the reply at this text; may be given again", metavar="TEXT")
     seed: int | LeftOut | None = _sent("sampling seed, sent with each request", tables=_MODELS_TOO)
-    stream: bool | None = _sent("ask for streamed replies (gives times to the first token)", can_be_left_out=False, default=False,
+    stream: bool | None = _sent("request streamed replies (gives times to the first token)", can_be_left_out=False, default=False,
         tables=_MODELS_TOO, more="A profile may say otherwise")
     extra_body: Mapping[str, JsonValue] | None = _sent("further fields of each request body, as JSON", body=False,
         can_be_left_out=False, metavar="JSON", more="""For example `'{"top_k": 5}'`""")
@@ -162,7 +162,7 @@ class RunOptions:
     timeout_per_sample: float | None = _attempts("seconds for all attempts of one request", above=0, metavar="SECONDS",
         recorded="sample_timeout_s", otherwise="request timeout × attempts")
     max_retries: int | None = _attempts("further attempts after a failure; 0: none", least=0, default=3,
-        more="Up to N failures of a server that answers most requests, or is asked by many at once, do not count",
+        more="Up to N failures of a server that answers most requests, or of requests that were sent together, do not count",
         see="failures.md")
     retry_backoff: float | None = _attempts("first pause in seconds, then doubled", least=0, default=0.5, metavar="SECONDS",
         recorded="retry_backoff_s")
