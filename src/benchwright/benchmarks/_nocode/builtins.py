@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from benchwright.config import BuiltinBenchmark, GraderStyle, NoCodeBenchmark
 from benchwright.core import ConfigError, UsageError, suggest
+
+if TYPE_CHECKING:
+    from benchwright.config import BuiltinBenchmark, GraderStyle, NoCodeBenchmark
 
 _ABSTRACT = """\
 {% if row.context is defined %}Context:
@@ -29,20 +31,30 @@ class BuiltinEvaluation(Struct, frozen=True):
     """Where its rows are."""
     prompt: str
     """Template text."""
-    grader: GraderStyle
-    """How replies are compared."""
+    grading: Mapping[str, Any]
+    """How replies are compared: what a `GraderStyle` is made of."""
+
+    @property
+    def grader(self) -> GraderStyle:
+        """How replies are compared."""
+        from benchwright.config import GraderStyle  # the names are needed by every run, and this by few
+
+        return GraderStyle(**self.grading)
 
 
-_BY_SIMILARITY = GraderStyle(type="levenshtein", golden_column="answer")
+_BY_SIMILARITY = {"type": "levenshtein", "golden_column": "answer"}
 
 BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
     "pubmedqa": BuiltinEvaluation(
         "questions on medical abstracts: yes, no or maybe",
         "hf://quantiles/PubMedQA?config=pqa_labeled&split=train",
         _ABSTRACT,
-        GraderStyle(
-            type="leading_label", golden_column="final_decision", labels=("yes", "no", "maybe"), tokens=5
-        ),
+        {
+            "type": "leading_label",
+            "golden_column": "final_decision",
+            "labels": ("yes", "no", "maybe"),
+            "tokens": 5,
+        },
     ),
     "simpleqa-verified": BuiltinEvaluation(
         "short questions of fact, by similarity of the answers",
@@ -62,6 +74,8 @@ BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
 
 def builtin_definition(table: BuiltinBenchmark, name: str, folder: Path) -> NoCodeBenchmark:
     """The evaluation as a definition of its own, under `name`."""
+    from benchwright.config import NoCodeBenchmark
+
     found = BUILTIN_EVALUATIONS.get(table.benchmark)
     if found is None:
         raise UsageError(
@@ -75,7 +89,7 @@ def builtin_definition(table: BuiltinBenchmark, name: str, folder: Path) -> NoCo
         name=name,
         dataset=table.dataset or found.dataset,
         prompt=found.prompt,
-        grader=replace(grader),
+        grader=grader,
         folder=str(folder),
     )
 
