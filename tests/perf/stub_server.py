@@ -105,7 +105,13 @@ class Stub:
     async def _reply(self, truth: Truth, number: int, writer: asyncio.StreamWriter) -> bool:
         if self.first_s:
             await asyncio.sleep(self.first_s)
-        usage = {"prompt_tokens": 7, "completion_tokens": self.events} if self.usage else None
+        usage = None
+        if self.usage:
+            details = {
+                "prompt_tokens_details": {"cached_tokens": 3},
+                "completion_tokens_details": {"reasoning_tokens": 1},
+            }
+            usage = {"prompt_tokens": 7, "completion_tokens": self.events, **details}
         if not truth.body.get("stream"):
             await asyncio.sleep(self.gap_s * (self.events - 1))
             message = {"role": "assistant", "content": "word " * self.events}

@@ -80,6 +80,13 @@ def test_times_are_those_of_the_server() -> None:
         assert record.last_content <= record.ended <= stage.ended + 1e-6
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_tokens_from_the_cache_and_of_reasoning_are_those_of_the_server(stream: bool) -> None:
+    records, _, _ = run(LoadSettings(levels=(1.0,), requests=2, stream=stream))
+    counts = [(r.input_tokens, r.output_tokens, r.cached_tokens, r.reasoning_tokens) for r in records]
+    assert counts == [(7, 4, 3, 1)] * 2
+
+
 def test_without_usage_events_are_counted() -> None:
     records, _, _ = run(LoadSettings(levels=(1.0,), requests=2), usage=False, events=6)
     assert [(r.output_tokens, r.token_source, r.input_tokens) for r in records] == [(6, "counted", None)] * 2

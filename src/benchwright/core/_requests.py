@@ -75,6 +75,10 @@ class TokenUsage(Struct, frozen=True, gc=False):
     """Completion tokens, reasoning included."""
     source: Literal["server", "estimated"] = "server"
     """Whether the server counted or we did."""
+    cached: int | None = None
+    """Prompt tokens that the server took from its cache, where it says so. Not recorded with samples."""
+    reasoning: int | None = None
+    """Completion tokens of reasoning, where the server says so. Not recorded with samples."""
 
 
 class RequestFailure(Struct, frozen=True):

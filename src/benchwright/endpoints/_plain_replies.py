@@ -26,9 +26,16 @@ _Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**62)]
 _End: TypeAlias = Literal["stop", "length"] | None
 
 
+class _Details(Struct, gc=False):
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
 class _Usage(Struct, gc=False):
     prompt_tokens: _Count
     completion_tokens: _Count
+    prompt_tokens_details: _Details | None = None
+    completion_tokens_details: _Details | None = None
 
 
 class _Message(Struct, gc=False):
@@ -68,6 +75,19 @@ class _CompletionsReply(Struct, gc=False):
     system_fingerprint: str | None = None
 
 
+def _tokens(usage: _Usage) -> TokenUsage:
+    prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
+    if prompt is None and completion is None:
+        return TokenUsage(usage.prompt_tokens, usage.completion_tokens)
+    return TokenUsage(
+        usage.prompt_tokens,
+        usage.completion_tokens,
+        "server",
+        None if prompt is None else prompt.cached_tokens,
+        None if completion is None else completion.reasoning_tokens,
+    )
+
+
 _read_chat = Decoder(_ChatReply).decode
 _read_completions = Decoder(_CompletionsReply).decode
 
@@ -105,7 +125,7 @@ def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelRepl
         text,
         "",
         choice.finish_reason,
-        None if usage is None else TokenUsage(usage.prompt_tokens, usage.completion_tokens),
+        None if usage is None else _tokens(usage),
         None,
         None,
         None,

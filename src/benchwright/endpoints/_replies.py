@@ -152,8 +152,18 @@ def read_usage(usage: dict[str, Any]) -> TokenUsage | None:
     if not isinstance(prompt, int) and not isinstance(completion, int):
         return None
     return TokenUsage(
-        prompt if isinstance(prompt, int) else 0, completion if isinstance(completion, int) else 0
+        prompt if isinstance(prompt, int) else 0,
+        completion if isinstance(completion, int) else 0,
+        "server",
+        _detail(usage, "prompt_tokens_details", "cached_tokens"),
+        _detail(usage, "completion_tokens_details", "reasoning_tokens"),
     )
+
+
+def _detail(usage: dict[str, Any], table: str, name: str) -> int | None:
+    details = usage.get(table)
+    found = details.get(name) if isinstance(details, dict) else None
+    return found if isinstance(found, int) else None
 
 
 def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:

@@ -95,6 +95,8 @@ def record_of(sending: Sending, reply: ModelReply, zero: float) -> RequestRecord
         http_status=200 if failure is None else failure.http_status,
         input_tokens=None if usage is None or usage.source != "server" else usage.prompt,
         output_tokens=tokens,
+        cached_tokens=None if usage is None else usage.cached,
+        reasoning_tokens=None if usage is None else usage.reasoning,
         token_source=source,
         requested_tokens=entry.max_tokens,
         finish_reason=reply.finish_reason,

@@ -224,7 +224,12 @@ def _finish_reason(data: JsonObject, request: ModelRequest, has_calls: bool) -> 
 def _usage(usage: JsonValue) -> JsonObject | None:
     if not isinstance(usage, dict):
         return None
-    return {"prompt_tokens": usage.get("input_tokens"), "completion_tokens": usage.get("output_tokens")}
+    return {
+        "prompt_tokens": usage.get("input_tokens"),
+        "completion_tokens": usage.get("output_tokens"),
+        "prompt_tokens_details": usage.get("input_tokens_details"),
+        "completion_tokens_details": usage.get("output_tokens_details"),
+    }
 
 
 _THOUGHTS = frozenset(("response.reasoning_text.delta", "response.reasoning_summary_text.delta"))
