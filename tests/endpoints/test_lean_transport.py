@@ -416,6 +416,31 @@ async def test_stream_on_a_stale_connection_is_not_sent_twice() -> None:
 
 
 @in_loop
+async def test_a_server_that_closes_after_every_stream_loses_two_requests_at_most() -> None:
+    served: set[int] = set()
+
+    async def closes_after_a_stream(call: Call) -> None:
+        if call.connection in served:
+            call.close()  # it was closing when this request arrived
+        else:
+            served.add(call.connection)
+            await call.events(b"one")
+
+    lost = 0
+    async with serving(closes_after_a_stream) as server:
+        transport = LeanTransport(1)
+        for _ in range(20):
+            try:
+                stream = await transport.stream(server.url, b"{}", HEADERS, 60.0)
+            except TransportFailure as failure:
+                lost += failure.stale
+            else:
+                assert [data async for batch in stream for data in batch[0]] == [b"one"]
+        assert (lost, len(server.calls)) == (2, 20)
+        await transport.aclose()
+
+
+@in_loop
 async def test_cancelled_stream_closes_its_connection() -> None:
     async def stalls(call: Call) -> None:
         await call.events(b"one", end=False)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 BENCH = Path(__file__).parents[2] / ".bench"
+STARTS_WITHIN_S = 1800.0
+"""Seconds after which a server that gives no answer has failed. On a busy machine it loads its libraries for minutes."""
 
 
 def interpreter(
@@ -56,14 +58,20 @@ def started(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **(env or {})}
     )
     try:
-        for _ in range(600):
+        deadline = time.monotonic() + STARTS_WITHIN_S
+        while not _answers(f"{url}{path}"):
             assert server.poll() is None, "the model server ended while starting"
-            try:
-                urllib.request.urlopen(f"{url}{path}", timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.5)
+            assert time.monotonic() < deadline, f"no answer from {url}{path} after {STARTS_WITHIN_S:g} s"
+            time.sleep(0.5)
         yield url
     finally:
         server.kill()
-        server.wait(20)
+        server.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        urllib.request.urlopen(url, timeout=30).close()
+    except OSError:
+        return False
+    return True

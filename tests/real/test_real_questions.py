@@ -19,7 +19,7 @@ BENCHWRIGHT = str(Path(sys.executable).with_name("benchwright"))
 
 def command(folder: Path, *words: str) -> dict[str, object]:
     done = subprocess.run(
-        [BENCHWRIGHT, *words, "--json"], cwd=folder, capture_output=True, text=True, timeout=600, check=False
+        [BENCHWRIGHT, *words, "--json"], cwd=folder, capture_output=True, text=True, timeout=3600, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told: dict[str, object] = json.loads(done.stdout)
@@ -33,7 +33,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     with llama_server.serving() as url:
         told = command(
             folder, "run", str(QUESTIONS), "--model-url", url, "--model-id", "smollm2-135m", "--max-tokens", "24",
-            "--parallelism", "2", "--stream",
+            "--parallelism", "2", "--stream", "--request-timeout", "3600",
         )  # fmt: skip
     return folder, told["results"][0]  # type: ignore[index]
 

@@ -19,6 +19,9 @@ from benchwright.endpoints._transport import HttpReply, Stamps, TransportFailure
 
 _CONNECT_TIMEOUT_S = 15.0  # a host that drops packets must not eat a whole request timeout
 _WRITE_TOGETHER = 8  # more hold up the first of them, which costs rate where the server takes its time
+_LOST_STREAMS = (
+    2  # llama.cpp closes each connection after a stream, unannounced: half of all requests would be lost
+)
 _SLOWEST_SWEEP_S = 0.25
 _QUICKEST_SWEEP_S = 0.005
 
@@ -79,7 +82,7 @@ class LeanTransport:
         if target is None or target.headers is not headers:
             target = self._aim(url, headers)
         message = b"%b%d\r\n\r\n%b" % (target.head, len(payload), payload)
-        connection = target.pool.take()
+        connection = None if target.pool.lost_streams >= _LOST_STREAMS else target.pool.take()
         while True:
             if connection is None:
                 connection = await target.pool.connect(timeout_s)
@@ -93,6 +96,7 @@ class LeanTransport:
             except TransportFailure as failure:
                 if failure.stale:
                     target.pool.drop_idle()
+                    target.pool.lost_streams += 1
                 raise
             else:
                 return stream
@@ -168,6 +172,8 @@ class _Pool:
         self._idle: list[Connection] = []
         self.open: set[Connection] = set()
         """All connections, idle or not."""
+        self.lost_streams = 0
+        """Streamed requests that a kept connection lost because the server was closing it."""
 
     def take(self) -> Connection | None:
         """An idle connection that is still open."""
