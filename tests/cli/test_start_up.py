@@ -24,7 +24,8 @@ HEAVY = (
 OF_OTHER_RUNS = (
     "numpy", "pandas", "pyarrow", "jinja2", "rich", "pydantic", "rapidfuzz", "zstandard", "pyreqwest",
     "huggingface_hub", "datasets", "fsspec", "httpx", "requests", "aiohttp", "starlette", "uvicorn", "multiprocessing",
-    "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.datasets._hf.client",
+    "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.perf",
+    "benchwright.reports.kinds", "benchwright.datasets._hf.client",
     "benchwright.endpoints._scripted", "benchwright.demo._judge", "benchwright.demo._tools", "benchwright.benchmarks._check",
     "benchwright.benchmarks._questions.load", "benchwright.config._benchmark", "benchwright.datasets._sampled",
 )  # fmt: skip

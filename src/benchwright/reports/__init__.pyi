@@ -73,6 +73,7 @@ from benchwright.reports.terminal.workflows import code_result as code_result
 from benchwright.reports.terminal.workflows import event_table as event_table
 from benchwright.reports.views.benchmarks import ResultView as ResultView
 from benchwright.reports.views.benchmarks import benchmark_details as benchmark_details
+from benchwright.reports.views.benchmarks import benchmark_view as benchmark_view
 from benchwright.reports.views.comparing import compare_benchmarks as compare_benchmarks
 from benchwright.reports.views.comparing_workflows import compare_workflows as compare_workflows
 from benchwright.reports.views.comparison import Comparison as Comparison

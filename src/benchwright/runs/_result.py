@@ -18,7 +18,7 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.engine import Performed, StopCause
-from benchwright.reports import BENCHMARK_REPORTS, ResultView, RunView, sample_rows
+from benchwright.reports import ResultView, RunView, benchmark_view, sample_rows
 from benchwright.store import RunRecord, Store
 
 
@@ -160,7 +160,7 @@ def called(run: str | int | RunResult) -> str:
 
 def result_of(run: RunRecord, performed: Performed) -> RunResult:
     """Put together what the engine did and what the store recorded."""
-    view = BENCHMARK_REPORTS.view(run)
+    view = benchmark_view(run)
     return RunResult(
         run_id=run.id,
         name=run.name,
@@ -186,7 +186,7 @@ def recorded_result(run: RunRecord) -> RunResult | None:
     if run.summary is None:
         return None
     summary = RunSummary.from_json(run.summary)
-    view = BENCHMARK_REPORTS.view(run)
+    view = benchmark_view(run)
     return RunResult(
         run_id=run.id,
         name=run.name,
