@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -172,6 +173,24 @@ def test_a_size_line_or_a_trailer_that_never_ends_is_given_up(
     body.feed(begin)
     with pytest.raises(TransportFailure, match="does not end"):
         deque(map(body.feed, [b"x" * 1024] * 80))
+
+
+@chunkings
+@given(
+    bodies=st.lists(
+        st.tuples(st.lists(st.binary(min_size=1, max_size=9), max_size=3), st.booleans(), cuts), max_size=4
+    )
+)
+def test_one_body_after_the_other(chunking: Callable[[], ChunkedBody], bodies: list[Any]) -> None:
+    body = chunking()
+    for chunks, trailer, sizes in bodies:
+        wire = b"".join(b"%x\r\n%b\r\n" % (len(c), c) for c in chunks) + b"0\r\n"
+        wire += b"X-A: b\r\n\r\n" if trailer else b"\r\n"
+        found = [chunk for piece in cut_at(wire, sizes) if piece for chunk in body.feed(piece)]
+        assert b"".join(found) == b"".join(chunks)
+        assert (body.done, body.surplus) == (True, False)
+        body.restart()
+        assert not body.done
 
 
 @chunkings

@@ -31,6 +31,10 @@ class ChunkedBody(Protocol):
         """The chunks, or parts of chunks, inside `data`."""
         ...
 
+    def restart(self) -> None:
+        """The body is complete and nothing came after it: another one begins on the same connection."""
+        ...
+
 
 def chunked_body() -> ChunkedBody:
     """A body that has not begun."""
@@ -68,9 +72,13 @@ class LibraryChunks:
         self._chunks: list[bytes] = []
         parser = HttpResponseParser(_Callbacks(self._chunks))
         parser.set_dangerous_leniencies(lenient_spaces_after_chunk_size=True)  # some servers pad their sizes
-        parser.feed_data(_HEAD)
-        self._chunks.clear()
         self._parse = parser.feed_data
+        self.restart()
+
+    def restart(self) -> None:
+        """Another body begins."""
+        self._parse(_HEAD)
+        self._chunks.clear()
         self._idle = 0  # bytes since the last payload
         self._last = b""
         self.done = False
@@ -111,6 +119,10 @@ class PlainChunks:
     __slots__ = ("_left", "_pending", "_trailer", "done", "surplus")
 
     def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """Another body begins."""
         self._pending = b""
         self._left = 0  # bytes of the current chunk still to come, its closing line break (2) included
         self._trailer = False

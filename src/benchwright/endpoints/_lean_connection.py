@@ -47,7 +47,7 @@ class Connection(asyncio.Protocol):
     """Writes a request, reads its reply, goes back to its owner."""
 
     __slots__ = (
-        "_body", "_buffer", "_head", "_headers", "_inflater", "_now", "_owner", "_parts", "_peer", "_size", "_stamps",
+        "_body", "_buffer", "_chunks", "_head", "_headers", "_inflater", "_now", "_owner", "_parts", "_peer", "_size", "_stamps",
         "_transport", "_unsent", "_waiter", "deadline", "reused", "stream", "timeout_s",
     )  # fmt: skip
 
@@ -61,6 +61,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[HttpReply] | None = None
         self._unsent: bytes | None = None
+        self._chunks: ChunkedBody | None = None  # of the last reply that had any
         self.stream: LeanStream | None = None
         self._reset()
         self.reused = False
@@ -230,12 +231,24 @@ class Connection(asyncio.Protocol):
         if length is not None and length > MAX_BODY_BYTES:
             raise too_large()
         self._headers = RawHeaders(block)
-        self._body = chunked_body() if head.chunked else OpenBody() if length is None else SizedBody(length)
+        if head.chunked:
+            self._body = self._chunked()
+        else:
+            self._body = OpenBody() if length is None else SizedBody(length)
         if head.encoding and length != 0:
             self._inflater = Inflater(head.encoding, MAX_BODY_BYTES)
         if self.stream is not None:
             self.stream.begin(head.status, self._headers)
         self._read_body(data[end + 4 :], now)
+
+    def _chunked(self) -> ChunkedBody:
+        """What takes the chunks apart, kept as long as the connection is."""
+        chunks = self._chunks
+        if chunks is None:
+            chunks = self._chunks = chunked_body()
+        else:
+            chunks.restart()
+        return chunks
 
     def _interim(self, head: Head, rest: bytes, now: float) -> None:
         if head.status == 101:

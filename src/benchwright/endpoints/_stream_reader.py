@@ -65,7 +65,10 @@ class StreamReader:
             return False
         collected, stamps = self.collected, self._stamps
         try:
-            collected.add_all(events)
+            if len(events) == 1:
+                collected.add_next(events[0])
+            else:
+                collected.add_all(events)
         finally:
             if stamps.first_answer is None or self._all_times is not None:
                 self._stamp([at] * len(events))

@@ -121,16 +121,14 @@ class StreamedReply(EventCollector):
         while at < count:
             data = events[at]
             alike = 0
-            if count > 1:  # else `add_alike` has looked at it
-                for shape in self._known:
-                    if shape.plain.fits(data):
-                        alike = self._add_run(shape.plain, events, at)
-                        break
+            for shape in self._known:
+                if shape.plain.fits(data):
+                    alike = self._add_run(shape.plain, events, at)
+                    break
             if alike:
                 at += alike
                 continue
-            self.add(data)
-            self.given += 1
+            self.add_next(data)
             at += 1
             if self.done or self.error is not None:
                 return
@@ -183,7 +181,10 @@ class StreamedReply(EventCollector):
             self.error = event
             return
         if not self._from:
-            self._from = {name: event.get(name) for name in ("model", "system_fingerprint")}
+            self._from = {
+                "model": event.get("model"),
+                "system_fingerprint": event.get("system_fingerprint"),
+            }
             self._known = self._shapes.of_stream(event, self._route)
         usage = event.get("usage")
         if isinstance(usage, dict):

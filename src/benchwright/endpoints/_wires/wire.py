@@ -94,6 +94,10 @@ class Collector(Protocol):
         JSON or makes no sense."""
         ...
 
+    def add_next(self, data: bytes) -> None:
+        """Take in one event that does not look like one taken in before, or alone."""
+        ...
+
     def body_ended(self) -> None:
         """The reply's body came to its proper end: for some formats the only sign that the answer did."""
         ...
@@ -141,10 +145,14 @@ class EventCollector:
     def add_all(self, events: list[bytes]) -> None:
         """Take in events that came together."""
         for data in events:
-            self.add(data)
-            self.given += 1
+            self.add_next(data)
             if self.done or self.error is not None:
                 return
+
+    def add_next(self, data: bytes) -> None:
+        """Take in one event."""
+        self.add(data)
+        self.given += 1
 
     def body_ended(self) -> None:
         """Says nothing, unless the format has no other sign of the end."""
