@@ -37,7 +37,16 @@ def test_a_run_without_result_has_nulls(record: Record) -> None:
 def test_one_run_in_full(store: Store, record: Record) -> None:
     run = record()
     shape = orjson.loads(orjson.dumps(benchmark_details(run, store.events(run.id)).to_json()))
-    assert list(shape) == ["run", "summary", "command", "params", "endpoint", "manifest", "events"]
+    assert list(shape) == [
+        "run",
+        "summary",
+        "recorded",
+        "command",
+        "params",
+        "endpoint",
+        "manifest",
+        "events",
+    ]
     assert shape["summary"]["metrics"]["correct"]["with_failures_count"] == 7
     assert [event["kind"] for event in shape["events"]] == ["run.started", "run.finished"]
     assert b"sk-in" not in orjson.dumps(shape)

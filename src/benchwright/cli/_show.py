@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from benchwright.cli._flags import add_workspace
 from benchwright.cli._output import Output
@@ -35,6 +36,11 @@ def configure(parser: Parser) -> None:
         help="list samples with this outcome: " + ", ".join(OUTCOMES),
     )  # fmt: skip
     parser.add_argument(
+        "--where", action="append", type=_condition, metavar="METRIC<VALUE",
+        help="list samples by a metric: 'f1<0.5', 'f1>0.2', or both; 'f1' lists those that have it",
+    )  # fmt: skip
+    parser.add_argument("--text", metavar="TEXT", help="list samples with TEXT in prompt, reply or target")
+    parser.add_argument(
         "--steps",
         "--samples",
         dest="steps",
@@ -45,7 +51,9 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--events", action="store_true", help="list all events, oldest first")
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     add_workspace(parser)
-    parser.example("benchwright show last", "benchwright show last --wrong", "benchwright show last 12")
+    parser.example(
+        "benchwright show last", "benchwright show last --wrong", "benchwright show last --where 'f1<0.5'"
+    )
 
 
 def execute(arguments: Namespace, output: Output) -> int:
@@ -78,6 +86,48 @@ def _request(arguments: Namespace) -> PartsRequest | None:
 
     failed = arguments.failed or arguments.failed_only
     listed = failed or arguments.steps or arguments.wrong or arguments.unparsed or arguments.outcome
-    if not listed:
+    if not (listed or arguments.where or arguments.text):
         return None
-    return PartsRequest(arguments.limit, failed, arguments.wrong, arguments.unparsed, arguments.outcome)
+    return PartsRequest(
+        arguments.limit,
+        failed,
+        arguments.wrong,
+        arguments.unparsed,
+        arguments.outcome,
+        text=arguments.text or None,
+        **_within(arguments.where or ()),
+    )
+
+
+def _condition(text: str) -> tuple[str, str, float | None]:
+    """`f1<0.5` as metric, sign and value; a bare name has neither.
+
+    >>> _condition("f1<0.5"), _condition("f1")
+    (('f1', '<', 0.5), ('f1', '', None))
+    """
+    from argparse import ArgumentTypeError
+
+    for sign in "<>":
+        name, found, value = text.partition(sign)
+        if found:
+            try:
+                return name.strip(), sign, float(value)
+            except ValueError:
+                raise ArgumentTypeError(
+                    f"{text!r}: {value!r} is no number; expected f1<0.5 or f1>0.5"
+                ) from None
+    return text.strip(), "", None
+
+
+def _within(conditions: Sequence[tuple[str, str, float | None]]) -> dict[str, Any]:
+    """The metric of all conditions, and its bounds."""
+    from benchwright.core import UsageError
+
+    names = list(dict.fromkeys(name for name, _, _ in conditions))
+    if len(names) > 1:
+        raise UsageError(f"--where takes one metric, not {' and '.join(names)}")
+    bounds: dict[str, Any] = {"metric": names[0]} if names else {}
+    for _, sign, value in conditions:
+        if sign:
+            bounds["below" if sign == "<" else "above"] = value
+    return bounds

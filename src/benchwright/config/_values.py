@@ -66,7 +66,7 @@ def sub_table(file: Path, table: str, value: object) -> dict[str, object]:
 def _unknown(
     table: str, key: str, known: Mapping[str, Setting], hints: Mapping[str, str], near: Iterable[str]
 ) -> ConfigError:
-    where = f"{table} {key}"
+    where = f"{table} {key}" if table.endswith("]") else f"{table}: {key}"
     name = key.replace("-", "_")
     if name in hints:
         return ConfigError(f"{where}: {hints[name]}")

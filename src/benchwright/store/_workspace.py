@@ -94,7 +94,12 @@ class Workspace(Struct, frozen=True):
         return found[1] if found[1] in _NETWORK else None
 
     def create(self) -> None:
-        """Make the state folder; it ignores itself in git."""
+        """Make the state folder, which ignores itself in git, and the workspace where only that is missing."""
+        if not self.root.parent.is_dir():
+            raise UsageError(
+                f"the workspace {self.root} cannot be made: there is no folder {self.root.parent}. Check the path, or "
+                "make that folder first"
+            )
         try:
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
             make_private(self.state)  # prompts, replies and rows are nobody else's

@@ -107,6 +107,13 @@ def _near(path: Path) -> str:
     return suggest(path.name, names)
 
 
+def _where(path: Path, kind: str, number: int, value: object) -> str:
+    """What messages call an entry: its number, and its name where it has one."""
+    names = [value.get(key) for key in _NAMES] if isinstance(value, Mapping) else []
+    name = next((f" ({name})" for name in names if isinstance(name, str) and name), "")
+    return f"{path}: {kind}, entry {number}{name}"
+
+
 class SuiteModel(Struct, frozen=True):
     """One model of a suite."""
 
@@ -120,7 +127,7 @@ class SuiteModel(Struct, frozen=True):
 
 def read_suite_model(path: Path, number: int, value: object) -> SuiteModel:
     """One entry, checked."""
-    where = f"{path}: models, entry {number}"
+    where = _where(path, "models", number, value)
     if isinstance(value, str) and value.strip():
         return SuiteModel(where, value.strip())
     if not isinstance(value, Mapping):
@@ -162,7 +169,7 @@ class SuiteDataset(Struct, frozen=True):
 
 def read_suite_dataset(path: Path, number: int, value: object, cwd: Path) -> SuiteDataset:
     """One entry, checked. Files are looked for next to the suite, then in `cwd`."""
-    where = f"{path}: datasets, entry {number}"
+    where = _where(path, "datasets", number, value)
     if callable(value):
         return SuiteDataset(where, _decorated(where, value), path.parent.resolve())
     if isinstance(value, str) and value.strip():

@@ -105,7 +105,13 @@ def _models(
     """Models with their labels; and whether they are the suite's own, so that its combinations count."""
     described = options.model_url or options.host_ip or options.host_port
     if options.model is not None or (described and not suite.chosen):
-        return [(options.model or options.model_id, None)], False
+        label = options.model or options.model_id
+        if left_out := [model.name for model in suite.models if model.name != label]:
+            notes.append(
+                f"{label or described} was named for this call: the models of {suite.path.name} are left out "
+                f"({', '.join(left_out)})"
+            )
+        return [(label, None)], False
     if not suite.models:
         return [(None, None)], False
     labels: dict[str, bytes] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchwright.core import OUTCOMES, MetricSummary, RunFile, RunSummary, known_outcome, printable
+from benchwright.core import OUTCOMES, MetricSummary, Outcome, RunFile, RunSummary, known_outcome, printable
 from benchwright.reports.terminal.parts import grid, short_path
 from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import figures_of, headline_of, no_interval, too_few_notes
@@ -121,15 +121,19 @@ _LATER = "benchwright rescore RUN"
 
 def _next_step(view: ResultView) -> str:
     summary, run = view.summary, view.run.id
+    # A row that was skipped is skipped again: no request was made for it.
+    retryable = summary.failed - summary.outcomes.get(Outcome.SKIPPED, 0)
     if summary.partial:
         hint = f"to resume: benchwright resume {run}"
-        if summary.failed:
+        if retryable:
             hint += f"; with what failed: benchwright resume {run} --retry-failed"
     elif summary.unscored.endswith(_LATER):
         hint = f"score it: benchwright rescore {run}"
     elif summary.failed:
         hint = f"benchwright show {run} --failed"
-        if not any(note.startswith("rescored from") for note in summary.notes):  # no model replies again
+        if retryable and not any(
+            note.startswith("rescored from") for note in summary.notes
+        ):  # no model replies again
             hint += f", benchwright resume {run} --retry-failed"
     else:
         hint = f"benchwright show {run}"

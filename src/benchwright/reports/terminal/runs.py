@@ -42,7 +42,7 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     if any(run.outcomes for run in runs):
-        table.caption = f"samples, and how they ended: {' / '.join(OUTCOMES)}"
+        table.caption = f"samples, and how they ended; what is not named is 0: {', '.join(OUTCOMES)}"
     break_ = "\n" if narrow else " "
     table.add_column("run", justify="right", no_wrap=True)
     for heading in ("benchmark", "model"):
@@ -58,7 +58,7 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
         status = _status(run, break_)
         if narrow and run.finished_at is not None:
             status += f"\nin {took}"
-        ends = f"\n{'/'.join(map(str, run.outcomes))}" if run.outcomes else ""
+        ends = f"\n{_ends(run.outcomes)}" if run.outcomes else ""
         table.add_row(
             str(run.id),
             Text(printable(run.name)),
@@ -70,6 +70,18 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
             *([] if narrow else [took]),
         )
     return table
+
+
+def _ends(counts: Sequence[int]) -> str:
+    """How samples ended, a line each, without what did not happen.
+
+    >>> _ends((40, 0, 0, 0, 0, 0, 0, 0)), _ends((1038, 0, 0, 2, 0, 0, 0, 0))
+    ('all scored', '1,038 scored\\n2 truncated')
+    """
+    named = [(count, outcome) for count, outcome in zip(counts, OUTCOMES, strict=True) if count]
+    if len(named) == 1:
+        return f"all {named[0][1]}"
+    return "\n".join(f"{count:,} {outcome}" for count, outcome in named)
 
 
 def _status(run: RunView, break_: str) -> str:

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from benchwright.core import OUTCOMES, JsonObject, Outcome, RunSummary, UsageError, printable
+from benchwright.core import (
+    OUTCOMES,
+    JsonObject,
+    NotFoundError,
+    Outcome,
+    RunSummary,
+    UsageError,
+    printable,
+    suggest,
+)
 from benchwright.reports.views.figures import first_two, summary_of
 from benchwright.reports.views.runs import PartsRequest, RunDetails, RunView, plain_view, run_details
 from benchwright.reports.views.samples import SampleList, filtered_samples, find_samples
@@ -108,7 +117,21 @@ def benchmark_samples(store: Store, run: RunRecord, request: PartsRequest) -> Sa
                 f"--unparsed is --outcome unparsed, which is not --outcome {outcome}; give one of them"
             )
         outcome = Outcome.UNPARSED.value
-    where = SampleFilter(outcome, "wrong" if request.wrong else None, False if request.failed else None)
+    where = SampleFilter(
+        outcome,
+        "wrong" if request.wrong else None,
+        False if request.failed else None,
+        metric=request.metric,
+        above=request.above,
+        below=request.below,
+        text=request.text,
+    )
+    if request.metric is not None and (summary := summary_of(run)) is not None:
+        known = summary.metrics
+        if request.metric not in known:
+            there = ", ".join(known) or "none"
+            near = suggest(request.metric, known)
+            raise NotFoundError(f"run {run.id} has no metric {request.metric!r}.{near} It has: {there}")
     empty = {
         SampleFilter(): "no samples",
         SampleFilter(verdict="wrong"): "no sample was judged wrong",

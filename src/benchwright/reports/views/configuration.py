@@ -42,6 +42,7 @@ def manifest_table(details: RunDetails) -> JsonObject:
             "model": run.model or "",
             "created_at": _iso_time(run.created_at),
             "finished_at": None if run.finished_at is None else _iso_time(run.finished_at),
+            "duration_s": None if run.seconds is None else round(run.seconds, 3),
         },
     }
 

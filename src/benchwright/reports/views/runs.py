@@ -141,6 +141,14 @@ class PartsRequest(Struct, frozen=True):
     """Only samples without an answer that could be read."""
     outcome: str | None = None
     """Only samples with this outcome."""
+    metric: str | None = None
+    """Only samples with a value of this metric, within `above` and `below`."""
+    above: float | None = None
+    """Only samples whose value is greater."""
+    below: float | None = None
+    """Only samples whose value is smaller."""
+    text: str | None = None
+    """Only samples with this text in prompt, reply or target."""
 
 
 class EventView(Struct, frozen=True):
@@ -230,10 +238,12 @@ class RunDetails(Struct, frozen=True, kw_only=True):
         return found.removeprefix("sha256:")[:6] or "–"
 
     def to_json(self) -> JsonObject:
-        """`{run: as in a list, summary, command, params, endpoint, manifest, events}`."""
+        """`{run: as in a list, summary, recorded, command, params, endpoint, manifest, events}`; `recorded` counts the
+        samples of a run without a result."""
         return {
             "run": self.run.to_json(),
             "summary": self.run.summary,
+            "recorded": self.recorded,
             "command": self.command,
             "params": self.params,
             "endpoint": self.endpoint,

@@ -186,8 +186,9 @@ def recorded_workflow(store: Store, run: RunRecord) -> WorkflowDetails:
 
 def workflow_steps(store: Store, run: RunRecord, request: PartsRequest) -> StepList:
     """The steps that flags of `show` request."""
-    for flag in ("wrong", "unparsed"):
-        if getattr(request, flag):
+    flags = {"wrong": "wrong", "unparsed": "unparsed", "metric": "where", "text": "text"}
+    for name, flag in flags.items():
+        if getattr(request, name):
             raise UsageError(
                 f"--{flag}: run {run.id} is a workflow, whose steps are not judged; see --steps or --failed-only"
             )
