@@ -8,7 +8,7 @@ from pathlib import Path
 from benchwright.config import LOAD_OPTIONS, RESCORE_OPTIONS, RESUME_OVERRIDES, RUN_SETTINGS, Setting
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = (_DOCS / "flags.md", _DOCS / "load.md", _DOCS / "resuming.md")
+PAGES = (_DOCS / "flags.md", _DOCS / "load.md", _DOCS / "load_figures.md", _DOCS / "resuming.md")
 GROUPS = {
     "model": "Model",
     "data": "Data",
@@ -33,6 +33,8 @@ def rendered(page: str) -> str:
 def _content(command: str) -> str:
     if command == "run":
         return "".join(_group(group, title) for group, title in GROUPS.items()) + "\n"
+    if command == "figures":
+        return _figures()
     if command == "perf":
         rows = [
             f"| {_flags(setting)} | {_values(setting)} | {_default(setting)} | {_meaning(setting, manual=True)} |"
@@ -44,6 +46,21 @@ def _content(command: str) -> str:
         f"| {_flags(setting)} | {_meaning(setting)} |" for setting in RUN_SETTINGS if setting.name in taken
     ]
     return "\n".join(["", "| flag of `run` | meaning |", "|---|---|", *rows, "", ""])
+
+
+def _figures() -> str:
+    """Every figure of a load test, with its definition."""
+    from benchwright.perf import PER_REQUEST, PER_STAGE
+
+    lines = [""]
+    for title, metrics in (("per request", PER_REQUEST), ("of a level", PER_STAGE)):
+        lines += [f"| {title} | key in files | better | definition |", "|---|---|---|---|"]
+        lines += [
+            f"| {metric.title} (`{metric.name}`) | `{metric.key}` | {metric.better or ''} | {_CODE.sub(lambda found: f'`{found[0]}`', metric.definition)} |"
+            for metric in metrics
+        ]
+        lines.append("")
+    return "\n".join([*lines, ""])
 
 
 def _group(group: str, title: str) -> str:

@@ -14,6 +14,7 @@ from benchwright.cli._workspace import existing_store
 from benchwright.config import Setting
 
 if TYPE_CHECKING:
+    from benchwright.perf import Requests
     from benchwright.reports import RunDetails, RunSamples
 
 _FORMAT = Setting(
@@ -55,6 +56,8 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
         run = store.find_run(arguments.run)
+        if (requests_of := kind_of(run).requests) is not None:
+            return _export_requests(arguments, output, run.id, run.name, requests_of(store, run.id))
         samples_of = kind_of(run).samples
         if samples_of is None:
             raise UsageError(
@@ -75,6 +78,27 @@ def execute(arguments: Namespace, output: Output) -> int:
         output.json({"file": str(path), "format": kind, "samples": count})
     else:
         output.line(f"wrote {count:,} samples of run {run.id} to {path}")
+    return 0
+
+
+def _export_requests(arguments: Namespace, output: Output, run: int, name: str, requests: Requests) -> int:
+    """The requests of a load test; JSON: `{"file", "format", "requests"}`."""
+    from benchwright.core import UsageError
+    from benchwright.reports import export_requests, request_lines
+
+    kind = arguments.format or _kind_of(arguments.output)
+    if arguments.output == "-":
+        output.stream(request_lines(requests, kind, raw=arguments.raw))
+        return 0
+    path = Path(arguments.output or f"{name}-{run}.{kind}").expanduser()
+    try:
+        count = export_requests(requests, path, kind, raw=arguments.raw)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None
+    if output.as_json:
+        output.json({"file": str(path), "format": kind, "requests": count})
+    else:
+        output.line(f"wrote {count:,} requests of run {run} to {path}")
     return 0
 
 

@@ -9,6 +9,8 @@ from benchwright.reports.files.export import (
     exported_lines as exported_lines,
 )
 from benchwright.reports.files.load import write_load_files as write_load_files
+from benchwright.reports.files.load_export import export_requests as export_requests
+from benchwright.reports.files.load_export import request_lines as request_lines
 from benchwright.reports.files.parquet import sample_rows as sample_rows
 from benchwright.reports.files.run_files import (
     REPORT_PLUGINS as REPORT_PLUGINS,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from msgspec import Struct
 
 from benchwright.core import RunKind, UsageError, kind_title
+from benchwright.perf import Requests
 from benchwright.reports import (
     BENCHMARK_REPORTS,
     LOAD_REPORTS,
@@ -24,6 +25,7 @@ from benchwright.reports import (
     compare_benchmarks,
     compare_loads,
     compare_workflows,
+    load_requests,
     plain_view,
 )
 from benchwright.sdk._cancel_and_remove import Canceled, cancel_benchmark, cancel_workflow
@@ -45,6 +47,8 @@ class KindRow(Struct, frozen=True):
     """Whether `resume` starts a program of the user's, which records its own steps. Else the engine resumes the run."""
     samples: Callable[[Store, RunRecord], tuple[RunDetails, RunSamples]] | None
     """What `export` writes and `rescore` scores again; None: such runs have no samples."""
+    requests: Callable[[Store, int], Requests] | None = None
+    """What `export` writes of a load test; None: such runs are none."""
 
 
 def _samples(store: Store, run: RunRecord) -> tuple[RunDetails, RunSamples]:
@@ -89,6 +93,7 @@ RUN_KINDS: dict[str, KindRow] = {
             cancel=cancel_benchmark,
             starts_program=False,
             samples=None,
+            requests=load_requests,
         ),
     )
 }
