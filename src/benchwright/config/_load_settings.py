@@ -48,6 +48,8 @@ class LoadOptions:
     ramp: str | None = _shape("how a ramp rises", choices=("linear", "exponential"), default="linear", metavar="LAW")
     max_concurrency: int | None = _shape("most requests in flight, whatever the schedule says", least=1, otherwise="no limit",
         more="How many requests it delayed, and how long, is reported")
+    cache_bust: bool | None = _shape("begin every prompt with words of its own, so that no prefix cache of the server holds it",
+        more="The words are new in every test, so it repeats no prompt of an earlier one either")
     schedule_seed: int | None = _shape("seed of arrival times", default=0)
 
     requests: int | None = _stop("measured requests of each level; rows are sent again in a circle where there are fewer", least=1,
@@ -139,6 +141,7 @@ class LoadKeywords(RunKeywords, total=False):
     burst_size: int | None
     ramp: str | None
     max_concurrency: int | None
+    cache_bust: bool | None
     schedule_seed: int | None
     requests: int | None
     seconds: float | None

@@ -8,9 +8,11 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.benchmarks import AskableRows
 from benchwright.core import DatasetError, JsonValue, ModelRequest, encode_json
+from benchwright.perf._cache_bust import with_blank, with_word, word_of
 
 MOST_BUILT = 200_000
 """Different requests that are held in memory. A larger file is walked in a circle of so many."""
@@ -38,16 +40,23 @@ class RequestPlan(Struct, frozen=True):
     """Each once."""
     complete: bool = True
     """Whether all rows of the data are in it."""
+    cache_bust: str | None = None
+    """Makes the first words of every prompt its own; None: prompts are sent as the data have them."""
 
     def __len__(self) -> int:
         return len(self.requests)
 
     def at(self, number: int) -> PlannedRequest:
         """The request with this number: after the last comes the first again."""
-        return self.requests[number % len(self.requests)]
+        found = self.requests[number % len(self.requests)]
+        if self.cache_bust is None:
+            return found
+        word = word_of(self.cache_bust, number)
+        own_hash = blake2b((word + found.prompt_hash).encode(), digest_size=8).hexdigest()
+        return replace(found, request=with_word(found.request, word), prompt_hash=own_hash)
 
 
-def build_plan(rows: AskableRows, wanted: int | None = None) -> RequestPlan:
+def build_plan(rows: AskableRows, wanted: int | None = None, *, cache_bust: str | None = None) -> RequestPlan:
     """Build and encode the requests of the rows, in their order; `wanted`: no more than these are needed.
 
     Media are read and encoded here, so no file is touched once the clock runs. Raises DatasetError where no row sends
@@ -62,11 +71,14 @@ def build_plan(rows: AskableRows, wanted: int | None = None) -> RequestPlan:
             complete = False
             break
         for request in rows.requests(numbered.row, numbered.repeat):
-            built.append(planned_request(request, numbered.index))
+            planned = planned_request(request, numbered.index)
+            built.append(
+                planned if cache_bust is None else replace(planned, request=with_blank(planned.request))
+            )
             size += len(request.payload)
     if not built:
         raise DatasetError(f"{rows.reader.name}: its rows send nothing to a model; nothing to load it with")
-    return RequestPlan(tuple(built), complete)
+    return RequestPlan(tuple(built), complete, cache_bust)
 
 
 def planned_request(request: ModelRequest, row: int) -> PlannedRequest:

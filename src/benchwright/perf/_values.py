@@ -144,6 +144,8 @@ class LoadSettings(Struct, frozen=True):
     stream: bool = True
     score: bool = False
     workers: int = 1
+    cache_bust: str | None = None
+    """What the first words of all prompts have in common where each prompt begins with words of its own."""
     urls: tuple[str, ...] = ()
     """Addresses that get requests in turn, without secrets."""
     slo: tuple[tuple[str, float], ...] = ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from secrets import token_hex
+
 from benchwright.config import LoadOptions
 from benchwright.core import UsageError
 from benchwright.engine import RunSettings
@@ -39,6 +41,7 @@ def load_settings(
         seed=options.schedule_seed or 0,
         stream=bool(run.generation.settings.get("stream")),
         workers=options.workers or 1,
+        cache_bust=token_hex(4) if options.cache_bust else None,
         urls=urls,
         slo=() if options.slo is None else parse_slo(options.slo),
         request_timeout_s=getattr(run.endpoint, "request_timeout_s", 120.0),

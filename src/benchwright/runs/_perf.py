@@ -177,7 +177,7 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     check_schedule(load)
     slots = [slots_of(load, stage) for stage in range(len(load.levels))]
     check_files(load, load.max_concurrency if load.open_loop else max(each or 0 for each in slots))
-    requests = build_plan(prepared.rows, _wanted(load))
+    requests = build_plan(prepared.rows, _wanted(load), cache_bust=load.cache_bust)
     run = store.create_run(
         kind="load",
         name=settings.benchmark,
