@@ -55,7 +55,9 @@ class LeanTransport:
         while True:
             if connection is None:
                 connection = await target.pool.connect(timeout_s)
-            waiter = self._ask(connection, message, timeout_s, stamps or Stamps())
+            waiter: asyncio.Future[HttpReply] = self._sweeper.watch(timeout_s).create_future()
+            connection.hold(message, timeout_s, waiter, stamps or Stamps())
+            self._write_soon(connection)
             try:
                 return await waiter
             except UnusedConnection:
@@ -108,14 +110,6 @@ class LeanTransport:
             pool.close()
         # Closing is done by callbacks; without a turn of the loop sockets would be left to the collector.
         await asyncio.sleep(0)
-
-    def _ask(
-        self, connection: Connection, message: bytes, timeout_s: float, stamps: Stamps
-    ) -> asyncio.Future[HttpReply]:
-        waiter: asyncio.Future[HttpReply] = self._sweeper.watch(timeout_s).create_future()
-        connection.hold(message, timeout_s, waiter, stamps)
-        self._write_soon(connection)
-        return waiter
 
     def _write_soon(self, connection: Connection) -> None:
         # What is asked within one turn of the loop is written together: a server that waits for work is woken

@@ -171,13 +171,14 @@ class RequestIdentity:
         Of a body that holds files the record is hashed, which has the SHA-256 of each: as telling as the files
         themselves, without going over their megabytes again.
         """
-        kind = (request.route, request.repeat)
-        begun = self._begun.get(kind)
-        if begun is None:
-            begun = self._begun[kind] = self._begin(f"{request.route}|{request.repeat}|")
         if number:
-            begun = self._begin(f"{request.route}|{request.repeat}+{number}|")
-        digest = begun.copy()
+            digest = self._begin(f"{request.route}|{request.repeat}+{number}|")
+        else:
+            kind = (request.route, request.repeat)
+            begun = self._begun.get(kind)
+            if begun is None:
+                begun = self._begun[kind] = self._begin(f"{request.route}|{request.repeat}|")
+            digest = begun.copy()
         if request.record is None:
             digest.update(request.payload)
         else:

@@ -109,7 +109,10 @@ class Scoring:
             result = spec.scorer(sample, sample.config) if spec.passes_config else spec.scorer(sample)
             if type(result) is not dict and inspect.isawaitable(result):
                 return self._later(live, sample, answer, result)
-            scores = _checked(result)
+            found = scores_of(result)
+            if isinstance(found, InvalidScores):
+                raise BenchwrightError(found.message)
+            scores = found
         except _NOT_THE_SCORERS:
             raise
         except BaseException as error:  # whatever a user's code may raise, it is this sample's failure only
