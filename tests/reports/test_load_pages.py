@@ -133,7 +133,8 @@ def test_the_terminal_shows_levels_errors_and_notes(tmp_path: Path) -> None:
         assert words in shown
     assert "repeat a prompt" in shown
     narrow = text_of(view, 80)
-    assert "16 in" in narrow
+    assert all(line in narrow for line in ("16 in flight", "failed", "p99, ms"))
+    assert "…" not in narrow.split("error")[0], "no cell of the table is cut"
 
 
 def test_the_terminal_shows_one_level_with_intervals_and_both_latencies(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ class _Drawing:
             x = self.px(tick)
             found.append(f'<line class="tick" x1="{x:.1f}" x2="{x:.1f}" y1="{floor_y}" y2="{floor_y + 4}"/>')
             found.append(
-                f'<text x="{x:.1f}" y="{floor_y + 18}" text-anchor="middle">{tick_text(tick)}</text>'
+                f'<text class="below" x="{x:.1f}" y="{floor_y + 18}" text-anchor="middle">{tick_text(tick)}</text>'
             )
         middle = (self.left + right) / 2
         found.append(f'<line class="base" x1="{self.left}" x2="{right}" y1="{floor_y}" y2="{floor_y}"/>')

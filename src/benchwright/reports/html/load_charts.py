@@ -62,7 +62,7 @@ def over_time_charts(curves: OverTime) -> list[Chart]:
     """Throughput and latency over the time of the test."""
     x = Axis(curves.start, curves.start + curves.step * len(curves.requests), "seconds of the test")
     marks = (
-        tuple((max(start, x.low), label) for label, start, _ in curves.stages)
+        tuple((max(start, x.low), label.removesuffix(" in flight")) for label, start, _ in curves.stages)
         if len(curves.stages) > 1
         else ()
     )

@@ -58,7 +58,7 @@ def _svg(lines: Sequence[Line], x: Axis) -> str:
         at = _px(x, tick)
         found.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{floor_y:.1f}"/>')
         found.append(
-            f'<text x="{at:.1f}" y="{floor_y + 18:.1f}" text-anchor="middle">{tick_text(tick)}</text>'
+            f'<text class="below" x="{at:.1f}" y="{floor_y + 18:.1f}" text-anchor="middle">{tick_text(tick)}</text>'
         )
     stroke = max(0.8, min(6.0, 0.7 * row))
     found += [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import LoadFile, printable
 from benchwright.perf import METRICS, PER_REQUEST, Distribution, Metric, StageSummary
-from benchwright.reports.terminal.parts import grid, short_path
+from benchwright.reports.terminal.parts import FittedTable, grid, short_path
 from benchwright.reports.views.load import LoadView, short, unit_of, verdicts
 from benchwright.reports.views.text import plural
 
@@ -49,19 +49,16 @@ def load_table(view: LoadView) -> Group:
     return Group(*parts)
 
 
-def _levels(stages: Sequence[StageSummary]) -> Table:
+def _levels(stages: Sequence[StageSummary]) -> FittedTable:
     """A sweep: one line per level."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+    light = {"itl": 1, "in fl": 2, "tpot": 3}
     columns = _level_columns(stages)
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for heading, _ in columns:
-        table.add_column(heading, justify="left" if heading == "level" else "right")
-    for row in range(len(stages)):
-        table.add_row(*(Text(cells[row]) for _, cells in columns))
-    return table
+    return FittedTable(
+        [
+            (heading, cells, next((weight for start, weight in light.items() if heading.startswith(start)), 4 if "p50" in heading else 9))
+            for heading, cells in columns
+        ]
+    )  # fmt: skip
 
 
 def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]]:
@@ -110,24 +107,24 @@ def _rates(stage: StageSummary) -> Table:
     return grid(rows)
 
 
-def _latencies(stage: StageSummary) -> Table | str:
+def _latencies(stage: StageSummary) -> FittedTable | str:
     """The distributions: means with their intervals, percentiles, n."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for heading in ("mean", "95 % interval", *_SHOWN, "max", "n"):
-        table.add_column(heading, justify="right", no_wrap=True)
     seen: list[Distribution] = []
+    rows = []
     for metric in PER_REQUEST:
         found = stage.metrics.get(metric.key)
         # A reply without reasoning has the same first token and first answer: one line is enough.
         if found is not None and found not in seen and not _dull(metric, found):
             seen.append(found)
-            table.add_row(*(Text(cell) for cell in _cells(metric, found)))
-    return table if table.row_count else "\nno request completed\n"
+            rows.append(_cells(metric, found))
+    if not rows:
+        return "\nno request completed\n"
+    headings = ("", "mean", "95 % interval", *_SHOWN, "max", "n")
+    weights = {"p95": 1, "p99.9": 2, "p90": 3, "max": 4, "95 % interval": 5}
+    cells = list(zip(*rows, strict=True))
+    return FittedTable(
+        [(heading, each, weights.get(heading, 9)) for heading, each in zip(headings, cells, strict=True)]
+    )
 
 
 def _dull(metric: Metric, found: Distribution) -> bool:
