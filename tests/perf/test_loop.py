@@ -99,25 +99,32 @@ def test_replies_that_are_not_streamed_have_no_first_token() -> None:
 
 
 def test_poisson_arrives_as_poisson_at_the_server() -> None:
-    settings = LoadSettings(profile="poisson", levels=(100.0,), requests=300, seed=3, stream=False)
+    rate, late_s = 40.0, 0.002
+    settings = LoadSettings(profile="poisson", levels=(rate,), requests=200, seed=3, stream=False)
     records, (stage,), stub = run(settings, events=1)
     came = sorted(truth.came for truth in stub.log)
     gaps = [after - before for before, after in pairwise(came)]
-    # 1.95/√n is the critical value at 0.1 %. The seed is fixed; what is left to chance is how late the machine is.
-    assert ks_distance_to_exponential(gaps, 100.0) < 1.95 / math.sqrt(len(gaps)) + 0.05
+    # 1.95/√n is the critical value at 0.1 %. What comes late, because the machine is busy, moves the distribution: each of
+    # the late ones by itself, the others by less than `late_s` at both ends of a gap. Even gaps would be 0.63 away.
+    zero = came[0] - records[0].planned
+    late = sum(at - zero - record.planned > late_s for at, record in zip(came, records, strict=True)) / len(
+        came
+    )
+    assert ks_distance_to_exponential(gaps, rate) < 1.95 / math.sqrt(len(gaps)) + 2 * late_s * rate + 2 * late
     assert [record.planned for record in records] == sorted(record.planned for record in records)
-    assert stage.offered == 300
+    assert stage.offered == 200
 
 
-def test_gamma_and_constant_arrive_with_their_spread() -> None:
-    _, _, bursty = run(LoadSettings(profile="gamma", levels=(100.0,), burstiness=0.25, requests=300, stream=False), events=1)  # fmt: skip
-    _, _, even = run(LoadSettings(profile="constant", levels=(50.0,), requests=100, stream=False), events=1)
-    spread = {}
-    for name, stub in (("bursty", bursty), ("even", even)):
-        came = sorted(truth.came for truth in stub.log)
-        spread[name] = mean_and_cv([after - before for before, after in pairwise(came)])[1]
-    assert spread["bursty"] > 1.5  # 2 by law
-    assert spread["even"] < 0.5
+def test_gamma_arrives_in_bursts_and_constant_evenly() -> None:
+    bursty = LoadSettings(profile="gamma", levels=(100.0,), burstiness=0.25, requests=300, stream=False)
+    _, _, stub = run(bursty, events=1)
+    came = sorted(truth.came for truth in stub.log)
+    assert mean_and_cv([after - before for before, after in pairwise(came)])[1] > 1.5  # 2 by law
+    _, _, stub = run(LoadSettings(profile="constant", levels=(25.0,), requests=50, stream=False), events=1)
+    came = sorted(truth.came for truth in stub.log)
+    gaps = [after - before for before, after in pairwise(came)]
+    # Of Poisson gaps a seventh would be so close to the mean; the rest is left to a busy machine.
+    assert sum(abs(gap - 0.04) < 0.008 for gap in gaps) > len(gaps) / 3
 
 
 def test_a_request_is_never_sent_before_its_time() -> None:
@@ -149,6 +156,14 @@ def test_what_the_cap_held_back_until_the_end_is_on_record_as_not_sent() -> None
     unsent = [record for record in records if record.outcome is RequestOutcome.NOT_SENT]
     assert len(unsent) == 40 - len(stub.log)
     assert all(record.sent is None for record in unsent)
+
+
+def test_seconds_win_over_more_requests_than_there_is_time_for() -> None:
+    settings = LoadSettings(profile="constant", levels=(100.0,), seconds=0.3, requests=500, max_concurrency=1)
+    records, (stage,), stub = run(settings, first_s=0.2)
+    assert stage.stopped_by == "seconds"
+    assert stage.offered == len(records) == 30
+    assert len(stub.log) < 10
 
 
 def test_a_stall_shows_in_latency_from_the_planned_time() -> None:

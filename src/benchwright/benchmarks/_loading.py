@@ -145,6 +145,11 @@ def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()
     offered = f" Names known here: {', '.join(known)}." if known else ""
     # Somebody who types the name of a public benchmark has its dataset in mind.
     hub = "" if near or path.suffix else f" A dataset of the hub is written hf://ORG/{place}."
+    if place.startswith("mm_custom"):  # a configuration of another tool, which its users edit
+        hub = (
+            " This name stands for a file of yours: name it by --custom-dataset-path FILE.jsonl, or describe it in "
+            f"configs/datasets/{place}.py: mm_custom_datasets = [dict(path='FILE.jsonl')]."
+        )
     return NotFoundError(
         f"there is no file, configured name, module or installed benchmark {target!r}.{near}{offered}{hub} {_LISTING}"
     )

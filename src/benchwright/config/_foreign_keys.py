@@ -87,7 +87,7 @@ def _refuse_load(where: str, values: dict[str, object]) -> None:
         if values.pop(key, None):  # 0, false and an empty table switch it off
             raise ConfigError(
                 f"{where} {key}: this belongs to load tests; a run sends as fast as max_concurrency allows. "
-                "Leave it out"
+                "Leave it out, and give it to the load test: benchwright perf TARGET --rate 5"
             )
 
 

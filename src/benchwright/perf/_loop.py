@@ -142,8 +142,9 @@ class PhaseLoop:
 
     async def _follow_schedule(self) -> None:
         task, cap = self._task, self._task.cap
-        launched = 0
+        launched = measured = 0
         for number, (at, phase) in enumerate(schedule(self._settings, task.stage)):
+            measured += phase == "measured"
             if number % task.workers != task.worker:
                 continue
             due = task.start_at + at
@@ -160,7 +161,8 @@ class PhaseLoop:
                 self._waiting.append(sending)
             else:
                 self._launch(sending)
-        if self._settings.seconds is not None and self._settings.requests is None:
+        wanted = self._settings.requests
+        if self._settings.seconds is not None and (wanted is None or measured < wanted):
             await self._until(task.start_at + self._settings.seconds)
             self.stop("seconds")  # those that still wait for the cap are not sent
 
