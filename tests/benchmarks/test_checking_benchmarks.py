@@ -392,7 +392,7 @@ def test_judges_are_not_asked() -> None:
     assert report.gold.skipped == "the scorer asks a judge"
     assert (report.requests, report.judge_requests) == (3, 3)
     assert report.warnings == (
-        "judges are asked too: about 3 further requests per repeat, one for each sample and judge",
+        "judges are called too: about 3 further requests per repeat, one for each sample and judge",
     )
 
 

@@ -65,7 +65,7 @@ def test_a_mended_scorer_changes_the_number_for_nothing(
     bench.write_text(bench.read_text().replace("reply == sample.target", "bool(reply)"), encoding="utf-8")
     code, shown = said("rescore", "last")
     assert code == 0
-    assert "rescored from run 1: no model was asked" in shown
+    assert "rescored from run 1: no model was called" in shown
     assert "12 replies from earlier runs" in shown
     again = json_of("rescore", "1")["results"][0]
     assert (
@@ -117,7 +117,7 @@ def test_what_was_never_asked_is_not_offered_to_be_asked_again(folder: Path, sai
     code, shown = said("rescore", "1", "--limit", "12")
     assert code == 3
     assert "2 completed (benchwright show 2 --failed)" in shown
-    assert "not asked in run 1" in said("show", "2", "--failed")[1]
+    assert "no reply in run 1" in said("show", "2", "--failed")[1]
 
 
 def test_flags_that_would_ask_otherwise_are_not_offered(said: Any) -> None:
@@ -225,7 +225,7 @@ def test_replies_without_an_answer_are_listed(folder: Path, said: Any, json_of: 
 def test_k_is_checked_against_the_repeats(said: Any) -> None:
     code, shown = said("run", "my_bench.py", "--repeats", "2", "--pass-k", "3")
     assert code == 2
-    assert "--pass-k is 3, and each row is asked 2 times; expected 1 to 2" in shown
+    assert "--pass-k is 3, and each row is sent 2 times; expected 1 to 2" in shown
     assert said("run", "my_bench.py", "--pass-k", "0")[0] == 2
     assert said("run", "my_bench.py", "--pass-k", "1.5")[0] == 2
     code, shown = said("run", "my_bench.py", "--repeats", "3", "--pass-k", "2", "--temperature", "1")
@@ -245,7 +245,7 @@ def test_scoring_later_needs_no_server_not_even_for_the_name_of_its_model(folder
         assert (code, "no scores" in shown) == (0, True)
     code, shown = said(*words, "--mode", "eval", "--reuse")
     assert code == 0, shown
-    assert "rescored from run 1: no model was asked" in shown
+    assert "rescored from run 1: no model was called" in shown
     assert said(*words, "--mode", "viz", "--reuse")[0] == 0
     (results,) = (folder / "out").glob("*/results/local/quiz.json")
     assert json.loads(results.read_text(encoding="utf-8"))["n"] == 2

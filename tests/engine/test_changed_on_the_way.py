@@ -51,7 +51,7 @@ def test_a_prompt_changed_on_the_way_marks_the_results_for_good(bench: Path, tmp
     bench.write_text(BENCH.replace('"{question}"', '"Now: {question}"'), encoding="utf-8")
     second = go_on(first.run_id, tmp_path, allow_changed=True, max_requests=5)
     last = go_on(first.run_id, tmp_path)  # the change was accepted: no more questions, and the mark stays
-    told = "resumed after a change of prompt: 8 of {} samples were asked before it"
+    told = "resumed after a change of prompt: 8 of {} samples were sent before it"
     assert any(note.startswith(told.format(13)) for note in second.summary.notes)
     assert any(note.startswith(told.format(20)) for note in last.summary.notes)
     assert (last.status, last.summary.partial, last.summary.comparable) == ("completed", False, False)

@@ -136,5 +136,5 @@ def test_outside_a_run_a_judge_is_asked_directly() -> None:
 
 def test_outside_a_run_a_dead_judge_raises() -> None:
     config = {"judge": {"url": "http://127.0.0.1:9/v1", "model_id": "m", "max_retries": 0}}
-    with pytest.raises(JudgeFailedError, match="could not be asked"):
+    with pytest.raises(JudgeFailedError, match="the judge gave no reply"):
         judge_score(ScorerInput("a", "b", {}, config=config))

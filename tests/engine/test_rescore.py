@@ -105,7 +105,7 @@ def test_other_rules_are_applied_to_the_recorded_replies(
     assert again.run_id == first.run_id + 1
     assert again.folder != first.folder
     assert (again.folder / "results.yml").is_file()
-    assert "rescored from run 1: no model was asked" in again.summary.notes
+    assert "rescored from run 1: no model was called" in again.summary.notes
     assert "the benchmark or its rules have changed since run 1" in again.summary.notes
 
 
@@ -152,7 +152,7 @@ def test_rows_that_moved_are_found_and_new_ones_are_skipped(bench: Path, tmp_pat
     assert again.exit_code == 3
     first_record = samples(tmp_path, again.run_id)[0]
     assert first_record["o"] == "skipped"
-    assert first_record["e"].startswith("not asked in run 1: it asked this row something else")
+    assert first_record["e"].startswith("no reply in run 1: it sent another request for this row")
 
 
 def test_many_new_rows_at_the_top_do_not_end_the_scoring(bench: Path, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_changed_prompt_has_no_replies(
     again = rescore(first.run_id)
     assert again.summary.outcomes["skipped"] == 30
     assert (again.status, again.exit_code) == ("failed", 1)
-    assert again.first_failure.startswith("not asked in run 1: it asked this row something else")
+    assert again.first_failure.startswith("no reply in run 1: it sent another request for this row")
 
 
 def test_a_partial_run_leaves_the_rest_skipped(bench: Path, tmp_path: Path) -> None:
@@ -180,9 +180,7 @@ def test_a_partial_run_leaves_the_rest_skipped(bench: Path, tmp_path: Path) -> N
     again = rescore(first.run_id)
     assert (again.summary.outcomes["scored"], again.summary.outcomes["skipped"]) == (10, 20)
     reasons = {record["e"] for record in samples(tmp_path, again.run_id) if record["o"] == "skipped"}
-    assert reasons == {
-        "not asked in run 1: it has no reply to this row, which was added since or not reached"
-    }
+    assert reasons == {"no reply in run 1: it has no reply to this row, which was added since or not reached"}
 
 
 def test_failed_requests_stay_failed(bench: Path, tmp_path: Path) -> None:
@@ -238,7 +236,7 @@ def test_a_rescored_run_can_be_scored_again(bench: Path, tmp_path: Path) -> None
     bench.write_text(LENIENT, encoding="utf-8")
     third = rescore(second.run_id)
     assert third["correct"] == 1.0
-    assert f"rescored from run {second.run_id}: no model was asked" in third.summary.notes
+    assert f"rescored from run {second.run_id}: no model was called" in third.summary.notes
 
 
 def test_conversations_are_replayed_turn_by_turn(bench: Path, tmp_path: Path) -> None:
@@ -306,7 +304,7 @@ def test_a_scorer_that_would_ask_the_model_fails_with_the_reason(bench: Path, tm
     bench.write_text(asking, encoding="utf-8")
     again = rescore(first.run_id)
     assert again.summary.outcomes["scorer_failed"] == 3
-    assert "not asked in run 1" in samples(tmp_path, again.run_id)[0]["e"]
+    assert "no reply in run 1" in samples(tmp_path, again.run_id)[0]["e"]
 
     def obliging(request: ModelRequest) -> Any:
         return "yes" if last_content(request).startswith("Is it right?") else shout(request)
@@ -362,7 +360,7 @@ def check(sample: ScorerInput) -> dict:
         again = rescore(first.run_id)
         assert asked_of(judge) == asked, "equal questions were asked of the judge before"
         assert again.metrics == first.metrics
-        assert "rescored from run 1: no model was asked but the judge" in again.summary.notes
+        assert "rescored from run 1: no model was called except the judge" in again.summary.notes
         fresh = rescore(first.run_id, options=RunOptions(cache=False))
         assert asked_of(judge) == asked + 4
         assert fresh.metrics == first.metrics

@@ -374,7 +374,7 @@ def test_whatever_was_asked_differently_is_said(
     main(["compare", "1", "2"])
     shown = capsys.readouterr().out
     assert "run 1 → run 2: the same\n" not in shown
-    assert f"asked differently: {path.removeprefix('$.')}" in " ".join(shown.split())
+    assert f"different settings: {path.removeprefix('$.')}" in " ".join(shown.split())
 
 
 def test_what_changes_no_result_is_not_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

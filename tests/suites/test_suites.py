@@ -527,7 +527,7 @@ def test_rules_of_one_type_go_to_the_pairs_that_take_them(folder: Path, server: 
 
 def test_scoring_needs_something_that_was_asked(folder: Path, server: Server) -> None:
     suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl]\nwork_dir: out")
-    with pytest.raises(UsageError, match=r"^mode='eval' works on what an earlier command asked"):
+    with pytest.raises(UsageError, match=r"^mode='eval' works on what an earlier command recorded"):
         run_suite("s.yaml", mode="eval")
     with pytest.raises(NotFoundError, match="no work folder to reuse"):
         run_suite("s.yaml", mode="eval", reuse="")

@@ -209,7 +209,7 @@ def _bad_rows(scan: RowScan) -> Iterator[BadRow]:
 def _about_judges(requests: int, *, sure: bool) -> Iterator[str]:
     if requests:
         number = f"{'about' if sure else 'up to'} {requests:,}"
-        yield f"judges are asked too: {number} further requests per repeat, one for each sample and judge"
+        yield f"judges are called too: {number} further requests per repeat, one for each sample and judge"
 
 
 def _template_fields(prompts: PromptBuilder) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class SuiteOptions:
     """How to run a suite. What is left out comes from its file, then from the defaults."""
 
     # fmt: off
-    mode: str | None = _suite("all, infer (ask, score later), eval (score what was asked) or viz (show)", metavar="MODE")
+    mode: str | None = _suite("all, infer (record replies, score later), eval (score recorded replies) or viz (show)", metavar="MODE")
     work_dir: Path | None = _suite("write <DIR>/<time>/ with predictions, results and a summary (default: outputs/default)",
         metavar="DIR")
     max_num_workers: int | None = _suite("runs under way at once (default: 1)", least=1)

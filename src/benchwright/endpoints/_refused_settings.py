@@ -209,7 +209,7 @@ def _note(name: str, value: JsonValue, refused: JsonObject, who: str) -> str:
         return f"{who} refuses max_tokens: it was sent as max_completion_tokens"
     if name == "stop":
         return (
-            f"{who} refuses stop: replies were cut at the stop texts after they arrived; tokens behind the cut were "
+            f"{who} refuses stop: replies were cut at the stop texts after they arrived; tokens after the cut were "
             "generated and are counted"
         )
     return f"{who} refuses {name} = {value}: it was left out, and the server's own default held"

@@ -63,7 +63,7 @@ async def warm_up(rows: AskableRows, calls: Calls, count: int) -> None:
 
 def _failure(answer: Answer) -> str | None:
     if answer.reply is None:
-        return answer.skipped or "the row could not be asked"
+        return answer.skipped or "the row could not be sent"
     return None if answer.reply.failure is None else answer.reply.failure.message
 
 

@@ -85,7 +85,7 @@ class Watchdog:
 
 
 class InterruptedRunError(BenchwrightError):
-    """Ctrl-C before the first sample was asked, or twice."""
+    """Ctrl-C before the first request, or twice."""
 
     exit_code = 130
 

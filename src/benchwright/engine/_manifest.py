@@ -125,7 +125,7 @@ def change_notes(manifest: JsonObject, samples: int) -> list[str]:
 
 
 _NAMES = {"prompt": "prompt", "benchmark": "the benchmark"}
-_DONE = {"prompt": "asked", "benchmark": "asked and scored"}
+_DONE = {"prompt": "sent", "benchmark": "sent and scored"}
 
 
 def _hash(manifest: JsonObject, name: str) -> object:

@@ -268,11 +268,11 @@ async def _unless_interrupted(
     try:
         await asyncio.wait((task, at_once), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            raise InterruptedRunError("interrupted before the first sample was asked")
+            raise InterruptedRunError("interrupted before the first request")
         return task.result()
     except Exception as error:
         if stop.cause == "interrupted" and not isinstance(error, InterruptedRunError):
-            raise InterruptedRunError("interrupted before the first sample was asked") from error
+            raise InterruptedRunError("interrupted before the first request") from error
         raise
     finally:
         task.cancel()

@@ -76,9 +76,9 @@ class RecordedReplies:
             why = (
                 "it has no reply to this row, which was added since or not reached"
                 if step is None
-                else "it asked this row something else; prompt, row or settings differ now"
+                else "it sent another request for this row; prompt, row or settings differ now"
             )
-            raise NotAskedError(f"not asked in run {self._source}: {why}")
+            raise NotAskedError(f"no reply in run {self._source}: {why}")
         if is_redacted(output):
             raise NotAskedError(
                 f"run {self._source} stored this reply without a secret that it held, so it cannot be scored again"
@@ -179,7 +179,7 @@ class NoModel:
 
     async def send(self, request: ModelRequest) -> ModelReply:
         """Refuses."""
-        raise NotAskedError("a run that is scored again asks no model")
+        raise NotAskedError("a run that is scored again calls no model")
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -188,7 +188,7 @@ class NoModel:
 def replay_notes(store: Store, source: int, run_id: int, manifest: JsonObject) -> Iterator[str]:
     """Notes on numbers that come from recorded replies."""
     judged = store.count_steps(run_id, "judge") > 0
-    yield f"rescored from run {source}: no model was asked{' but the judge' if judged else ''}"
+    yield f"rescored from run {source}: no model was called{' except the judge' if judged else ''}"
     before = store.run(source).manifest
     if _part(before, "dataset", "fingerprint") != _part(manifest, "dataset", "fingerprint"):
         yield f"the data has changed since run {source}"

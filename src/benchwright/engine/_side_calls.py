@@ -115,7 +115,7 @@ def judge_request(call: JudgeCall, repeat: int = 0) -> ModelRequest:
 def judge_text(reply: ModelReply) -> str:
     """The judge's words; anything but words is a failed judge."""
     if reply.failure is not None:
-        raise JudgeFailedError(f"the judge could not be asked: {reply.failure.message}")
+        raise JudgeFailedError(f"the judge gave no reply: {reply.failure.message}")
     if reply.status != "answered":
         raise JudgeFailedError(f"the judge's reply was {reply.status}")
     return reply.text

@@ -124,7 +124,7 @@ def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
     if model.api != "openai" or model.model is None:
         why = "names no model" if model.model is None else f"speaks {model.api}"
         raise UsageError(
-            f"judges are asked by name on OpenAI's chat route, and [models.{named}] {why}. Choose another model"
+            f"a judge by name needs OpenAI's chat route, and [models.{named}] {why}. Choose another model"
         )
     found: JsonObject = {"url": model.base_url, "model_id": model.model}
     for key, value in (

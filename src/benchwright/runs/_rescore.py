@@ -118,6 +118,6 @@ def _refuse_model_options(source: RunRecord, options: RunOptions) -> None:
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UsageError(
-            f"{flags}: rescore asks no model, so what run {source.id} asked cannot be changed. "
+            f"{flags}: rescore calls no model, so the requests of run {source.id} cannot be changed. "
             "For another experiment: benchwright run"
         )

@@ -140,13 +140,13 @@ def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> 
             continue
         cure = "or accept the change with --allow-changed" if part == "benchmark" else "or restore it"
         raise UsageError(
-            f"run {run.id} cannot go on: the {part} has changed since it started "
+            f"run {run.id} cannot be resumed: the {part} has changed since it started "
             f"({before} → {now}). Start a new run, {cure}."
         )
     changed = _changed_modules(run.manifest, prepared.manifest)
     if changed and not allow_changed:
         raise UsageError(
-            f"run {run.id} cannot go on: {', '.join(changed)}, which the benchmark imports, changed since it started. "
+            f"run {run.id} cannot be resumed: {', '.join(changed)}, which the benchmark imports, changed since it started. "
             "Start a new run, or accept the change with --allow-changed."
         )
 

@@ -263,7 +263,7 @@ def pass_k_of(k: int | None, repeats: int) -> int | None:
     """The k of `pass@k`, checked: replies are drawn from all repeats."""
     if k is not None and not 0 < k <= repeats:
         raise UsageError(
-            f"--pass-k is {k}, and each row is asked {repeats} times; expected 1 to {repeats}. See --repeats"
+            f"--pass-k is {k}, and each row is sent {repeats} times; expected 1 to {repeats}. See --repeats"
         )
     return k
 

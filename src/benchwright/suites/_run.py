@@ -147,7 +147,7 @@ def planned_suite(
     """The pairs of a suite; None where only a work folder says what is meant."""
     if how.mode in ("eval", "viz") and how.reuse is None:
         raise UsageError(
-            f"--mode {how.mode} works on what an earlier command asked: add --reuse for the newest work folder, or "
+            f"--mode {how.mode} works on what an earlier command recorded: add --reuse for the newest work folder, or "
             "--reuse 20260131_120000 for the one of that time"
         )
     if how.reuse is not None and not suite.datasets:

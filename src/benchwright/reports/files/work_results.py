@@ -87,7 +87,7 @@ def infer_log(details: RunDetails, tally: Tally) -> str:
     run, summary = details.run, details.result
     lines = [_head(run, "infer")]
     if run.rescored_from is not None:
-        lines.append(f"no model was asked: the replies are those of run {run.rescored_from}")
+        lines.append(f"no model was called: the replies are those of run {run.rescored_from}")
     lines += [f"{_time(event.created_at)}  {event.kind}: {event.message}" for event in details.events]
     lines.append(f"samples: {tally.samples:,}")
     if summary is not None:

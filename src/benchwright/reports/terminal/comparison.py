@@ -55,7 +55,7 @@ def _verdict(comparison: Comparison) -> tuple[str, str]:
         return "they differ", "yellow"
     if comparison.inputs.get("same"):
         return "the same", "green"
-    return "the same results, of runs that were asked differently", "yellow"
+    return "the same results, of runs with different settings", "yellow"
 
 
 def _other_settings(comparison: Comparison) -> list[str]:
@@ -71,7 +71,7 @@ def _other_settings(comparison: Comparison) -> list[str]:
             lines.append(f"set only in {title}: {', '.join(map(_path, alone))}")
             found = [each for each in found if each not in alone]
     both = [f"{_path(each)} {_short(each['run_a'])} → {_short(each['run_b'])}" for each in found]
-    return [f"asked differently: {', '.join(both)}", *lines] if both else lines
+    return [f"different settings: {', '.join(both)}", *lines] if both else lines
 
 
 def _path(difference: JsonObject) -> str:
