@@ -10,6 +10,7 @@ import pytest
 from benchwright import ScriptedEndpoint, run
 from benchwright.cli import main
 from benchwright.core import ConfigError, UsageError
+from benchwright.demo import DemoSettings, demo_server
 
 ROWS = "question,answer\n" + "".join(f"1+{n},{1 + n}\n" for n in range(4))
 
@@ -99,6 +100,26 @@ def test_a_misspelt_key_of_a_suite_is_named_with_its_entry(folder: Path) -> None
         ConfigError, match=r"suite\.toml: datasets, entry 1 \(mine\): limt is not known\. Did you"
     ):
         run("suite.toml")
+
+
+def test_a_streamed_run_tells_its_times_to_the_first_token(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with demo_server(DemoSettings()) as server:
+        result = run("q.csv", model_url=server.url, model_id="demo", stream=True)
+        plain = run("q.csv", model_url=server.url, model_id="demo")
+    times = sorted(sample["ttft_s"] for sample in result.samples())
+    told = result.to_json()["ttft_s"]
+    assert isinstance(told, dict)
+    assert told["count"] == 4
+    assert told["mean"] == pytest.approx(sum(times) / 4)
+    assert told["p50"] == pytest.approx((times[1] + times[2]) / 2)
+    assert times[2] < float(str(told["p99"])) <= times[3]
+    assert plain.to_json()["ttft_s"] is None
+    assert main(["show", str(result.run_id)]) == 0
+    assert "first token  mean " in capsys.readouterr().out
+    assert main(["show", str(result.run_id), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ttft_s"] == told
 
 
 def test_the_manifest_says_how_long_a_run_took(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,6 +41,7 @@ def test_one_run_in_full(store: Store, record: Record) -> None:
         "run",
         "summary",
         "recorded",
+        "ttft_s",
         "command",
         "params",
         "endpoint",

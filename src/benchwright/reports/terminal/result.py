@@ -8,6 +8,7 @@ from benchwright.core import OUTCOMES, MetricSummary, Outcome, RunFile, RunSumma
 from benchwright.reports.terminal.parts import grid, short_path
 from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import figures_of, headline_of, no_interval, too_few_notes
+from benchwright.reports.views.runs import first_token_times
 from benchwright.reports.views.text import duration, number, plural, tokens
 
 if TYPE_CHECKING:
@@ -86,6 +87,9 @@ def _remarks(view: ResultView) -> Table:
         rows.append(("failure", Text(printable(view.first_failure), "red")))
     if view.seconds is not None:
         rows.append(("time", _speed(view)))
+    if (first := first_token_times(view.run)) is not None:
+        told = " · ".join(f"{name} {duration(first[name])}" for name in ("mean", "p50", "p99"))
+        rows.append(("first token", f"{told} of {plural(first['count'], 'reply')}"))
     if counted := tokens(summary):
         rows.append(("tokens", counted))
     rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(RunFile)}"))

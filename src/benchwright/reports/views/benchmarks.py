@@ -18,7 +18,14 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.reports.views.figures import first_two, summary_of
-from benchwright.reports.views.runs import PartsRequest, RunDetails, RunView, plain_view, run_details
+from benchwright.reports.views.runs import (
+    PartsRequest,
+    RunDetails,
+    RunView,
+    first_token_times,
+    plain_view,
+    run_details,
+)
 from benchwright.reports.views.samples import SampleList, filtered_samples, find_samples
 from benchwright.store import Event, RunRecord, SampleFilter, Store
 
@@ -64,6 +71,7 @@ class ResultView:
             "from_cache": self.from_cache,
             "seconds": round(self.seconds or 0.0, 3),
             "samples_per_s": round(self.samples_per_s, 1),
+            "ttft_s": first_token_times(self.run),
             "report_problems": list(self.report_problems),
         }
 

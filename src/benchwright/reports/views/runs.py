@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, JsonValue, RunStatus, RunSummary, rfc3339
+from benchwright.core import JsonObject, JsonValue, RunFile, RunStatus, RunSummary, rfc3339
 from benchwright.reports.views.command import command_of
 from benchwright.reports.views.settings import (
     endpoint_of,
@@ -17,6 +17,7 @@ from benchwright.reports.views.settings import (
     output_dir_of,
     params_of,
     sent_settings,
+    table_of,
 )
 from benchwright.store import Event, RunRecord
 
@@ -69,6 +70,8 @@ class RunView:
     """The figures that stand for the run, for a cell of a list."""
     outcomes: tuple[int, ...] = ()
     """Samples per outcome, in the order of `OUTCOMES`; empty: the kind has none, or no result yet."""
+    streamed: bool = False
+    """Whether replies were streamed, so that samples have times to the first token."""
 
     @property
     def seconds(self) -> float | None:
@@ -238,18 +241,35 @@ class RunDetails(Struct, frozen=True, kw_only=True):
         return found.removeprefix("sha256:")[:6] or "–"
 
     def to_json(self) -> JsonObject:
-        """`{run: as in a list, summary, recorded, command, params, endpoint, manifest, events}`; `recorded` counts the
+        """`{run: as in a list, summary, recorded, ttft_s, command, params, endpoint, manifest, events}`; `recorded` counts the
         samples of a run without a result."""
         return {
             "run": self.run.to_json(),
             "summary": self.run.summary,
             "recorded": self.recorded,
+            "ttft_s": first_token_times(self.run),
             "command": self.command,
             "params": self.params,
             "endpoint": self.endpoint,
             "manifest": self.manifest,
             "events": [event.to_json() for event in self.events],
         }
+
+
+def first_token_times(run: RunView) -> dict[str, Any] | None:
+    """`{mean, p50, p99, count}` of the seconds to the first token, from the samples of a streamed run; None where there
+    are none. One column of the file is read, so that a run spends nothing on it."""
+    path = run.folder / RunFile.SAMPLES
+    if not run.streamed or not path.is_file():
+        return None
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    times = pq.read_table(path, columns=["ttft_s"], use_threads=False).column("ttft_s").drop_null()
+    if not len(times):
+        return None
+    p50, p99 = pc.quantile(times, q=[0.5, 0.99]).to_pylist()
+    return {"mean": pc.mean(times).as_py(), "p50": p50, "p99": p99, "count": len(times)}
 
 
 def run_details(
@@ -299,4 +319,5 @@ def plain_view(run: RunRecord) -> RunView:
         starts=run.starts,
         worked=run.worked,
         summary=run.summary,
+        streamed=table_of(run.settings.get("generation")).get("stream") is True,
     )
