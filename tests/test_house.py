@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,9 @@ def test_the_version_stands_in_one_place() -> None:
     literal = f'"{benchwright.__version__}"'
     found = [path for path in PACKAGE.rglob("*.py") if literal in path.read_text(encoding="utf-8")]
     assert found == [PACKAGE / "core" / "_version.py"]
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """Two of one name in different rooms cannot be collected together, and the whole suite is when that shows."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []

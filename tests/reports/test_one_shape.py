@@ -24,7 +24,7 @@ from benchwright.suites import run_suite
 from waiting import PATIENCE_S
 
 THIS_START = ("run_id", "exit_code", "summary", "stopped_because", "first_failure", "requests_sent", "retries",
-              "from_cache", "seconds", "samples_per_s", "report_problems")  # fmt: skip
+              "from_cache", "seconds", "samples_per_s", "ttft_s", "report_problems")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +139,7 @@ def test_show_list_server_and_python_tell_the_same_of_a_run(
         result = json.loads((here / "result-1.json").read_text())
         assert {name: value for name, value in result.items() if name not in THIS_START} == listed
         assert result["summary"] == shown["summary"]
+        assert result["ttft_s"] == shown["ttft_s"]
 
 
 def test_samples_and_steps_are_the_same_in_lists_and_alone(

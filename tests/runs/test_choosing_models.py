@@ -78,7 +78,10 @@ def test_an_unset_key_leaves_no_run_behind(folder: Path, monkeypatch: pytest.Mon
         ({"model": "dmeo"}, "Did you mean 'demo'"),
         ({"model_url": "http://127.0.0.1:9"}, "no model is named.*Is the server running"),
         ({"model_id": "m"}, "model_url"),
-        ({"model_url": "http://127.0.0.1:9", "model_id": "m", "demo_skill": 0.5}, "demo_skill is for the demo model"),
+        (
+            {"model_url": "http://127.0.0.1:9", "model_id": "m", "demo_skill": 0.5},
+            "demo_skill is for the demo model",
+        ),
         ({"api_key_name": "KEY"}, "demo model has no key"),
         ({"limit": 0}, "expected 1 or more"),
         ({"paralelism": 3}, "Did you mean 'parallelism'"),

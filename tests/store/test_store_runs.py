@@ -184,6 +184,7 @@ def test_heartbeat_is_recorded(store: Store) -> None:
 
 def test_a_network_file_system_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = Workspace(tmp_path / "with space" / "work")
+    workspace.root.parent.mkdir()
     workspace.create()
     assert workspace.network_filesystem() is None
     mounts = tmp_path / "mountinfo"
