@@ -1,3 +1,4 @@
+from benchwright.perf._columns import ones as ones
 from benchwright.perf._comparison import Difference as Difference
 from benchwright.perf._comparison import StageComparison as StageComparison
 from benchwright.perf._comparison import adjusted as adjusted
@@ -13,6 +14,8 @@ from benchwright.perf._flight import InFlight as InFlight
 from benchwright.perf._flight import flight_of as flight_of
 from benchwright.perf._flight import sums_per_slice as sums_per_slice
 from benchwright.perf._flight import token_arrivals as token_arrivals
+from benchwright.perf._health import STRAINED_LAG_S as STRAINED_LAG_S
+from benchwright.perf._health import STRAINED_LATE_S as STRAINED_LATE_S
 from benchwright.perf._health import judged as judged
 from benchwright.perf._limits import check_files as check_files
 from benchwright.perf._metrics import GAP_PERCENTILE as GAP_PERCENTILE

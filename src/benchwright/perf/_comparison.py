@@ -26,6 +26,7 @@ from benchwright.perf._bootstrap import (
     draws,
     interval_of,
 )
+from benchwright.perf._columns import row_numbers
 from benchwright.perf._distributions import mean_of, numbers, percentile
 from benchwright.perf._figures import StageRequests, rate_slices
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
@@ -142,7 +143,7 @@ def _pairs(a: Requests, b: Requests) -> tuple[Requests, Requests] | None:
     sides = []
     for requests in (a, b):
         places = pc.subtract(requests["number"], pc.min(requests["number"]))
-        sides.append(pa.table({"place": places, "at": pa.array(range(len(requests)), pa.int64()), "row": requests["row"],
+        sides.append(pa.table({"place": places, "at": row_numbers(len(requests)), "row": requests["row"],
                                "tokens": pc.fill_null(requests["requested_tokens"], -1)}))  # fmt: skip
     both = (
         sides[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchwright.perf._columns import row_numbers
 from benchwright.perf._requests import TIMES, Requests
 
 ROUNDING_S = 1e-6
@@ -50,7 +51,6 @@ def _after_the_end(requests: Requests) -> Any:
 
 
 def _out_of_order(requests: Requests) -> Any:
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     pairs = (
@@ -62,7 +62,7 @@ def _out_of_order(requests: Requests) -> Any:
     wrong = [_less(requests[later], requests[earlier]) for earlier, later in pairs]
     shrinking = requests.gaps.request.filter(pc.less(requests.gaps.seconds, 0.0))
     if len(shrinking):
-        places = pa.array(range(len(requests)), shrinking.type)
+        places = row_numbers(len(requests)).cast(shrinking.type)
         wrong.append(pc.is_in(places, value_set=pc.unique(shrinking)))
     return _any(wrong)
 

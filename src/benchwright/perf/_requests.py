@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from benchwright.core import encode_json
+from benchwright.perf._columns import column, row_numbers
 from benchwright.perf._values import RequestOutcome, RequestRecord
 
 BATCH = 4_096
@@ -72,7 +73,7 @@ def request_table(records: Iterable[RequestRecord]) -> Any:
         columns["scores"] = tuple(
             None if scores is None else encode_json(scores).decode() for scores in columns["scores"]
         )
-        arrays = [pa.array(columns[name], field.type) for name, field in zip(_COLUMNS, schema, strict=True)]
+        arrays = [column(columns[name], field.type) for name, field in zip(_COLUMNS, schema, strict=True)]
         batches.append(pa.record_batch(arrays, schema=schema))
     table = pa.Table.from_batches(batches, schema=schema)
     return table.sort_by([("stage", "ascending"), ("number", "ascending")]).combine_chunks()
@@ -186,7 +187,7 @@ class Requests:
         arrivals = self["arrivals"]
         times, request = pc.list_flatten(arrivals), pc.list_parent_indices(arrivals)
         if len(times) < 2:
-            return Gaps(pa.array([], pa.float64()), pa.array([], pa.int64()))
+            return Gaps(pa.nulls(0, pa.float64()), pa.nulls(0, pa.int64()))
         later, earlier = request.slice(1), request.slice(0, len(request) - 1)
         same = pc.equal(later, earlier)
         gaps = pc.subtract(times.slice(1), times.slice(0, len(times) - 1))
@@ -199,7 +200,5 @@ class Requests:
 
         grouped = pa.table({"request": gaps.request, "gap": gaps.seconds}).group_by("request")
         found = grouped.aggregate([("gap", how)])
-        at = pc.index_in(
-            pa.array(range(len(self)), pa.int64()), found["request"].cast(pa.int64()).combine_chunks()
-        )
+        at = pc.index_in(row_numbers(len(self)), found["request"].cast(pa.int64()).combine_chunks())
         return found[f"gap_{how}"].combine_chunks().take(at)

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, convert, structs, to_builtins
 
 from benchwright.core import JsonObject
+from benchwright.perf._columns import ones
 from benchwright.perf._distributions import Distribution, describe, mean_of, numbers
 from benchwright.perf._flight import InFlight, TokenArrivals, sums_per_slice
 from benchwright.perf._metrics import METRICS, Metric
@@ -138,12 +139,11 @@ def _span(
 
 def _slices(tokens: TokenArrivals | None, ends: Any, start: float, length: float) -> list[float]:
     """What was produced in each of 21 slices: tokens, or requests where tokens are unknown."""
-    import pyarrow as pa
 
     if tokens is not None:
         return tokens.per_slice(start, length, 3 * _PER_THIRD)
-    ones = pa.array([1.0] * len(ends), pa.float64())
-    return sums_per_slice(ends, ones, start, length, 3 * _PER_THIRD)
+    each = ones(len(ends))
+    return sums_per_slice(ends, each, start, length, 3 * _PER_THIRD)
 
 
 def _thirds(amounts: Sequence[float]) -> list[float]:

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, convert, to_builtins
 
 from benchwright.core import JsonObject, load_json
+from benchwright.perf._columns import column
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._figures import (
     StageRequests,
@@ -325,7 +326,7 @@ def _scores(stage: StageRequests) -> dict[str, Distribution]:
             values.setdefault(name, []).append(float(value))
     found = {}
     for name, each in values.items():
-        array = pa.array(each, pa.float64())
+        array = column(each, pa.float64())
         found[name] = describe(array, numbers(array.take(pc.sort_indices(array))), 1.0, 6)
     return found
 

@@ -76,7 +76,6 @@ def distribution_curves(requests: Requests, summary: LoadSummary, name: str) -> 
 
 def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | None:
     """None: nothing was sent."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     sent = requests.sent
@@ -89,10 +88,10 @@ def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | Non
     failed = sent.where(pc.not_equal(sent["outcome"], "ok"))
 
     def per_second(times: Any, weights: Any = None) -> tuple[float, ...]:
-        from benchwright.perf import sums_per_slice
+        from benchwright.perf import ones, sums_per_slice
 
-        ones = pa.array([1.0] * len(times), pa.float64()) if weights is None else weights
-        return tuple(amount / step for amount in sums_per_slice(times, ones, start, step * BUCKETS, BUCKETS))
+        each = ones(len(times)) if weights is None else weights
+        return tuple(amount / step for amount in sums_per_slice(times, each, start, step * BUCKETS, BUCKETS))
 
     from benchwright.perf import token_arrivals
 

@@ -1,0 +1,57 @@
+"""Python values as Arrow arrays, by their buffers: `pyarrow.array` imports pandas where it is installed, which takes seconds."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from itertools import accumulate, chain
+from typing import Any
+
+_CODES = {"double": "d", "int64": "q", "int32": "i"}
+
+
+def column(values: Sequence[Any], kind: Any) -> Any:
+    """Numbers, texts, or lists of numbers without gaps; None is null."""
+    import pyarrow as pa
+
+    if pa.types.is_list(kind):
+        offsets = _offsets([0 if value is None else len(value) for value in values])
+        inner = column(list(chain.from_iterable(value for value in values if value)), kind.value_type)
+        return pa.Array.from_buffers(kind, len(values), [_validity(values), offsets], children=[inner])
+    if pa.types.is_string(kind):
+        texts = [b"" if value is None else value.encode() for value in values]
+        buffers = [_validity(values), _offsets([len(text) for text in texts]), pa.py_buffer(b"".join(texts))]
+        return pa.Array.from_buffers(kind, len(values), buffers)
+    filled = array(_CODES[str(kind)], [0 if value is None else value for value in values])
+    return pa.Array.from_buffers(kind, len(values), [_validity(values), pa.py_buffer(filled)])
+
+
+def row_numbers(count: int) -> Any:
+    """0 to `count` − 1."""
+    import pyarrow as pa
+
+    return column(range(count), pa.int64())
+
+
+def ones(count: int) -> Any:
+    """1.0, so many times."""
+    import pyarrow as pa
+
+    return pa.repeat(pa.scalar(1.0, pa.float64()), count)
+
+
+def _offsets(lengths: Sequence[int]) -> Any:
+    import pyarrow as pa
+
+    return pa.py_buffer(array("i", accumulate(lengths, initial=0)))
+
+
+def _validity(values: Sequence[Any]) -> Any:
+    """A bit for each value that is there; None: all are."""
+    import pyarrow as pa
+
+    there = bytes(value is not None for value in values)
+    if b"\0" not in there:
+        return None
+    flags = pa.Array.from_buffers(pa.uint8(), len(values), [None, pa.py_buffer(there)])
+    return flags.cast(pa.bool_()).buffers()[1]
