@@ -185,6 +185,19 @@ def test_peak_throughput_counts_tokens_where_they_arrived() -> None:
     assert found.figures["peak_output_throughput_tokens_per_s"] == 7.0
 
 
+def test_peak_throughput_is_not_below_the_mean() -> None:
+    across = stage(
+        streamed(0, 0.0, ttft=0.8, gaps=[0.1, 0.2, 0.3, 0.9], close=0.05)
+    )  # four tokens around 1.0 s
+    assert across.figures["peak_output_throughput_tokens_per_s"] == 4.0
+    apart = stage(streamed(0, 0.0, ttft=0.0, gaps=[1.5], close=0.0))
+    assert (
+        apart.figures["peak_output_throughput_tokens_per_s"]
+        == apart.figures["output_throughput_tokens_per_s"]
+        == round(2 / 1.5, 3)
+    )
+
+
 @pytest.mark.parametrize("name", ["ttft", "TTFT", "ttft_ms", "request-throughput", "itl_p99"])
 def test_definitions_are_there_on_request(name: str) -> None:
     assert explain(name).startswith(name.lower().replace("-", "_").removesuffix("_ms"))
@@ -193,6 +206,8 @@ def test_definitions_are_there_on_request(name: str) -> None:
 def test_an_unknown_figure_has_similar_names() -> None:
     with pytest.raises(UsageError, match="ttft"):
         explain("tttf")
+    with pytest.raises(UsageError, match=r"Figures: .*ttft.*request_throughput"):
+        explain("nonsense")
 
 
 def test_every_figure_says_why_it_may_be_absent() -> None:

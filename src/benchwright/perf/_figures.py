@@ -17,6 +17,7 @@ from benchwright.perf._bootstrap import (
     p99_interval,
     rate_interval,
 )
+from benchwright.perf._columns import ones
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._faults import faults_of
 from benchwright.perf._flight import InFlight, TokenArrivals, flight_of, sums_per_slice, token_arrivals
@@ -154,8 +155,10 @@ def _token_figures(stage: StageRequests, seconds: float) -> dict[str, float]:
     if inputs is not None and outputs is not None:
         found["total_throughput"] = (inputs + outputs) / seconds
     if stage.tokens is not None and stage.span is not None and seconds >= 1:
-        whole = int(seconds)
-        found["peak_output_throughput"] = max(stage.tokens.per_slice(stage.span[0], float(whole), whole))
+        # Tokens in lumps further apart than a second can make every second poorer than the whole.
+        found["peak_output_throughput"] = max(
+            stage.tokens.most_within(1.0), found.get("output_throughput", 0.0)
+        )
     return found
 
 
@@ -187,14 +190,12 @@ def _share(requests: Requests, part: str, whole: str) -> float | None:
 
 def rate_slices(stage: StageRequests) -> dict[str, list[float]]:
     """Throughputs in equal slices of the duration, by name; empty: too few requests."""
-    import pyarrow as pa
-
     if stage.span is None or len(stage.completed) < SLICES:
         return {}
     start, end = stage.span
     length = end - start
     ends = stage.completed["ended"].drop_null()
-    slices = {"request_throughput": sums_per_slice(ends, pa.array([1.0] * len(ends)), start, length, SLICES)}
+    slices = {"request_throughput": sums_per_slice(ends, ones(len(ends)), start, length, SLICES)}
     if stage.tokens is not None and _total(stage.completed["output_tokens"]) is not None:
         slices["output_throughput"] = stage.tokens.per_slice(start, length, SLICES)
     return {name: [amount * SLICES / length for amount in each] for name, each in slices.items()}

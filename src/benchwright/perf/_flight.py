@@ -93,6 +93,22 @@ class TokenArrivals(NamedTuple):
         inside = pc.and_(pc.greater_equal(self.times, start), pc.less(self.times, end))
         return fsum(numbers(self.tokens.filter(inside)))
 
+    def most_within(self, seconds: float) -> float:
+        """The most tokens in any span of this length, wherever it begins; its end is not part of it."""
+        import pyarrow.compute as pc
+
+        order = pc.sort_indices(self.times)
+        times, tokens = numbers(self.times.take(order)), numbers(self.tokens.take(order))
+        most = inside = 0.0
+        first = 0
+        for time, count in zip(times, tokens, strict=True):
+            while times[first] <= time - seconds:
+                inside -= tokens[first]
+                first += 1
+            inside += count
+            most = max(most, inside)
+        return most
+
     def per_slice(self, start: float, length: float, count: int) -> list[float]:
         """Tokens in each of `count` equal slices; the end of the last one is part of it."""
         return sums_per_slice(self.times, self.tokens, start, length, count)

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import UsageError, suggest
+from benchwright.perf._columns import column
 from benchwright.perf._requests import Requests
 
 Unit: TypeAlias = Literal["ms", "s", "tokens", "tokens/s", "1/s", "share", "requests", "tokens/event"]
@@ -123,7 +124,7 @@ def _gap_percentile(requests: Requests) -> Any:
     gaps: list[list[float]] = [[] for _ in range(len(requests))]
     for at, gap in zip(requests.gaps.request.to_pylist(), requests.gaps.seconds.to_pylist(), strict=True):
         gaps[at].append(gap)
-    return pa.array([percentile(sorted(own), 99) if own else None for own in gaps], pa.float64())
+    return column([percentile(sorted(own), 99) if own else None for own in gaps], pa.float64())
 
 
 _STREAM = "needs streamed replies"
@@ -291,9 +292,10 @@ PER_STAGE: tuple[Metric, ...] = (
         definition="Input and output tokens of all completed requests over the duration.",
     ),
     Metric(
-        name="peak_output_throughput", title="peak output throughput", unit="tokens/s", better="higher", needs=_USAGE,
-        definition="The most output tokens that arrived within one whole second after the start. The tokens of a reply are spread over its "
-        "content events: by their own counts where known, else evenly.",
+        name="peak_output_throughput", title="peak output throughput", unit="tokens/s", better="higher",
+        needs=f"{_USAGE}; or the test took less than a second",
+        definition="The most output tokens that arrived within any one second, wherever it begins; the mean over the duration where that is "
+        "higher. The tokens of a reply are spread over its content events: by their own counts where known, else evenly.",
     ),
     Metric(
         name="mean_concurrency", title="mean concurrency", unit="requests", needs="needs a request that was sent",
@@ -361,4 +363,7 @@ def explain(name: str) -> str:
             better = "" if metric.better is None else f", {metric.better} is better"
             basis = f" {_BOOTSTRAP}" if metric.values is not None else ""
             return f"{metric.name} ({metric.title}, {metric.unit}{better}): {metric.definition}{basis}"
-    raise UsageError(f"no figure of a load test is called {name!r}.{suggest(wanted, METRICS)}")
+    names = (*METRICS, GAP_PERCENTILE.name)
+    raise UsageError(
+        f"no figure of a load test is called {name!r}.{suggest(wanted, names)} Figures: {', '.join(names)}"
+    )
