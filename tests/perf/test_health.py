@@ -37,9 +37,20 @@ def test_one_worker_at_its_limit_is_enough() -> None:
 
 def test_a_short_stage_and_a_model_in_the_same_process_are_not_judged() -> None:
     short = WorkerHealth((0.5,), (0.5,), cpu_s=0.1, wall_s=0.1)
-    assert judged([short], open_loop=True).verdict == "ok"
+    assert judged([short], open_loop=True).verdict == "not_judged"
     busy = WorkerHealth(QUICK, QUICK, cpu_s=4.9, wall_s=5.0)
-    assert judged([busy], open_loop=True, inside=True).verdict == "ok"
+    inside = judged([busy], open_loop=True, inside=True)
+    assert inside.verdict == "not_judged"
+    assert "own process" in inside.reasons[0]
+
+
+def test_ok_is_said_only_where_the_rule_was_applied() -> None:
+    late = WorkerHealth(tuple([0.035] * 10), QUICK, cpu_s=0.1, wall_s=0.3)  # too few looks at the event loop
+    assert judged([late], open_loop=False).verdict == "not_judged"
+    longer = WorkerHealth(tuple([0.035] * 100), QUICK, cpu_s=0.1, wall_s=0.3)
+    found = judged([longer], open_loop=False)
+    assert found.verdict == "limit"
+    assert "the limit from 20 ms on" in found.reasons[0]
 
 
 def test_the_meter_sees_a_blocked_loop_and_collections() -> None:

@@ -129,6 +129,16 @@ def _more_hands(workers: int) -> str:
     return f"Use a machine with more than these {cores} cores"
 
 
+_INSIDE = "the model answers in the client's own process, so their delays cannot be told apart"
+_TOO_SHORT = (
+    f"the test was too short: a verdict takes {_ENOUGH * _EVERY_S:g} s and, by a schedule, {_ENOUGH} requests"
+)
+
+
+def _bounds(strained: float, limit: float) -> str:
+    return f"strained from {strained * 1000:g} ms on, the limit from {limit * 1000:g} ms on"
+
+
 def long_enough(workers: Sequence[WorkerHealth]) -> bool:
     """Whether a share of CPU time says anything."""
     return all(worker.wall_s >= _SHORTEST_S for worker in workers)
@@ -136,7 +146,7 @@ def long_enough(workers: Sequence[WorkerHealth]) -> bool:
 
 def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = False) -> Health:
     """The health of all workers in one stage, with its verdict. `inside`: the model answers in the same process, so neither
-    its CPU time nor its delays are the client's; what is too short to judge is not judged."""
+    its CPU time nor its delays are the client's. `ok` means that every rule that applies was applied and kept."""
     lag = spread_of([value for worker in workers for value in worker.lags])
     late = spread_of([value for worker in workers for value in worker.lateness])
     shares = tuple(worker.cpu_s / worker.wall_s if worker.wall_s > 0 else 0.0 for worker in workers)
@@ -150,14 +160,16 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
             lag.p99,
             STRAINED_LAG_S,
             LIMIT_LAG_S,
-            f"its event loop was up to {lag.p99 * 1000:.0f} ms late (99 % of the time). {more}, or lower the load; "
+            f"its event loop was up to {lag.p99 * 1000:.0f} ms late (99 % of the time; {_bounds(STRAINED_LAG_S, LIMIT_LAG_S)}). "
+            f"{more}, or lower the load; "
             "close what else runs on this machine",
         ),
         (
             late.p99 if open_loop else 0.0,
             STRAINED_LATE_S,
             LIMIT_LATE_S,
-            f"requests were sent up to {late.p99 * 1000:.0f} ms after their time (99 % of them). {more}",
+            f"requests were sent up to {late.p99 * 1000:.0f} ms after their time (99 % of them; "
+            f"{_bounds(STRAINED_LATE_S, LIMIT_LATE_S)}). {more}",
         ),
     )
     known = (
@@ -169,12 +181,15 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
         if judge and value >= strained:
             worst = max(worst, 2 if value >= limit else 1)
             reasons.append(reason)
-    verdicts: tuple[Literal["ok", "strained", "limit"], ...] = ("ok", "strained", "limit")
+    verdict: Literal["ok", "strained", "limit", "not_judged"] = ("ok", "strained", "limit")[worst]
+    if not worst and (not known[1] or (open_loop and not known[2])):
+        verdict = "not_judged"
+        reasons.append(_INSIDE if inside else _TOO_SHORT)
     return Health(
         lag=lag,
         lateness=late,
         cpu_shares=shares,
         gc_s=math.fsum(worker.gc_s for worker in workers),
-        verdict=verdicts[worst],
+        verdict=verdict,
         reasons=tuple(reasons),
     )

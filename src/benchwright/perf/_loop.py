@@ -117,9 +117,9 @@ class PhaseLoop:
     async def run(self) -> PhaseResult:
         """Send everything, and wait for the last reply."""
         task = self._task
-        self._meter.start()
+        await self._until(task.start_at)
+        self._meter.start()  # what happened before is no part of the phase
         try:
-            await self._until(task.start_at)
             if task.closed is None:
                 await self._follow_schedule()
             else:
@@ -210,9 +210,12 @@ class PhaseLoop:
             loop = asyncio.get_running_loop()
             left = task.start_at + task.seconds - monotonic()
             timer = loop.call_later(max(0.0, left), self._time_up)
+        began = (
+            monotonic()
+        )  # all slots are free from now on; how late the phase itself began is no request's lateness
         for _ in range(slots):
             self.in_flight += 1
-            slot = asyncio.get_running_loop().create_task(self._slot())
+            slot = asyncio.get_running_loop().create_task(self._slot(began))
             self._tasks.add(slot)
             slot.add_done_callback(self._slot_ended)
         await self._wait_for_replies()
@@ -247,9 +250,8 @@ class PhaseLoop:
             else:
                 yield number, task.phase
 
-    async def _slot(self) -> None:
+    async def _slot(self, free_at: float) -> None:
         task = self._task
-        free_at = task.start_at
         for number, phase in self._supply:
             self._used = number + 1
             sending = self._sending(task.base + number, phase, None)

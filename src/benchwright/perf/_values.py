@@ -151,6 +151,8 @@ class LoadSettings(Struct, frozen=True):
     slo: tuple[tuple[str, float], ...] = ()
     """Names of limits, and the most that each may be, in seconds."""
     request_timeout_s: float = 120.0
+    usual_tokens: int | None = None
+    """The longest reply of requests for which nobody asked for a length: a limit, and no wish."""
     drain_s: float = 30.0
     """How long an interrupted test waits for requests in flight."""
     meta: dict[str, Any] | None = None
@@ -196,10 +198,10 @@ class Health(Struct, frozen=True):
     """CPU time over wall time, for each worker."""
     gc_s: float = 0.0
     """Time in garbage collection, over all workers."""
-    verdict: Literal["ok", "strained", "limit"] = "ok"
+    verdict: Literal["ok", "strained", "limit", "not_judged"] = "ok"
     """`limit`: the client was the limit, and the figures are not the server's."""
     reasons: tuple[str, ...] = ()
-    """Why, and what to do."""
+    """Why, and what to do; why nothing could be judged."""
 
     def to_json(self) -> dict[str, Any]:
         """Times in milliseconds."""
