@@ -56,6 +56,14 @@ def test_replies_that_stop_early_or_never_are_noted() -> None:
     assert "ignores max_tokens" in kinds(*plain(200, requested_tokens=16))["long_replies"]
 
 
+def test_a_limit_that_nobody_asked_for_is_no_length_to_fall_short_of() -> None:
+    usual = LoadSettings(usual_tokens=4096)
+    assert "short_replies" not in kinds(*plain(200, requested_tokens=4096), settings=usual)
+    assert "short_replies" in kinds(*plain(200, requested_tokens=4096))
+    own = [*plain(200, requested_tokens=4096), streamed(200, 200.0, requested_tokens=64)]
+    assert "Replies had 32 of 64 requested" in kinds(*own, settings=usual)["short_replies"]
+
+
 def test_tokens_that_we_counted_say_so() -> None:
     assert "one per content event" in kinds(*plain(200, token_source="counted"))["token_source"]
 

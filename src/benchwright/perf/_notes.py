@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from benchwright.perf._columns import row_numbers
 from benchwright.perf._faults import FAULTS
 from benchwright.perf._figures import StageRequests
 from benchwright.perf._requests import Requests
@@ -55,7 +56,7 @@ def repeated_share(everything: Requests, measured: Requests) -> float | None:
     own = measured.where(pc.and_(pc.is_valid(measured["sent"]), pc.is_valid(measured["prompt_hash"])))
     if not len(own):
         return None
-    places = pa.table({"hash": sent["prompt_hash"], "place": pa.array(range(len(sent)), pa.int64())})
+    places = pa.table({"hash": sent["prompt_hash"], "place": row_numbers(len(sent))})
     first = places.group_by("hash").aggregate([("place", "min")])["place_min"].combine_chunks()
     numbers = sent["number"].take(first)
     new = pc.is_in(own["number"], value_set=numbers)
@@ -67,13 +68,13 @@ def stage_notes(
 ) -> tuple[Note, ...]:
     """In the order of their weight."""
     found: list[Note] = []
-    if health is not None and health.verdict != "ok":
+    if health is not None and health.verdict in ("strained", "limit"):
         limit = "The client was the limit" if health.verdict == "limit" else "The client was strained"
         found.append(Note(f"client_{health.verdict}", f"{limit}: {'; '.join(health.reasons)}"))
     found += _faults(stage)
     found += _rates(stage, settings, figures)
     found += _prompts(figures)
-    found += _lengths(stage, figures)
+    found += _lengths(stage, settings.usual_tokens)
     found += _tokens(stage)
     found += _counts(stage)
     return tuple(found)
@@ -185,19 +186,19 @@ def _prompts(figures: dict[str, float]) -> Iterator[Note]:
         )
 
 
-def _lengths(stage: StageRequests, figures: dict[str, float]) -> Iterator[Note]:
+def _lengths(stage: StageRequests, usual: int | None) -> Iterator[Note]:
+    """Of the replies for which somebody asked for a length."""
     import pyarrow.compute as pc
 
-    share = figures.get("output_length_share")
-    if share is None or SHORT <= share <= 1.001:
-        return
-    known = stage.completed.where(
-        pc.and_(
-            pc.is_valid(stage.completed["output_tokens"]), pc.is_valid(stage.completed["requested_tokens"])
-        )
-    )
+    wanted_tokens = stage.completed["requested_tokens"]
+    asked = pc.and_(pc.is_valid(stage.completed["output_tokens"]), pc.is_valid(wanted_tokens))
+    if usual is not None:
+        asked = pc.and_(asked, pc.fill_null(pc.not_equal(wanted_tokens, usual), False))
+    known = stage.completed.where(asked)
     given, wanted = (pc.mean(known[name]).as_py() for name in ("output_tokens", "requested_tokens"))
-    told = f"Replies had {given:,.4g} of {wanted:,.6g} requested output tokens on average ({percent(share)})"
+    if not wanted or SHORT <= (share := given / wanted) <= 1.001:
+        return
+    told = f"Replies had {_few_digits(given)} of {_few_digits(wanted)} requested output tokens on average ({percent(share)})"
     if share < SHORT:
         yield Note(
             "short_replies",
@@ -205,6 +206,14 @@ def _lengths(stage: StageRequests, figures: dict[str, float]) -> Iterator[Note]:
         )
     else:
         yield Note("long_replies", f"{told}: the server ignores max_tokens")
+
+
+def _few_digits(number: float) -> str:
+    """
+    >>> _few_digits(53.5273), _few_digits(64.0), _few_digits(4096.3)
+    ('53.5', '64', '4,096')
+    """
+    return f"{number:,.0f}" if number >= 100 or number == round(number) else f"{number:.1f}"
 
 
 def _tokens(stage: StageRequests) -> Iterator[Note]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from secrets import token_hex
 
 from benchwright.config import LoadOptions
@@ -11,9 +12,16 @@ from benchwright.perf import OPEN_PROFILES, LoadSettings, Profile, parse_slo
 
 
 def load_settings(
-    options: LoadOptions, run: RunSettings, *, rows: int, concurrency: int, urls: tuple[str, ...] = ()
+    options: LoadOptions,
+    run: RunSettings,
+    *,
+    rows: int,
+    concurrency: int,
+    length_asked: bool = True,
+    urls: tuple[str, ...] = (),
 ) -> LoadSettings:
     """The settings of one test on data that send `rows` requests. UsageError for options that contradict each other."""
+    usual = None if length_asked else run.generation.settings.get("max_tokens")
     profile = profile_of(options)
     levels = _levels(options, profile, concurrency)
     start, end = (None, None)
@@ -45,6 +53,7 @@ def load_settings(
         urls=urls,
         slo=() if options.slo is None else parse_slo(options.slo),
         request_timeout_s=getattr(run.endpoint, "request_timeout_s", 120.0),
+        usual_tokens=usual if isinstance(usual, int) else None,
         drain_s=30.0 if options.drain is None else options.drain,
     )
 
@@ -85,7 +94,7 @@ def _levels(options: LoadOptions, profile: Profile, concurrency: int) -> tuple[f
         if options.concurrency is not None:
             raise UsageError(f"--profile {profile} takes no --concurrency; choose --profile concurrent")
         return (1.0,)
-    return _numbers("--concurrency", options.concurrency or (str(concurrency),))
+    return _numbers("--concurrency", options.concurrency or (str(concurrency),), whole=True)
 
 
 def _ramp_ends(levels: tuple[float, ...]) -> tuple[float, float]:
@@ -94,8 +103,13 @@ def _ramp_ends(levels: tuple[float, ...]) -> tuple[float, float]:
     return levels[0], levels[1]
 
 
-def _numbers(flag: str, written: tuple[str, ...]) -> tuple[float, ...]:
+def _numbers(flag: str, written: tuple[str, ...], *, whole: bool = False) -> tuple[float, ...]:
+    what = "whole numbers" if whole else "numbers"
+    refusal = UsageError(f"{flag} {','.join(written)}: expected {what} above 0, separated by commas")
     try:
-        return tuple(float(text) for text in written)
+        found = tuple(float(text) for text in written)
     except ValueError:
-        raise UsageError(f"{flag} {','.join(written)}: expected numbers, separated by commas") from None
+        raise refusal from None
+    if any(not 0 < each < inf or (whole and each != int(each)) for each in found):
+        raise refusal
+    return found

@@ -96,6 +96,8 @@ class LoadPlan(Struct, frozen=True):
     """The load."""
     concurrency: int
     """Requests in flight where nobody gives a number."""
+    length_asked: bool = True
+    """Whether somebody gave `max_tokens`; else it is the usual limit of a reply, and no length that one expects."""
 
 
 class _Ready(Struct, frozen=True):
@@ -133,7 +135,8 @@ def plan_load(
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
     model = choose_model(effective, config)
-    return LoadPlan(plan_of(target, effective, model), load, model.parallelism)
+    asked = effective.max_tokens is not None
+    return LoadPlan(plan_of(target, effective, model), load, model.parallelism, asked)
 
 
 def load_run_options(options: RunOptions) -> RunOptions:
@@ -172,8 +175,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
     load = load_settings(
-        plan.options, settings, rows=prepared.rows.scan.requests, concurrency=plan.concurrency
-    )
+        plan.options, settings, rows=prepared.rows.scan.requests, concurrency=plan.concurrency, length_asked=plan.length_asked
+    )  # fmt: skip
     check_schedule(load)
     slots = [slots_of(load, stage) for stage in range(len(load.levels))]
     check_files(load, load.max_concurrency if load.open_loop else max(each or 0 for each in slots))
