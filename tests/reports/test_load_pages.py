@@ -157,7 +157,10 @@ def test_a_list_shows_the_best_level(tmp_path: Path) -> None:
     )  # fmt: skip
     listed = load_view(run)
     assert listed.counted == "450"
-    assert re.fullmatch(r"[\d.]+/s, ttft p99 [\d.]+ ms, at (1|4|16) in flight, of 3 levels", listed.headline)
+    assert re.fullmatch(
+        r"[\d.]+/s, ttft p99 [\d.]+ ms, at (1|4|16) in flight, of 3 levels, (none|all|\d) steady",
+        listed.headline,
+    )
     shape = listed.to_json()
     assert shape["failed"] == 15
     metrics = shape["metrics"]
@@ -170,7 +173,9 @@ def test_verdicts_come_from_the_figures(tmp_path: Path) -> None:
     assert any(
         words.startswith("15 of 450 requests failed") and state == "warn" for words, state in states.items()
     )
-    assert any(words.startswith("the client kept up") and state == "ok" for words, state in states.items())
+    # Nothing was in flight for a while after failures: it did not keep up, whatever its event loop says.
+    assert states["the client paused at 1 in flight although requests were due: see the note"] == "warn"
+    assert not any(words.startswith("the client kept up") for words in states)
     assert any("kept all limits" in words for words in states)
 
 

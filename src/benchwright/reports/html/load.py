@@ -24,7 +24,7 @@ from benchwright.reports.html.load_charts import (
 )
 from benchwright.reports.html.pages import render
 from benchwright.reports.html.timeline import Timeline, timeline_axis
-from benchwright.reports.views.load import LoadView, best_stage, short, unit_of, verdicts
+from benchwright.reports.views.load import LoadView, best_of, best_stage, short, unit_of, verdicts
 from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
 
 _COLUMNS = tuple(percentile_key(percent) for percent in PERCENTILES)
@@ -55,6 +55,7 @@ def load_page(view: LoadView, requests: Requests) -> str:
         notes=[note.text for note in summary.notes if not note.kind.startswith("client_")],
         verdicts=verdicts(view),
         best=best,
+        best_of=best_of(summary),
         tiles=[] if best is None else tiles(best),
         levels=level_table(summary),
         sweep=list(sweep_charts(summary)),

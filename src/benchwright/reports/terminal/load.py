@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchwright.core import LoadFile, printable
 from benchwright.perf import METRICS, PER_REQUEST, Distribution, Metric, StageSummary
 from benchwright.reports.terminal.parts import FittedTable, grid, short_path
-from benchwright.reports.views.load import LoadView, short, unit_of, verdicts
+from benchwright.reports.views.load import LoadView, short, told, unit_of, verdicts
 from benchwright.reports.views.text import plural
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]
 
     def percentiles(name: str, key: str) -> list[str]:
         found = [stage.metrics.get(METRICS[name].key) for stage in stages]
-        return [short(None if each is None else each.percentiles[key], METRICS[name]) for each in found]
+        return [_percentile(METRICS[name], each, key) for each in found]
 
     columns = [
         ("level", [stage.label for stage in stages]),
@@ -114,7 +114,8 @@ def _latencies(stage: StageSummary) -> FittedTable | str:
     for metric in PER_REQUEST:
         found = stage.metrics.get(metric.key)
         # A reply without reasoning has the same first token and first answer: one line is enough.
-        if found is not None and found not in seen and not _dull(metric, found):
+        # e2e is what readers look for, also where replies of one token make it the same as another figure.
+        if found is not None and (metric.name == "e2e" or found not in seen) and not _dull(metric, found):
             seen.append(found)
             rows.append(_cells(metric, found))
     if not rows:
@@ -133,6 +134,10 @@ def _dull(metric: Metric, found: Distribution) -> bool:
     return metric.name in constant and found.min == found.max == constant[metric.name]
 
 
+def _percentile(metric: Metric, found: Distribution | None, key: str) -> str:
+    return short(found.percentiles[key] if found is not None and told(found, key) else None, metric)
+
+
 def _cells(metric: Metric, found: Distribution) -> list[str]:
     unit = unit_of(metric)
     ends = found.mean_ci95
@@ -141,7 +146,7 @@ def _cells(metric: Metric, found: Distribution) -> list[str]:
         metric.name if metric.name.endswith(unit) else f"{metric.name}, {unit}",
         short(found.mean, metric),
         interval,
-        *(short(found.percentiles[key], metric) for key in _SHOWN),
+        *(_percentile(metric, found, key) for key in _SHOWN),
         short(found.max, metric),
         f"{found.n:,}",
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from benchwright.core import OUTCOMES, RUN_STATUSES, printable
+from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
 from benchwright.reports.terminal.parts import grid
 from benchwright.reports.terminal.result import result_table
 from benchwright.reports.views.benchmarks import result_view
@@ -48,7 +48,9 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
     for heading in ("benchmark", "model"):
         table.add_column(heading, overflow="fold")
     table.add_column("status", no_wrap=True)
-    table.add_column("samples", justify="right", no_wrap=True)
+    loads = [run.kind == RunKind.LOAD for run in runs]
+    counted = "requests" if all(loads) else f"samples,{break_}requests" if any(loads) else "samples"
+    table.add_column(counted, justify="right", no_wrap=True)
     table.add_column("result", overflow="fold")
     table.add_column("started", no_wrap=True)
     if not narrow:

@@ -8,7 +8,16 @@ from dataclasses import replace
 from msgspec import Struct
 
 from benchwright.core import JsonObject
-from benchwright.perf import METRICS, LoadSettings, LoadSummary, Metric, StageSummary
+from benchwright.perf import (
+    METRICS,
+    STRAINED_LAG_S,
+    STRAINED_LATE_S,
+    Distribution,
+    LoadSettings,
+    LoadSummary,
+    Metric,
+    StageSummary,
+)
 from benchwright.reports.views.runs import EventView, RunView, event_view, plain_view
 from benchwright.reports.views.settings import endpoint_of, table_of
 from benchwright.store import Event, RunRecord
@@ -59,7 +68,15 @@ def load_view(run: RunRecord) -> RunView:
         "outcomes": {**_outcomes(summary.stages)},
         "metrics": {key: {"value": figure} for key, figure in figures.items()},
     }
-    return replace(view, summary=shown, counted=f"{summary.sent:,}", headline=headline(summary))
+    # How long the server was under load; a reader of the list does not ask how long the summary took.
+    worked = sum(stage.figure("duration") or 0.0 for stage in summary.stages)
+    return replace(
+        view,
+        summary=shown,
+        counted=f"{summary.sent:,}",
+        headline=headline(summary),
+        worked=worked or view.worked,
+    )
 
 
 def load_details(
@@ -83,7 +100,8 @@ def settings_of(run: RunRecord) -> LoadSettings:
 
 
 def best_stage(summary: LoadSummary) -> StageSummary | None:
-    """The stage that a list shows: with the most requests per second within limits, else with the most of all."""
+    """The stage that a list shows: with the most requests per second within limits, else with the most of all; of those that
+    were steady, where there are any."""
     if not summary.stages:
         return None
 
@@ -91,7 +109,17 @@ def best_stage(summary: LoadSummary) -> StageSummary | None:
         good = stage.figure("goodput")
         return (stage.figure("request_throughput") or 0.0) if good is None else good
 
-    return max(summary.stages, key=rank)
+    return max(_steady(summary) or summary.stages, key=rank)
+
+
+def _steady(summary: LoadSummary) -> list[StageSummary]:
+    return [stage for stage in summary.stages if stage.steady.verdict == "steady"]
+
+
+def best_of(summary: LoadSummary) -> str:
+    """What the best level was chosen from: `of 4 levels, none steady`."""
+    steady, count = len(_steady(summary)), len(summary.stages)
+    return f"of {count} levels, {'none' if not steady else 'all' if steady == count else steady} steady"
 
 
 def headline(summary: LoadSummary) -> str:
@@ -103,11 +131,21 @@ def headline(summary: LoadSummary) -> str:
     for name in ("ttft", "e2e"):
         found = stage.metrics.get(METRICS[name].key)
         if found is not None:
-            parts.append(f"{name} p99 {short(found.percentiles['p99'], METRICS[name])} ms")
+            key = "p99" if told(found, "p99") else "p50"
+            parts.append(f"{name} {key} {short(found.percentiles[key], METRICS[name])} ms")
             break
     if len(summary.stages) > 1:
-        parts.append(f"at {stage.label}, of {len(summary.stages)} levels")
+        parts.append(f"at {stage.label}, {best_of(summary)}")
     return ", ".join(parts)
+
+
+_LEAST = {"p99": 100, "p99.9": 1000}
+"""With fewer values, such a percentile is little more than the largest."""
+
+
+def told(found: Distribution, key: str) -> bool:
+    """Whether there are enough values for a percentile to be shown."""
+    return found.n >= _LEAST.get(key, 1)
 
 
 def short(value: float | None, metric: Metric) -> str:
@@ -139,7 +177,7 @@ def verdicts(view: LoadView) -> list[tuple[str, str]]:
     if view.stopped_because:
         found.append(("bad" if view.run.status == "failed" else "warn", view.stopped_because))
     found.append(_of_requests(summary))
-    found.append(_of_client(summary.stages))
+    found.append(_of_client(summary.stages, open_loop=view.settings.open_loop))
     found += _of_steadiness(summary.stages)
     if view.settings.slo:
         found.append(_of_limits(view))
@@ -155,7 +193,13 @@ def _of_requests(summary: LoadSummary) -> tuple[str, str]:
     return ("warn", share) if summary.comparable else ("bad", f"{share}; not comparable with other tests")
 
 
-def _of_client(stages: Sequence[StageSummary]) -> tuple[str, str]:
+_NEVER_THERE = frozenset({"connect", "not_sent", "cancelled"})
+"""Outcomes of requests that tell nothing about the client, because no server saw them."""
+
+
+def _of_client(stages: Sequence[StageSummary], *, open_loop: bool) -> tuple[str, str]:
+    if _outcomes(stages).keys() <= _NEVER_THERE:
+        return "warn", "the client cannot be judged: no request was connected"
     known = [stage for stage in stages if stage.health is not None]
     for verdict, state, words in (
         ("limit", "bad", "the client was the limit"),
@@ -164,16 +208,29 @@ def _of_client(stages: Sequence[StageSummary]) -> tuple[str, str]:
         hit = [stage for stage in known if stage.health is not None and stage.health["verdict"] == verdict]
         if hit:
             reasons = (hit[0].health or {})["reasons"]
-            where = "" if len(stages) == 1 else f" at {', '.join(stage.label for stage in hit)}"
+            where = _where(hit, stages)
             return state, f"{words}{where}: {'; '.join(reasons)}"
     if not known:
         return "warn", "the client's health is not on record: no stage ended"
-    worst = max((stage.health or {})["send_lateness_p99_ms"] for stage in known)
-    lag = max((stage.health or {})["event_loop_lag_p99_ms"] for stage in known)
-    return (
-        "ok",
-        f"the client kept up: requests sent {worst:.1f} ms late and event loop {lag:.1f} ms behind, at the 99th percentile",
-    )
+    paused = [stage for stage in known if any(note.kind == "idle_gaps" for note in stage.notes)]
+    if paused:
+        return "warn", f"the client paused{_where(paused, stages)} although requests were due: see the note"
+    judged = [stage for stage in known if (stage.health or {})["verdict"] == "ok"]
+    others = [stage for stage in known if stage not in judged]
+    if not judged:
+        return "warn", f"the client was not judged: {'; '.join((others[0].health or {})['reasons'])}"
+    lag = max((stage.health or {})["event_loop_lag_p99_ms"] for stage in judged)
+    words = f"its event loop was {lag:.1f} ms late at the 99th percentile (below {STRAINED_LAG_S * 1000:g} ms is good)"
+    if open_loop:
+        late = max((stage.health or {})["send_lateness_p99_ms"] for stage in judged)
+        words += f" and requests {late:.1f} ms (below {STRAINED_LATE_S * 1000:g} ms is good)"
+    if others:
+        words += f"; not judged{_where(others, stages)}"
+    return "ok", f"the client kept up: {words}"
+
+
+def _where(hit: Sequence[StageSummary], stages: Sequence[StageSummary]) -> str:
+    return "" if len(stages) == 1 else f" at {', '.join(stage.label for stage in hit)}"
 
 
 def _of_steadiness(stages: Sequence[StageSummary]) -> list[tuple[str, str]]:
@@ -185,7 +242,7 @@ def _of_steadiness(stages: Sequence[StageSummary]) -> list[tuple[str, str]]:
     ):
         hit = [stage for stage in stages if stage.steady.verdict == verdict]
         if hit:
-            where = "" if len(stages) == 1 else f" at {', '.join(stage.label for stage in hit)}"
+            where = _where(hit, stages)
             found.append((state, f"{words}{where}: {'; '.join(hit[0].steady.reasons)}"))
     return found or [("ok", "the server was steady")]
 
