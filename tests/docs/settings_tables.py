@@ -23,6 +23,8 @@ _CODE = re.compile(
     r"--[a-z-]+|\$?\{\w+\}|benchwright\.toml|\.benchwright/|[A-Z]+=VALUE|\w+@k|\[10:20\]|ls --\w+"
 )
 _WORDS = {"int": "whole number", "number": "number", "texts": "text", "table": "JSON object", "text": "text"}
+_LISTED = {"N,…": "whole numbers", "X,…": "numbers"}
+"""What stands between commas, by the name of the value in help texts."""
 
 
 def rendered(page: str) -> str:
@@ -90,7 +92,7 @@ def _values(setting: Setting) -> str:
     elif choices:
         text = choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
     if setting.commas:
-        text = "names, between commas"
+        text = f"{_LISTED.get(setting.metavariable, 'names')}, between commas"
     return f"{text}; `none`: not sent" if setting.can_be_left_out else text
 
 
