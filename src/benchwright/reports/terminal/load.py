@@ -77,7 +77,8 @@ def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]
         ("output\ntokens/s", figure("output_throughput")),
     ]
     for name in ("ttft", "itl", "tpot", "e2e"):
-        columns += [(f"{name}\n{key}, ms", percentiles(name, key)) for key in ("p50", "p99")]
+        if any(METRICS[name].key in stage.metrics for stage in stages):
+            columns += [(f"{name}\n{key}, ms", percentiles(name, key)) for key in ("p50", "p99")]
     columns.append(("in flight\nmean", figure("mean_concurrency")))
     if any(stage.slo is not None for stage in stages):
         columns.append(("within\nlimits", figure("good_share")))
@@ -85,7 +86,7 @@ def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]
         scores = [stage.scores.get(score) for stage in stages]
         columns.append((printable(score), ["–" if each is None else f"{each.mean:.4f}" for each in scores]))
     columns.append(("steady", [stage.steady.verdict.replace("_", " ") for stage in stages]))
-    return [(heading, cells) for heading, cells in columns if set(cells) != {"–"}]
+    return [(heading, cells) for heading, cells in columns if "p99" in heading or set(cells) != {"–"}]
 
 
 def _rates(stage: StageSummary) -> Table:
