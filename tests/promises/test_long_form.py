@@ -170,7 +170,6 @@ def test_infer_works_for_a_plain_target_too(folder: Path) -> None:
         (["xxx/test_mcq.csv", "--datasets", "xxx/test_qa.jsonl"], 2, ["--datasets", "both say"]),
         (["--custom-dataset-path", "xxx/nothing.csv"], 4, ["--custom-dataset-path", "xxx/nothing.csv"]),
         (["--models", "dmo", "--custom-dataset-path", "xxx/test_mcq.csv"], 2, ["no model named 'dmo'", "'demo'"]),
-        (["xxx/test_mcq.csv", "--mode", "perf"], 2, ["load test", "not built yet"]),
         (["xxx/test_mcq.csv", "--mode", "infer_judge"], 2, ["a judge is asked while scoring"]),
         (["xxx/test_mcq.csv", "--mode", "evl"], 2, ["evl is not known", "'eval'"]),
         (["xxx/test_mcq.csv", "--mode", "eval"], 2, ["add --reuse"]),
