@@ -15,14 +15,12 @@ from typing import Any
 from benchwright.config._run_settings import OPTIONS, RunKeywords, RunOptions
 from benchwright.config._setting import Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python, read_table
-from benchwright.core import JsonObject, UsageError, suggest
+from benchwright.core import JsonObject, LoadProfile, UsageError, suggest
 
-PROFILE_NAMES = (
-    "synchronous", "concurrent", "throughput", "constant", "poisson", "gamma", "burst", "ramp",
-)  # fmt: skip
+PROFILE_NAMES = tuple(profile.value for profile in LoadProfile)
 """When requests are sent."""
 
-OPEN_PROFILE_NAMES = PROFILE_NAMES[3:]
+OPEN_PROFILE_NAMES = tuple(profile.value for profile in LoadProfile if profile.open_loop)
 """Those whose requests are sent by a schedule."""
 
 _PERF: tuple[Table, ...] = ("perf",)

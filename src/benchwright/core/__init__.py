@@ -43,6 +43,7 @@ from benchwright.core._json import (
     load_exact_json,
     load_json,
 )
+from benchwright.core._load_profiles import LoadProfile
 from benchwright.core._loading import loading_code, refuse_while_loading
 from benchwright.core._missing import MissingFieldError, describe_missing, listed, nearest
 from benchwright.core._record_columns import RecordColumns, load_each
@@ -172,6 +173,7 @@ __all__ = [
     "KeyHeader",
     "LeftOut",
     "LoadFile",
+    "LoadProfile",
     "MetricSummary",
     "MissingFieldError",
     "ModelReply",

@@ -19,6 +19,7 @@ from benchwright.perf._health import STRAINED_LATE_S as STRAINED_LATE_S
 from benchwright.perf._health import judged as judged
 from benchwright.perf._limits import check_files as check_files
 from benchwright.perf._metrics import GAP_PERCENTILE as GAP_PERCENTILE
+from benchwright.perf._metrics import LATENCIES as LATENCIES
 from benchwright.perf._metrics import LIMITS as LIMITS
 from benchwright.perf._metrics import METRICS as METRICS
 from benchwright.perf._metrics import PER_REQUEST as PER_REQUEST
@@ -56,9 +57,6 @@ from benchwright.perf._summary import summarise as summarise
 from benchwright.perf._test import LoadTest as LoadTest
 from benchwright.perf._test import slots_of as slots_of
 from benchwright.perf._values import (
-    OPEN_PROFILES as OPEN_PROFILES,
-)
-from benchwright.perf._values import (
     Health as Health,
 )
 from benchwright.perf._values import (
@@ -66,9 +64,6 @@ from benchwright.perf._values import (
 )
 from benchwright.perf._values import (
     PhaseName as PhaseName,
-)
-from benchwright.perf._values import (
-    Profile as Profile,
 )
 from benchwright.perf._values import (
     RequestOutcome as RequestOutcome,

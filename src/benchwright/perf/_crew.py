@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from benchwright.endpoints import SEND_ONCE, EndpointSettings, OpenableSettings, TimedEndpoint, open_endpoint
-from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask, StopCause
+from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
-from benchwright.perf._values import LoadSettings, RequestRecord
+from benchwright.perf._values import LoadSettings, RequestRecord, StopCause
 
 
 class Crew(Protocol):

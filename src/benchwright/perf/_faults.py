@@ -46,7 +46,7 @@ def _before_sending(requests: Requests) -> Any:
 
 
 def _after_the_end(requests: Requests) -> Any:
-    names = ("first_byte", "first_event", "first_token", "first_answer", "last_content")
+    names = [name for name in TIMES if name not in ("planned", "sent", "ended")]
     return _any([_less(requests["ended"], requests[name]) for name in names])
 
 

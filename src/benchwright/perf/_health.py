@@ -9,11 +9,11 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic, process_time
-from typing import Any, Literal
+from typing import Any, get_args
 
 from msgspec import Struct
 
-from benchwright.perf._values import Health, Spread
+from benchwright.perf._values import Health, Spread, Verdict
 
 _EVERY_S = 0.02
 """Seconds between two looks at the event loop."""
@@ -181,7 +181,7 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
         if judge and value >= strained:
             worst = max(worst, 2 if value >= limit else 1)
             reasons.append(reason)
-    verdict: Literal["ok", "strained", "limit", "not_judged"] = ("ok", "strained", "limit")[worst]
+    verdict: Verdict = get_args(Verdict)[worst]
     if not worst and (not known[1] or (open_loop and not known[2])):
         verdict = "not_judged"
         reasons.append(_INSIDE if inside else _TOO_SHORT)

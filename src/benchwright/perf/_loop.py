@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from time import monotonic
-from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -17,9 +16,7 @@ from benchwright.perf._health import HealthMeter, WorkerHealth
 from benchwright.perf._plan import RequestPlan
 from benchwright.perf._records import Sending, record_of, unsent_record
 from benchwright.perf._schedule import schedule
-from benchwright.perf._values import LoadSettings, PhaseName, RequestOutcome, RequestRecord
-
-StopCause: TypeAlias = Literal["requests", "seconds", "errors", "interrupt", "data", "watchdog"]
+from benchwright.perf._values import LoadSettings, PhaseName, RequestOutcome, RequestRecord, StopCause
 
 _NAP_S = 0.25
 """A sleep between two requests is no longer, so that a stop is noticed."""

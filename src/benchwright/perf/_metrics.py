@@ -16,13 +16,11 @@ from benchwright.perf._requests import Requests
 
 Unit: TypeAlias = Literal["ms", "s", "tokens", "tokens/s", "1/s", "share", "requests", "tokens/event"]
 
-_SUFFIX: dict[Unit, str] = {
-    "ms": "_ms", "s": "_s", "tokens": "", "tokens/s": "_tokens_per_s", "1/s": "_per_s", "share": "_share",
-    "requests": "", "tokens/event": "",
+_UNITS: dict[Unit, tuple[str, int]] = {
+    "ms": ("_ms", 3), "s": ("_s", 6), "tokens": ("", 3), "tokens/s": ("_tokens_per_s", 3), "1/s": ("_per_s", 4),
+    "share": ("_share", 6), "requests": ("", 3), "tokens/event": ("", 3),
 }  # fmt: skip
-_DIGITS: dict[Unit, int] = {
-    "ms": 3, "s": 6, "tokens": 3, "tokens/s": 3, "1/s": 4, "share": 6, "requests": 3, "tokens/event": 3,
-}  # fmt: skip
+"""What keys of files end with, and the decimals there."""
 
 
 class Metric(Struct, frozen=True, kw_only=True):
@@ -55,7 +53,7 @@ class Metric(Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """Its name in files, which ends with the unit."""
-        return f"{self.name}{'' if self.name.endswith('share') else _SUFFIX[self.unit]}"
+        return f"{self.name}{'' if self.name.endswith('share') else _UNITS[self.unit][0]}"
 
     @property
     def scale(self) -> float:
@@ -65,7 +63,7 @@ class Metric(Struct, frozen=True, kw_only=True):
     @property
     def digits(self) -> int:
         """Decimals in files: microseconds for times."""
-        return _DIGITS[self.unit]
+        return _UNITS[self.unit][1]
 
     def rounded(self, value: float) -> float:
         """A value in the unit, as files have it."""
@@ -341,6 +339,11 @@ PER_STAGE: tuple[Metric, ...] = (
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in (*PER_REQUEST, *PER_STAGE)}
 """By name."""
+
+LATENCIES = tuple(
+    metric.name for metric in PER_REQUEST if metric.headline and not metric.name.endswith("_planned")
+)
+"""Names of the times that short tables show, from sending."""
 
 GAP_PERCENTILE = Metric(
     name="itl_p99", title="99th percentile of a request's gaps", unit="ms", better="lower", limit=True, one_token=True,

@@ -13,9 +13,9 @@ from msgspec import msgpack
 
 from benchwright.core import RunFailedError
 from benchwright.endpoints import EndpointSettings, OpenableSettings
-from benchwright.perf._loop import PhaseResult, PhaseTask, StopCause
+from benchwright.perf._loop import PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
-from benchwright.perf._values import LoadSettings, RequestRecord, decode_record
+from benchwright.perf._values import LoadSettings, RequestRecord, StopCause, decode_record
 from benchwright.perf._worker import Order, Report, WorkerJob, framed, read_frame
 
 _END_S = 5.0

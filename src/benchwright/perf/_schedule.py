@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from itertools import count
 
-from benchwright.core import UsageError
+from benchwright.core import LoadProfile, UsageError
 from benchwright.perf._values import LoadSettings, PhaseName
 
 
@@ -123,18 +123,16 @@ def _ends(settings: LoadSettings) -> tuple[float, float]:
 
 
 _LAWS: dict[str, Callable[[LoadSettings, float, random.Random], Iterator[float]]] = {
-    "constant": _constant,
-    "poisson": _poisson,
-    "gamma": _gamma,
-    "burst": _burst,
-    "ramp": _ramp,
+    LoadProfile.CONSTANT: _constant,
+    LoadProfile.POISSON: _poisson,
+    LoadProfile.GAMMA: _gamma,
+    LoadProfile.BURST: _burst,
+    LoadProfile.RAMP: _ramp,
 }
 
 
 def check_schedule(settings: LoadSettings) -> None:
     """Refuse, with UsageError, settings that make no schedule."""
-    if settings.profile == "trace":
-        raise UsageError("profile trace is not there yet; choose another profile")
     if not settings.levels:
         raise UsageError("a load test needs at least one level")
     what = "rate" if settings.open_loop else "concurrency"

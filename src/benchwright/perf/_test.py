@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
+from typing import get_args
 
 from msgspec import Struct
 
 from benchwright.core import RunFailedError
 from benchwright.perf._crew import Crew
 from benchwright.perf._health import judged, rare_collections
-from benchwright.perf._loop import PhaseResult, PhaseTask, StopCause
-from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord, StageRecord
+from benchwright.perf._loop import PhaseResult, PhaseTask
+from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord, StageRecord, StopCause
 
 _LEAD_S = 0.02
 """Between the order to begin and the first request, so that every process has the order by then."""
@@ -139,7 +140,7 @@ class LoadTest:
             self._stage_ended(stage)
 
 
-_CAUSES: tuple[StopCause, ...] = ("interrupt", "watchdog", "errors", "seconds", "data", "requests")
+_CAUSES: tuple[StopCause, ...] = get_args(StopCause)
 
 
 class Tally(Struct, frozen=True):

@@ -10,13 +10,16 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, convert, msgpack, to_builtins
 
+from benchwright.core import LoadProfile
+
 PhaseName: TypeAlias = Literal["warmup", "measured", "cooldown"]
 """Warm-up and cool-down requests are sent and recorded like others, and no figure counts them."""
 
-Profile: TypeAlias = Literal[
-    "synchronous", "concurrent", "throughput", "constant", "poisson", "gamma", "burst", "ramp", "trace"
-]
-"""When requests are sent."""
+StopCause: TypeAlias = Literal["interrupt", "watchdog", "errors", "seconds", "data", "requests"]
+"""Why a stage stopped sending, the gravest first: of several workers, that of the first here counts."""
+
+Verdict: TypeAlias = Literal["ok", "strained", "limit", "not_judged"]
+"""How a client did."""
 
 TokenSource: TypeAlias = Literal["usage", "tokenizer", "counted", "estimated"]
 """Who counted tokens: the server, a tokenizer, the events of the stream, or the length of the text."""
@@ -117,7 +120,7 @@ def decode_record(stored: bytes) -> RequestRecord:
 class LoadSettings(Struct, frozen=True):
     """Everything that decides the figures of a load test. Recorded before its first request."""
 
-    profile: Profile = "concurrent"
+    profile: LoadProfile = LoadProfile.CONCURRENT
     levels: tuple[float, ...] = (1.0,)
     """One stage each: requests in flight in a closed loop, requests per second in an open one."""
     burstiness: float = 1.0
@@ -161,7 +164,7 @@ class LoadSettings(Struct, frozen=True):
     @property
     def open_loop(self) -> bool:
         """Whether requests are sent at their time, whatever came of earlier ones."""
-        return self.profile in OPEN_PROFILES
+        return LoadProfile(self.profile).open_loop
 
     def to_json(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -172,10 +175,6 @@ class LoadSettings(Struct, frozen=True):
     def from_json(cls, stored: dict[str, Any]) -> LoadSettings:
         """What `to_json` gave; keys of newer versions are left out."""
         return convert(stored, cls)
-
-
-OPEN_PROFILES: tuple[Profile, ...] = ("constant", "poisson", "gamma", "burst", "ramp", "trace")
-"""Profiles in which the schedule, not the server, decides when a request is sent."""
 
 
 class Spread(Struct, frozen=True):
@@ -198,7 +197,7 @@ class Health(Struct, frozen=True):
     """CPU time over wall time, for each worker."""
     gc_s: float = 0.0
     """Time in garbage collection, over all workers."""
-    verdict: Literal["ok", "strained", "limit", "not_judged"] = "ok"
+    verdict: Verdict = "ok"
     """`limit`: the client was the limit, and the figures are not the server's."""
     reasons: tuple[str, ...] = ()
     """Why, and what to do; why nothing could be judged."""
@@ -231,7 +230,7 @@ class StageRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     delayed: int = 0
     """Requests that waited because as many as allowed were in flight."""
     delayed_s: float = 0.0
-    stopped_by: Literal["requests", "seconds", "errors", "interrupt", "data", "watchdog"] = "requests"
+    stopped_by: StopCause = "requests"
     health: Health = Health()
 
 

@@ -6,9 +6,9 @@ from math import inf
 from secrets import token_hex
 
 from benchwright.config import LoadOptions
-from benchwright.core import UsageError
+from benchwright.core import LoadProfile, UsageError
 from benchwright.engine import RunSettings
-from benchwright.perf import OPEN_PROFILES, LoadSettings, Profile, parse_slo
+from benchwright.perf import LoadSettings, parse_slo
 
 
 def load_settings(
@@ -58,16 +58,16 @@ def load_settings(
     )
 
 
-def profile_of(options: LoadOptions) -> Profile:
+def profile_of(options: LoadOptions) -> LoadProfile:
     """The profile as given, or the one that the other options call for."""
     if options.profile is not None:
-        profile: Profile = options.profile  # type: ignore[assignment]  # one of the choices
+        profile = LoadProfile(options.profile)
     elif options.burstiness is not None:
-        profile = "gamma"
+        profile = LoadProfile.GAMMA
     else:
-        profile = "poisson" if options.rate is not None else "concurrent"
+        profile = LoadProfile.POISSON if options.rate is not None else LoadProfile.CONCURRENT
     name = f"--profile {profile}"
-    if profile in OPEN_PROFILES:
+    if profile.open_loop:
         if options.rate is None:
             raise UsageError(f"{name} needs --rate, in requests per second")
         if options.concurrency is not None:
@@ -87,8 +87,8 @@ def profile_of(options: LoadOptions) -> Profile:
     return profile
 
 
-def _levels(options: LoadOptions, profile: Profile, concurrency: int) -> tuple[float, ...]:
-    if profile in OPEN_PROFILES:
+def _levels(options: LoadOptions, profile: LoadProfile, concurrency: int) -> tuple[float, ...]:
+    if profile.open_loop:
         return _numbers("--rate", options.rate or ())
     if profile in ("synchronous", "throughput"):
         if options.concurrency is not None:

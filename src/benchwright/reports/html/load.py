@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from benchwright.core import rfc3339
 from benchwright.perf import (
+    LATENCIES,
     METRICS,
     PER_REQUEST,
     PERCENTILES,
@@ -97,7 +98,7 @@ def tiles(stage: StageSummary) -> list[Tile]:
         if name == "goodput" and (share := stage.figure("good_share")) is not None:
             detail = f"{short(share, METRICS['good_share'])} within limits"
         found.append(Tile(metric.title, short(value, metric), unit_of(metric), detail, metric.definition))
-    for name in ("ttft", "itl", "tpot", "e2e"):
+    for name in LATENCIES:
         metric, values = METRICS[name], stage.metrics.get(METRICS[name].key)
         if values is not None and not (name == "itl" and METRICS["tpot"].key in stage.metrics):
             detail = f"median; p99 {short(values.percentiles['p99'], metric)} ms"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.core import LoadFile, printable
-from benchwright.perf import METRICS, PER_REQUEST, Distribution, Metric, StageSummary
+from benchwright.perf import LATENCIES, METRICS, PER_REQUEST, Distribution, Metric, StageSummary
 from benchwright.reports.terminal.parts import FittedTable, grid, short_path
 from benchwright.reports.views.load import LoadView, short, told, unit_of, verdicts
 from benchwright.reports.views.text import plural
@@ -76,7 +76,7 @@ def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]
         ("requests\nper s", figure("request_throughput")),
         ("output\ntokens/s", figure("output_throughput")),
     ]
-    for name in ("ttft", "itl", "tpot", "e2e"):
+    for name in LATENCIES:
         if any(METRICS[name].key in stage.metrics for stage in stages):
             columns += [(f"{name}\n{key}, ms", percentiles(name, key)) for key in ("p50", "p99")]
     columns.append(("in flight\nmean", figure("mean_concurrency")))
