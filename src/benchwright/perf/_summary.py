@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, convert, to_builtins
 
-from benchwright.core import JsonObject, load_json
+from benchwright.core import JsonObject, LoadProfile, load_json
 from benchwright.perf._columns import column
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._figures import (
@@ -260,7 +260,7 @@ def level_label(settings: LoadSettings, level: float | None) -> str:
 
 
 def _planned_level(settings: LoadSettings, number: int) -> float | None:
-    if settings.profile in ("throughput", "trace", "ramp"):
+    if settings.profile in (LoadProfile.THROUGHPUT, LoadProfile.RAMP):
         return None
     return settings.levels[number] if number < len(settings.levels) else None
 
