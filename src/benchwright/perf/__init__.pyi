@@ -56,6 +56,8 @@ from benchwright.perf._summary import level_label as level_label
 from benchwright.perf._summary import summarise as summarise
 from benchwright.perf._test import LoadTest as LoadTest
 from benchwright.perf._test import slots_of as slots_of
+from benchwright.perf._texts import TextMaker as TextMaker
+from benchwright.perf._texts import open_text_maker as open_text_maker
 from benchwright.perf._values import (
     Health as Health,
 )
