@@ -12,7 +12,6 @@ from benchwright.core._data_names import (
     is_hub_uri,
     split_data_name,
 )
-from benchwright.core._differences import DifferenceKind, JsonDifference, json_differences
 from benchwright.core._errors import (
     FLAGS_TYPED,
     WORST_FIRST,
@@ -27,10 +26,11 @@ from benchwright.core._errors import (
     UsageError,
     worst_exit_code,
 )
-from benchwright.core._folders import make_private, own_ancestors, refuse_foreign
 from benchwright.core._fronts import lazy_front
 from benchwright.core._json import (
     MAX_DEPTH,
+    DifferenceKind,
+    JsonDifference,
     JsonObject,
     JsonValue,
     Row,
@@ -40,13 +40,10 @@ from benchwright.core._json import (
     content_hash,
     encode_json,
     exact_json,
+    json_differences,
     load_exact_json,
     load_json,
 )
-from benchwright.core._load_profiles import LoadProfile
-from benchwright.core._loading import loading_code, refuse_while_loading
-from benchwright.core._missing import MissingFieldError, describe_missing, listed, nearest
-from benchwright.core._record_columns import RecordColumns, load_each
 from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
     ADAPTER_VERSION,
@@ -67,11 +64,11 @@ from benchwright.core._requests import (
     reply_from_json,
     reply_to_json,
 )
-from benchwright.core._run_files import STREAM_FILES, LoadFile, RunFile
-from benchwright.core._run_kinds import RunKind, kind_title
+from benchwright.core._run_kinds import STREAM_FILES, LoadFile, LoadProfile, RunFile, RunKind, kind_title
 from benchwright.core._sample_record import (
     OWN_WORDS,
     CallRecord,
+    RecordColumns,
     SampleRecord,
     StepRow,
     StepValues,
@@ -80,19 +77,22 @@ from benchwright.core._sample_record import (
     encode_sample,
     encode_score,
     is_redacted,
+    load_each,
     marked_as_redacted,
     row_hash,
     score_columns,
     score_fields,
 )
-from benchwright.core._secret_names import is_secret_name, public_url, url_owner
 from benchwright.core._secrets import (
     doubtful_secrets,
     environment_secret,
     forget_secrets,
+    is_secret_name,
     known_secrets,
+    public_url,
     redact,
     remember_secret,
+    url_owner,
 )
 from benchwright.core._statuses import (
     OUTCOMES,
@@ -118,7 +118,25 @@ from benchwright.core._step_keys import (
 )
 from benchwright.core._strategies import STRATEGIES, StrategyFacts
 from benchwright.core._summary import DEMO_NOTE, MetricSummary, RunSummary, is_share, is_time, lower_is_better
-from benchwright.core._texts import normalise_name, printable, printable_json, rfc3339, shown, suggest
+from benchwright.core._texts import (
+    MissingFieldError,
+    describe_missing,
+    listed,
+    nearest,
+    normalise_name,
+    printable,
+    printable_json,
+    rfc3339,
+    shown,
+    suggest,
+)
+from benchwright.core._trust import (
+    loading_code,
+    make_private,
+    own_ancestors,
+    refuse_foreign,
+    refuse_while_loading,
+)
 from benchwright.core._version import VERSION
 from benchwright.core._wire_formats import (
     APIS,

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from benchwright.core._errors import BenchmarkError
 from benchwright.core._json import Row
-from benchwright.core._missing import MissingFieldError, listed
+from benchwright.core._texts import MissingFieldError, listed
 
 _Part: TypeAlias = "str | Callable[[Row], str]"
 _Step: TypeAlias = "tuple[Literal['item', 'attribute'], str]"

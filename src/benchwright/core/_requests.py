@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core._json import JsonObject, JsonValue
-from benchwright.core._record_columns import RecordColumns
+from benchwright.core._sample_record import RecordColumns
 
 ADAPTER_VERSION = 1
 """Raised when the same request body would be sent or read differently; part of every request key."""

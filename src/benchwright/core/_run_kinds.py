@@ -1,4 +1,7 @@
-"""The kinds of runs, by name. What each kind can do is in `RUN_KINDS` of `benchwright.sdk`."""
+"""The kinds of runs, the profiles of load tests, and the files that a run writes.
+
+What each kind of run can do is in `RUN_KINDS` of `benchwright.sdk`.
+"""
 
 from __future__ import annotations
 
@@ -26,3 +29,47 @@ def kind_title(kind: str) -> str:
     if kind in tuple(RunKind):
         return f"a {kind}"
     return f"of the kind {kind!r}, which a newer version of benchwright wrote and this one does not know"
+
+
+class LoadProfile(StrEnum):
+    """The ways to load a server."""
+
+    SYNCHRONOUS = "synchronous"
+    CONCURRENT = "concurrent"
+    THROUGHPUT = "throughput"
+    CONSTANT = "constant"
+    POISSON = "poisson"
+    GAMMA = "gamma"
+    BURST = "burst"
+    RAMP = "ramp"
+
+    @property
+    def open_loop(self) -> bool:
+        """Whether a schedule, not the end of an earlier request, decides when a request is sent.
+
+        >>> LoadProfile("poisson").open_loop, LoadProfile.CONCURRENT.open_loop
+        (True, False)
+        """
+        return self not in (LoadProfile.SYNCHRONOUS, LoadProfile.CONCURRENT, LoadProfile.THROUGHPUT)
+
+
+class RunFile(StrEnum):
+    """The files of a benchmark run."""
+
+    RESULTS = "results.yml"
+    CONFIG = "run_config.yml"
+    SAMPLES = "samples.parquet"
+    MANIFEST = "manifest.json"
+
+
+class LoadFile(StrEnum):
+    """The files of a load test."""
+
+    REQUESTS = "requests.parquet"
+    TABLE = "summary.csv"
+    SUMMARY = "summary.json"
+    REPORT = "report.html"
+
+
+STREAM_FILES = {"stdout": "stdout.txt", "stderr": "stderr.txt"}
+"""Where the folder of a program's run keeps what the program printed."""

@@ -1,9 +1,8 @@
-"""What is secret, and how it is kept out of everything that is stored or shown.
+"""What is secret, and how it stays out of everything that is stored or shown.
 
-Two sources of knowledge: names (`is_secret_name`), and values. Every value that is read from the environment by
-name is remembered here for the life of the process. The places where text leaves the process (the database, files,
-the terminal, the REST interface, messages of errors) replace it by `[redacted]`, in whatever spelling it stands.
-What a scorer sees is never changed.
+A name tells (`is_secret_name`), and so does a value: the process remembers every value that it reads from the
+environment by name. Wherever text leaves the process (the database, files, the terminal, the REST interface, messages
+of errors), `[redacted]` replaces such a value, however it is spelled there. Scorers see the text unchanged.
 """
 
 from __future__ import annotations
@@ -14,7 +13,82 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from benchwright.core._redactor import REDACTED, SHORTEST_SECRET, Redactor
-from benchwright.core._secret_names import is_secret_name
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SECRET_WORDS = frozenset((
+    "key", "keys", "token", "secret", "secrets", "password", "passwd", "passphrase", "pass", "pwd", "pw",
+    "cookie", "cookies", "signature", "sig", "hmac", "credential", "credentials", "cred", "creds", "bearer",
+    "jwt", "apikey", "apikeys", "authtoken", "accesskey", "accesstoken", "secretkey",
+))  # fmt: skip
+_SECRET_PARTS = re.compile(
+    "apikey|secret|password|passwd|passphrase|credential|signature|accesskey|authtoken|cookie"
+)
+_HARMLESS = re.compile(
+    r"(cache|idempotency|public|primary|sort|partition)key"
+    r"|(eos|bos|pad|unk|stop|sep|cls|mask|image|special|think|max|min)token"
+    r"|token(id|ids|type|limit|count|budget)",
+)
+"""Parameters of requests that only sound like secrets, as `prompt_cache_key` and `stop_token_ids` do."""
+_HOST = re.compile(r"(localhost|\[[0-9a-fA-F:.]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(?:[/?#]|$)")
+
+
+@lru_cache(maxsize=1024)
+def is_secret_name(name: str) -> bool:
+    """Whether a header, query parameter or setting of this name is likely to hold a secret.
+
+    >>> [is_secret_name(name) for name in ("X-Signature", "apiKey", "pwd", "max_tokens", "author", "prompt_cache_key")]
+    [True, True, True, False, False, False]
+    """
+    words = [word.lower() for word in _WORDS.findall(name)]
+    joined = "".join(words)
+    if joined == "code":  # the key of an Azure function
+        return True
+    rest = _HARMLESS.sub(" ", joined)
+    if rest != joined:
+        return _SECRET_PARTS.search(rest) is not None
+    return (
+        not _SECRET_WORDS.isdisjoint(words)
+        or _SECRET_PARTS.search(joined) is not None
+        or any(word.startswith("auth") and not re.match(r"author(?!i[sz])", word) for word in words)
+    )
+
+
+def public_url(url: str) -> str:
+    """The URL without user name, password and values of parameters that look like secrets.
+
+    >>> public_url("https://me:p/w?@host/v1?api_key=sk-1&version=2")
+    'https://host/v1?api_key=…&version=2'
+    """
+    if (owner := url_owner(url)) is not None:
+        url = url.replace(owner + "@", "", 1)
+    head, mark, query = url.partition("?")
+    pairs = []
+    for pair in re.split("([&#])", query) if mark else ():
+        name, equals, value = pair.partition("=")
+        pairs.append(name + equals + ("…" if value and is_secret_name(name) else value))
+    return head + mark + "".join(pairs)
+
+
+def url_owner(url: str) -> str | None:
+    """The part before the host in a URL: `user:password`, however the password is written; None for nothing.
+
+    >>> url_owner("http://me:a/b@host/v1"), url_owner("http://host:80/v1/@cf/llama")
+    ('me:a/b', None)
+    """
+    _, slashes, rest = url.partition("://")
+    owner, at, host = rest.rpartition("@")
+    if not slashes or not at:
+        return None
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    if "@" in authority:
+        while re.split(r"[/?#]", owner, maxsplit=1)[0] != owner and not _HOST.match(host):
+            owner, _, host = owner.rpartition("@")  # the last @ is in the path
+        return owner
+    # A password may hold / ? # as they are. A path may hold an @, but seldom one with a host after it.
+    name, colon, _ = authority.partition(":")
+    port = colon and authority[len(name) + 1 :].isdigit()
+    return owner if colon and (not port or _HOST.match(host)) else None
+
 
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest)\s+(?=\S)", re.IGNORECASE)
 _PLAIN_WORDS = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*|[0-9]{1,15}")
