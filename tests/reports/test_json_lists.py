@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchwright.core import load_each
 from benchwright.reports.files.parquet import dump_each
-from benchwright.reports.views.request_bodies import load_strings
+from benchwright.reports.views.sample_columns import load_strings
 
 TEXTS = st.one_of(st.text(max_size=8), st.text('\0",\\u[]{}: \n', max_size=8))
 VALUES = st.recursive(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import encode_json
-from benchwright.reports.views.request_bodies import request_texts, texts_in_one_frame, texts_one_by_one
+from benchwright.reports.views.sample_columns import request_texts, texts_in_one_frame, texts_one_by_one
 
 TEXTS = st.one_of(st.text(max_size=10), st.text('\0"\\/here é\n', max_size=10))
 AFTER = {"temperature": 0.0, "max_tokens": 4096}

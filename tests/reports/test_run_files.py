@@ -13,9 +13,8 @@ import yaml
 from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample, write_run_files
 
 from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
-from benchwright.core import RunFile, RunSummary
+from benchwright.core import RunFile, RunSummary, replacing, write_whole
 from benchwright.reports import benchmark_details, results_document, write_run_config
-from benchwright.reports.files import atomic
 from benchwright.reports.views.command import command_of
 from benchwright.reports.views.settings import params_of, recorded_params
 from benchwright.store import RunRecord, Store
@@ -133,10 +132,10 @@ def test_the_demo_model_is_named_as_such(record: Record) -> None:
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "results.yml"
-    atomic.write_whole(path, b"old")
+    write_whole(path, b"old")
 
     def fail() -> None:
-        with atomic.replacing(path) as temporary:
+        with replacing(path) as temporary:
             temporary.write_bytes(b"half")
             raise OSError("disk full")
 

@@ -136,6 +136,8 @@ from benchwright.core._trust import (
     own_ancestors,
     refuse_foreign,
     refuse_while_loading,
+    replacing,
+    write_whole,
 )
 from benchwright.core._version import VERSION
 from benchwright.core._wire_formats import (
@@ -273,6 +275,7 @@ __all__ = [
     "refuse_foreign",
     "refuse_while_loading",
     "remember_secret",
+    "replacing",
     "reply_columns",
     "reply_from_json",
     "reply_to_json",
@@ -288,4 +291,5 @@ __all__ = [
     "suggest",
     "url_owner",
     "worst_exit_code",
+    "write_whole",
 ]

@@ -1,4 +1,5 @@
-"""What a command trusts: whose folders it obeys, and what a user's file may do while it is loaded."""
+"""What a command trusts and protects: whose folders it obeys, who may read its files, and what a user's file may do while
+it is loaded."""
 
 from __future__ import annotations
 
@@ -68,6 +69,31 @@ def make_private(path: Path) -> None:
             path.chmod(stat.S_IMODE(found.st_mode) & 0o700)
     except OSError:
         pass
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name next to `path`: renamed to it when the block succeeds, removed when it fails.
+
+    A reader never sees half a file, and a kill leaves the old file as it was.
+    """
+    # The process id: two processes that write the same file must not share the half-written one.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        # Prompts and replies are nobody else's business, whatever the folder is like.
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT, 0o600))
+        yield temporary
+        make_private(temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a small file atomically."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
 
 
 _loading: ContextVar[bool] = ContextVar("benchwright_loading", default=False)

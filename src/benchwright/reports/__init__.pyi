@@ -8,9 +8,9 @@ from benchwright.reports.files.export import (
 from benchwright.reports.files.export import (
     exported_lines as exported_lines,
 )
+from benchwright.reports.files.load import export_requests as export_requests
+from benchwright.reports.files.load import request_lines as request_lines
 from benchwright.reports.files.load import write_load_files as write_load_files
-from benchwright.reports.files.load_export import export_requests as export_requests
-from benchwright.reports.files.load_export import request_lines as request_lines
 from benchwright.reports.files.parquet import sample_rows as sample_rows
 from benchwright.reports.files.run_files import (
     REPORT_PLUGINS as REPORT_PLUGINS,
@@ -66,8 +66,8 @@ from benchwright.reports.kinds import (
     View as View,
 )
 from benchwright.reports.terminal.comparison import comparison_table as comparison_table
+from benchwright.reports.terminal.load import load_comparison_table as load_comparison_table
 from benchwright.reports.terminal.load import load_table as load_table
-from benchwright.reports.terminal.load_requests import load_comparison_table as load_comparison_table
 from benchwright.reports.terminal.result import result_table as result_table
 from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.side_by_side import SideBySideTable as SideBySideTable
@@ -80,14 +80,16 @@ from benchwright.reports.views.comparing import compare_benchmarks as compare_be
 from benchwright.reports.views.comparing_workflows import compare_workflows as compare_workflows
 from benchwright.reports.views.comparison import Comparison as Comparison
 from benchwright.reports.views.comparison import ComparisonOptions as ComparisonOptions
+from benchwright.reports.views.figures import duration as duration
 from benchwright.reports.views.figures import headline_of as headline_of
+from benchwright.reports.views.figures import plural as plural
 from benchwright.reports.views.load import LoadView as LoadView
 from benchwright.reports.views.load import load_details as load_details
+from benchwright.reports.views.load import load_requests as load_requests
 from benchwright.reports.views.load import load_view as load_view
+from benchwright.reports.views.load import recorded_load as recorded_load
 from benchwright.reports.views.load_comparison import LoadComparison as LoadComparison
 from benchwright.reports.views.load_comparison import compare_loads as compare_loads
-from benchwright.reports.views.load_records import load_requests as load_requests
-from benchwright.reports.views.load_records import recorded_load as recorded_load
 from benchwright.reports.views.metric_comparison import MetricComparison as MetricComparison
 from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,
@@ -133,8 +135,6 @@ from benchwright.reports.views.side_by_side import (
 from benchwright.reports.views.side_by_side import (
     side_by_side as side_by_side,
 )
-from benchwright.reports.views.text import duration as duration
-from benchwright.reports.views.text import plural as plural
 from benchwright.reports.views.work_table import WorkTask as WorkTask
 from benchwright.reports.views.work_table import work_runs as work_runs
 from benchwright.reports.views.workflows import recorded_events as recorded_events

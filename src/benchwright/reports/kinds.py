@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from benchwright.core import JsonObject
-from benchwright.reports.terminal.load import load_table
-from benchwright.reports.terminal.load_requests import request_list
+from benchwright.reports.terminal.load import load_table, request_list
 from benchwright.reports.terminal.runs import run_overview
 from benchwright.reports.terminal.samples import sample_list
 from benchwright.reports.terminal.workflows import step_list, workflow_overview
@@ -19,8 +18,7 @@ from benchwright.reports.views.benchmarks import (
     benchmark_view,
     recorded_benchmark,
 )
-from benchwright.reports.views.load import load_view
-from benchwright.reports.views.load_records import load_part, load_parts, recorded_load
+from benchwright.reports.views.load import load_part, load_parts, load_view, recorded_load
 from benchwright.reports.views.runs import PartsRequest, RunView
 from benchwright.reports.views.workflows import (
     recorded_workflow,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from benchwright.core import STREAM_FILES, UsageError, known_secrets
+from benchwright.core import STREAM_FILES, UsageError, known_secrets, write_whole
 
 KEPT_BYTES = 1024 * 1024
 """Kept of each stream."""
@@ -85,9 +85,7 @@ class Captured:
         with open(self._path, "rb") as file:
             file.seek(-KEPT_BYTES, os.SEEK_END)
             kept = file.read()
-        beside = self._path.with_suffix(".part")
-        beside.write_bytes(kept)
-        os.replace(beside, self._path)
+        write_whole(self._path, kept)
         self._release()
         self._open()
 

@@ -11,13 +11,12 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from benchwright.core import WITHOUT_REPLY, encode_json
-from benchwright.reports.files.atomic import replacing
+from benchwright.core import WITHOUT_REPLY, encode_json, replacing
 from benchwright.reports.files.parquet import write_samples
+from benchwright.reports.views.figures import without_formula
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.sample_columns import COLUMNS, SampleView
 from benchwright.reports.views.samples import Predicted, RunSamples
-from benchwright.reports.views.text import without_formula
 
 TEXT_FORMATS = ("jsonl", "csv")
 """Formats that can be printed, line by line."""

@@ -16,9 +16,8 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import known_secrets
+from benchwright.core import known_secrets, replacing, write_whole
 from benchwright.perf import METRICS, Distribution, Requests, StageSummary
-from benchwright.reports.files.atomic import replacing, write_whole
 from benchwright.reports.views.load import LoadView
 
 _PER_REQUEST = {

@@ -15,10 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from benchwright.core import Row, encode_json, load_json
-from benchwright.reports.files.atomic import replacing, write_whole
-from benchwright.reports.views.request_bodies import BETWEEN, SEPARATOR
-from benchwright.reports.views.sample_columns import COLUMNS, INTEGER, JSON, NUMBER, TEXT, ColumnType
+from benchwright.core import Row, encode_json, load_json, replacing, write_whole
+from benchwright.reports.views.sample_columns import (
+    BETWEEN,
+    COLUMNS,
+    INTEGER,
+    JSON,
+    NUMBER,
+    SEPARATOR,
+    TEXT,
+    ColumnType,
+)
 from benchwright.reports.views.samples import RunSamples
 
 if TYPE_CHECKING:

@@ -21,14 +21,13 @@ from benchwright.core import (
     exact_json,
     known_secrets,
     suggest,
+    write_whole,
 )
 from benchwright.plugins import Registry, check_function
-from benchwright.reports.files.atomic import write_whole
 from benchwright.reports.files.parquet import write_samples
-from benchwright.reports.views.configuration import config_table, manifest_table, run_config
 from benchwright.reports.views.figures import metric_stats
 from benchwright.reports.views.run_folders import ALL_REPLIES
-from benchwright.reports.views.runs import RunDetails
+from benchwright.reports.views.runs import RunDetails, config_table, manifest_table, run_config
 from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.settings import table_of, without_none
 

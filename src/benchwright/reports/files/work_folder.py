@@ -18,13 +18,20 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import JsonObject, NotFoundError, UsageError, encode_json, suggest
-from benchwright.reports.files.atomic import replacing, write_whole
+from benchwright.core import (
+    JsonObject,
+    NotFoundError,
+    UsageError,
+    encode_json,
+    replacing,
+    suggest,
+    write_whole,
+)
 from benchwright.reports.files.export import failed_line, prediction_line, sample_ids
 from benchwright.reports.files.run_files import dump_yaml
 from benchwright.reports.files.work_results import Tally, eval_log, infer_log, write_results
 from benchwright.reports.files.work_texts import summary_csv, summary_json, summary_markdown, summary_text
-from benchwright.reports.views.configuration import run_config
+from benchwright.reports.views.runs import run_config
 from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.work_table import WorkRun, WorkTable, WorkTask, work_table
 

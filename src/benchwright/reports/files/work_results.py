@@ -11,20 +11,29 @@ from pathlib import Path
 
 import orjson
 
-from benchwright.core import WITHOUT_REPLY, JsonObject, MetricSummary, RunSummary, encode_json, printable
-from benchwright.reports.files.atomic import replacing
+from benchwright.core import (
+    WITHOUT_REPLY,
+    JsonObject,
+    MetricSummary,
+    RunSummary,
+    encode_json,
+    printable,
+    replacing,
+)
 from benchwright.reports.views.figures import (
     METRIC_NAMES,
     averaged,
+    duration,
     figures_of,
     headline_of,
     is_fraction,
     no_interval,
+    plural,
+    tokens,
 )
 from benchwright.reports.views.runs import RunDetails, RunView
 from benchwright.reports.views.sample_columns import SampleView
 from benchwright.reports.views.samples import Predicted, RunSamples
-from benchwright.reports.views.text import duration, plural, tokens
 
 _STAGE_OF = {"infer": "asking", "eval": "scoring"}
 _FIRST = 10

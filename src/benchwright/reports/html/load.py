@@ -18,13 +18,14 @@ from benchwright.perf import (
     percentile_key,
 )
 from benchwright.reports.html.load_charts import (
+    Timeline,
     distribution_charts,
     flight_chart,
     over_time_charts,
     sweep_charts,
+    timeline_axis,
 )
 from benchwright.reports.html.pages import render
-from benchwright.reports.html.timeline import Timeline, timeline_axis
 from benchwright.reports.views.load import LoadView, best_of, best_stage, short, unit_of, verdicts
 from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
 

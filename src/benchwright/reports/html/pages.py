@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, printable
 from benchwright.reports.views.benchmarks import ResultView
-from benchwright.reports.views.figures import figures_of, no_interval
+from benchwright.reports.views.figures import figures_of, no_interval, plural
 from benchwright.reports.views.side_by_side import SideBySide
-from benchwright.reports.views.text import plural
 from benchwright.reports.views.work_table import FIGURE_COLUMNS, WorkTable
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A load test on the terminal: verdicts, levels, figures with their intervals, and what makes them doubtful."""
+"""Load tests on the terminal: figures with their intervals and what makes them doubtful, requests, and two tests side by side."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.core import LoadFile, printable
-from benchwright.perf import LATENCIES, METRICS, PER_REQUEST, Distribution, Metric, StageSummary
-from benchwright.reports.terminal.parts import FittedTable, grid, short_path
-from benchwright.reports.views.load import LoadView, short, told, unit_of, verdicts
-from benchwright.reports.views.text import plural
+from benchwright.perf import (
+    LATENCIES,
+    METRICS,
+    PER_REQUEST,
+    Difference,
+    Distribution,
+    Metric,
+    RequestRecord,
+    StageComparison,
+    StageSummary,
+)
+from benchwright.reports.terminal.result import FittedTable, grid, short_path
+from benchwright.reports.views.figures import plural
+from benchwright.reports.views.load import LoadView, RequestList, record_json, short, told, unit_of, verdicts
+from benchwright.reports.views.load_comparison import LoadComparison
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -184,3 +195,153 @@ def _error(where: str, outcome: str, count: int, first: str) -> Text:
 
     words = f": {printable(first)}" if first else ""
     return Text(f"{where}{outcome} × {count:,}{words}", "red")
+
+
+_SHORT_LIST = 8
+"""Arrivals of a stream that are shown of one request; `--json` has all."""
+
+
+def request_list(view: RequestList) -> RenderableType:
+    """A table, or one request in full."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    if not view.requests:
+        return Text("no request is like that")
+    if view.in_full:
+        return _in_full(view.requests[0])
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading in ("request", "stage", "row", "sent, s", "late, ms", "ttft, ms", "end, ms", "tokens"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("outcome", overflow="fold")
+    for record in view.requests:
+        table.add_row(*(Text(cell) for cell in _request_cells(record)))
+    return table
+
+
+def _request_cells(record: RequestRecord) -> list[str]:
+    outcome = record.outcome.value
+    if record.phase != "measured":
+        outcome += f" ({record.phase})"
+    if record.error:
+        outcome += f": {printable(record.error)}"
+    return [
+        str(record.number),
+        str(record.stage),
+        str(record.row),
+        "–" if record.sent is None else f"{record.sent:,.3f}",
+        _ms(record.planned, record.sent),
+        _ms(record.sent, record.first_token),
+        _ms(record.sent, record.ended),
+        "–" if record.output_tokens is None else f"{record.output_tokens:,}",
+        outcome,
+    ]
+
+
+def _ms(start: float | None, end: float | None) -> str:
+    return "–" if start is None or end is None else short((end - start) * 1000, METRICS["ttft"])
+
+
+def _in_full(record: RequestRecord) -> Table:
+    rows = []
+    for name, value in record_json(record).items():
+        if value is None or value in ([], ()):
+            continue
+        if isinstance(value, list | tuple) and len(value) > _SHORT_LIST:
+            shown = ", ".join(f"{each:.6g}" for each in value[:_SHORT_LIST] if isinstance(each, int | float))
+            rows.append((name, f"{shown}, … ({len(value):,})"))
+        else:
+            rows.append((name, printable(str(value))))
+    return grid(rows)
+
+
+def load_comparison_table(comparison: LoadComparison) -> Group:
+    """Each figure of both tests with the difference and its interval."""
+    from rich.console import Group
+    from rich.text import Text
+
+    a, b = comparison.run_a, comparison.run_b
+    verdict = ("they differ", "yellow") if comparison.differs else ("no difference beyond chance", "green")
+    if comparison.regressed:
+        verdict = (f"{b.title} is worse in some figures", "red")
+    parts: list[RenderableType] = [
+        Text(),
+        Text.assemble((printable(a.title), "bold"), " → ", (printable(b.title), "bold"), ": ", verdict),
+    ]
+    parts += [Text(f"warning: {printable(text)}", "yellow") for text in comparison.warnings]
+    differing = comparison.inputs.get("differences")
+    if isinstance(differing, list) and differing:
+        named = [str(each["path"]).removeprefix("$.") for each in differing if isinstance(each, dict)]
+        parts.append(Text(f"settings that differ: {', '.join(named)}", "yellow"))
+    parts.append(
+        grid(
+            (printable(side.title), printable(f"{side.workflow_name} on {side.model_name}: {side.evaluated or 0:,} requests, {side.failed or 0:,} failed"))
+            for side in (a, b)
+        )
+    )  # fmt: skip
+    for level in comparison.levels:
+        how = (
+            f"{plural(level.pairs, 'pair')} of requests"
+            if level.pairs
+            else "not paired: other requests were sent"
+        )
+        parts += [Text(), Text.assemble((level.label, "bold"), f", {how}"), _level(comparison, level)]
+    for title, labels in ((a.title, comparison.only_a), (b.title, comparison.only_b)):
+        if labels:
+            parts.append(Text(f"only in {title}: {', '.join(labels)}", "dim"))
+    parts.append(
+        Text(
+            f"p is corrected for {plural(comparison.tests, 'test')} by Holm's rule. Intervals hold the chance within the two tests, not what "
+            "changes from one test to the next: repeat a test to see that",
+            "dim",
+        )
+    )
+    return Group(*parts)
+
+
+def _level(comparison: LoadComparison, level: StageComparison) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for heading in (comparison.run_a.title, comparison.run_b.title, "difference", "", "95 % interval", "p"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("")
+    seen = set()
+    for each in level.differences:
+        values = (each.statistic, each.a, each.b, each.ci95, METRICS[each.name].unit)
+        if (
+            each.statistic == "value" or values not in seen
+        ):  # what is equal by chance of definition is shown once
+            seen.add(values)
+            table.add_row(*_row(each))
+    return table
+
+
+def _row(each: Difference) -> list[Text]:
+    from rich.text import Text
+
+    metric = METRICS[each.name]
+    unit = unit_of(metric)
+    name = each.name if each.statistic == "value" else f"{each.name} {each.statistic}"
+    sign = "+" if each.difference > 0 else ""
+    ends = "–" if each.ci95 is None else f"{_signed(each.ci95[0], each)} … {_signed(each.ci95[1], each)}"
+    relative = "" if each.relative is None or metric.unit == "share" else f"{100 * each.relative:+.1f} %"
+    verdict = ("worse" if each.worse else "better") if each.significant and each.difference else ""
+    p_value = "–" if each.p_value is None else "< 0.001" if each.p_value < 0.001 else f"{each.p_value:.3f}"
+    cells = [
+        f"{name}, {unit}" if unit else name,
+        short(each.a, metric),
+        short(each.b, metric),
+        f"{sign}{short(each.difference, metric)}",
+        relative,
+        ends,
+        p_value,
+    ]
+    return [*map(Text, cells), Text(verdict, "red" if each.worse else "green")]
+
+
+def _signed(value: float, each: Difference) -> str:
+    return f"{'+' if value > 0 else ''}{short(value, METRICS[each.name])}"

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
-from benchwright.reports.terminal.parts import grid
-from benchwright.reports.terminal.result import result_table
+from benchwright.reports.terminal.result import grid, result_table
 from benchwright.reports.views.benchmarks import result_view
+from benchwright.reports.views.figures import duration, local_time
 from benchwright.reports.views.runs import EventView, RunDetails, RunView
 from benchwright.reports.views.settings import table_of
-from benchwright.reports.views.text import duration, local_time
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, RenderableType

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from benchwright.core import JsonValue, encode_json, exact_json, known_outcome, printable
-from benchwright.reports.terminal.parts import Sections, grid
+from benchwright.reports.terminal.result import Sections, grid
 from benchwright.reports.views.sample_columns import SampleView
 from benchwright.reports.views.samples import SampleDetails, SampleList
 

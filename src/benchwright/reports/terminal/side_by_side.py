@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchwright.core import printable
+from benchwright.reports.views.figures import outcome_counts
 from benchwright.reports.views.side_by_side import SideBySide, SideCell, SideRow
-from benchwright.reports.views.text import outcome_counts
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

@@ -9,11 +9,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import RUN_STATUSES, STEP_STATUSES, JsonValue, RunStatus, exact_json, printable, rfc3339
-from benchwright.reports.terminal.parts import Sections, grid
+from benchwright.reports.terminal.result import Sections, grid
 from benchwright.reports.terminal.runs import event_grid
-from benchwright.reports.views.figures import MetricFigures
+from benchwright.reports.views.figures import MetricFigures, duration, local_time, number, plural
 from benchwright.reports.views.runs import EventList, EventView
-from benchwright.reports.views.text import duration, local_time, number, plural
 from benchwright.reports.views.workflows import StepDetails, StepList, StepView, WorkflowDetails, value_of
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from benchwright.core import (
 )
 from benchwright.reports.views.benchmarks import benchmark_view
 from benchwright.reports.views.comparison import Comparison, ComparisonOptions, Side, title_of
-from benchwright.reports.views.figures import no_interval
+from benchwright.reports.views.figures import no_interval, plural
 from benchwright.reports.views.metric_comparison import (
     MetricComparison,
     MetricSide,
@@ -26,7 +26,6 @@ from benchwright.reports.views.metric_comparison import (
 )
 from benchwright.reports.views.pairing import PairedSamples, Scored, paired_samples, pairs_of
 from benchwright.reports.views.settings import endpoint_of, sent_settings, table_of
-from benchwright.reports.views.text import plural
 from benchwright.store import RunRecord
 
 _MUST_AGREE = (

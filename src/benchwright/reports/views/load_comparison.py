@@ -18,8 +18,7 @@ from benchwright.perf import (
     compare_stages,
 )
 from benchwright.reports.views.comparison import ComparisonOptions, Side, field_differences, title_of
-from benchwright.reports.views.load import load_view, settings_of
-from benchwright.reports.views.load_records import load_requests, recorded_summary
+from benchwright.reports.views.load import load_requests, load_view, recorded_summary, settings_of
 from benchwright.reports.views.settings import endpoint_of, table_of
 from benchwright.store import RunRecord, Store
 

@@ -9,8 +9,14 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import JsonObject, MetricSummary, RunSummary
-from benchwright.reports.views.figures import figures_of, headline_of, no_interval, summary_of, too_few_notes
-from benchwright.reports.views.text import number
+from benchwright.reports.views.figures import (
+    figures_of,
+    headline_of,
+    no_interval,
+    number,
+    summary_of,
+    too_few_notes,
+)
 from benchwright.store import RunRecord
 
 Mark: TypeAlias = Literal["failed", "not begun", "partial", "not comparable"]
