@@ -15,6 +15,7 @@ PACKAGE = Path(benchwright.__file__).parent
 # Rooms from left to right: a room imports only those before it, and of these only the ones named here.
 MAY_IMPORT: dict[str, str] = {
     "core": "",
+    "toolcalls": "core",
     "plugins": "core",
     "stats": "core",
     "config": "core plugins",
@@ -24,6 +25,7 @@ MAY_IMPORT: dict[str, str] = {
     "demo": "core endpoints",
     "scorers": "core plugins",
     "benchmarks": "core plugins config datasets scorers",
+    "bfcl": "core",
     "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
     "reports": "core plugins stats config store perf",

@@ -1,0 +1,5 @@
+"""Calls of functions: reading them from replies, checking them, and describing functions to a model. No I/O."""
+
+from benchwright.core import lazy_front
+
+__getattr__, __all__ = lazy_front(__name__, __file__)

@@ -1,0 +1,17 @@
+from benchwright.toolcalls._call import Call as Call
+from benchwright.toolcalls._call import CallDecodeError as CallDecodeError
+from benchwright.toolcalls._call import Calls as Calls
+from benchwright.toolcalls._call import Language as Language
+from benchwright.toolcalls._call import has_call as has_call
+from benchwright.toolcalls._call import is_calls as is_calls
+from benchwright.toolcalls._checker import check_ast as check_ast
+from benchwright.toolcalls._decode import decode_calls as decode_calls
+from benchwright.toolcalls._documents import hinted as hinted
+from benchwright.toolcalls._documents import prompting_message as prompting_message
+from benchwright.toolcalls._documents import prompting_messages as prompting_messages
+from benchwright.toolcalls._documents import tools_of as tools_of
+from benchwright.toolcalls._expected import expected_calls_verdict as expected_calls_verdict
+from benchwright.toolcalls._expected import ground_truth_of as ground_truth_of
+from benchwright.toolcalls._native import read_tool_calls as read_tool_calls
+from benchwright.toolcalls._schema_types import language_of as language_of
+from benchwright.toolcalls._verdict import CallVerdict as CallVerdict

@@ -1,0 +1,58 @@
+"""A call, and the error for a reply that holds none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from benchwright.core import BenchwrightError
+
+Language: TypeAlias = Literal["python", "java", "javascript"]
+"""The languages in which calls can be written."""
+
+Calls: TypeAlias = list[dict[str, dict[Any, Any]]]
+"""Calls in order, each as `{name: {parameter: value}}`. A key may be None where the text gave no name."""
+
+
+class CallDecodeError(BenchwrightError, ValueError):
+    """A reply that cannot be read as calls. `reason` is one word for tables, the text is for people."""
+
+    def __init__(self, message: str, reason: str = "not_calls") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a function."""
+
+    name: str
+    """The function, with its dots."""
+    arguments: dict[Any, Any]
+    """Values by parameter."""
+
+    @classmethod
+    def of(cls, item: dict[str, dict[Any, Any]]) -> Call:
+        """The call that `{name: {parameter: value}}` describes."""
+        ((name, arguments),) = item.items()
+        return cls(name, arguments)
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+def is_calls(value: object) -> bool:
+    """Whether a decoded value is a list of one-key objects that hold objects. An empty list is."""
+    return isinstance(value, list) and all(
+        isinstance(item, dict) and len(item) == 1 and all(isinstance(v, dict) for v in item.values())
+        for item in value
+    )
+
+
+def has_call(value: object) -> bool:
+    """Whether a decoded value holds a call: what relevance and irrelevance ask.
+
+    >>> has_call([{"f": {}}]), has_call([]), has_call([{}])
+    (True, False, False)
+    """
+    return is_calls(value) and bool(value)

@@ -1,0 +1,94 @@
+"""From the text of a reply to calls, whatever the language."""
+
+from __future__ import annotations
+
+import re
+
+from benchwright.toolcalls._call import CallDecodeError, Calls, Language
+
+MAX_CHARS = 100_000
+"""Longest text that is parsed. No answer has as many, and a parser would need seconds for millions of brackets."""
+MAX_DEPTH = 200
+"""Most brackets that may be open at once, which is what Python's own parser allows."""
+
+_QUOTED_OR_BRACKET = re.compile(
+    r'"(?:[^"\\\n]|\\.)*+"?' r"|'(?:[^'\\\n]|\\.)*+'?" r"|[\[({]|[\])}]", re.DOTALL
+)
+_FENCE = re.compile(r"```[\w+-]*\s*\n?(.*?)```", re.DOTALL)
+
+
+def decode_calls(text: str, language: Language = "python", *, lenient: bool = False) -> Calls:
+    """The calls that a text lists, as `[{name: {parameter: value}}, …]`.
+
+    `lenient` reads more than the published rules do: it leaves out reasoning between think tags, a fence with a
+    language and prose around the list. Raises `CallDecodeError` when no calls can be read.
+
+    >>> decode_calls("[area(base=10, height=5)]")
+    [{'area': {'base': 10, 'height': 5}}]
+    """
+    if not isinstance(text, str):
+        raise CallDecodeError(f"a reply is text, not {type(text).__name__}", "not_text")
+    if language not in ("python", "java", "javascript"):
+        raise CallDecodeError(
+            f"calls are read in python, java and javascript, not in {language!r}", "language"
+        )
+    if len(text) > MAX_CHARS:
+        raise CallDecodeError(
+            f"the text has {len(text):,} characters; at most {MAX_CHARS:,} are read", "too_long"
+        )
+    if not text.strip("`\n "):
+        raise CallDecodeError("the reply is empty", "empty")
+    text = listed(_bare_calls(text) if lenient else text)
+    guard_depth(text)
+    if language == "java":
+        from benchwright.toolcalls._java import decode_java
+
+        return decode_java(text[1:-1])
+    if language == "javascript":
+        from benchwright.toolcalls._javascript import decode_javascript
+
+        return decode_javascript(text[1:-1])
+    from benchwright.toolcalls._python import decode_python
+
+    return decode_python(text.strip().strip("'"))
+
+
+def listed(text: str) -> str:
+    """The text without backticks and blanks around it, and with the brackets of a list.
+
+    >>> listed("`f(a=1)`")
+    '[f(a=1)]'
+    """
+    text = text.strip("`\n ")
+    if not text.startswith("["):
+        text = "[" + text
+    return text if text.endswith("]") else text + "]"
+
+
+def guard_depth(text: str) -> None:
+    """Refuse what is nested deeper than a parser's stack."""
+    if sum(map(text.count, "[({")) <= MAX_DEPTH:
+        return
+    depth = 0
+    for match in _QUOTED_OR_BRACKET.finditer(text):
+        found = match.group()
+        if found in "[({":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise CallDecodeError(f"brackets are nested more than {MAX_DEPTH} deep", "too_deep")
+        elif found in "])}":
+            depth -= 1
+
+
+def _bare_calls(text: str) -> str:
+    """The part of a chatty reply that holds the calls: no reasoning, no fence, no prose around the list."""
+    text = text.rpartition("</think>")[2].strip()
+    fence = _FENCE.search(text)
+    if fence is not None:
+        text = fence.group(1).strip()
+    start = re.search(r"\[\s*[\w.]+\s*\(", text)
+    if start is not None:
+        end = text.rfind("]")
+        return text[start.start() : end + 1] if end > start.start() else text[start.start() :]
+    call = re.search(r"(?<![\w.])[\w.]+\(.*\)", text, re.DOTALL)
+    return call.group() if call is not None else text

@@ -1,0 +1,95 @@
+"""A user's expected calls: OpenAI's `{"name", "arguments"}`, or the form of the published data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchwright.core import load_json
+from benchwright.toolcalls._checker import check_ast
+from benchwright.toolcalls._verdict import VALID, CallVerdict, invalid, shown
+
+
+def ground_truth_of(expected: Any) -> list[dict[str, dict[str, list[Any]]]]:
+    """Expected calls in the form that the checker takes. ValueError says what is wrong with them.
+
+    A value that is no list stands for itself, in `{"name", "arguments"}` every value does.
+
+    >>> ground_truth_of([{"name": "f", "arguments": {"a": [1, 2]}}])
+    [{'f': {'a': [[1, 2]]}}]
+    >>> ground_truth_of([{"f": {"a": [1, 2], "b": "x"}}])
+    [{'f': {'a': [1, 2], 'b': ['x']}}]
+    """
+    if isinstance(expected, str):
+        expected = load_json(expected)
+    if isinstance(expected, dict):
+        expected = [expected]
+    if not isinstance(expected, list):
+        raise ValueError(f"expected calls are a list, not {type(expected).__name__}")
+    return [_one(item) for item in expected]
+
+
+def _one(item: Any) -> dict[str, dict[str, list[Any]]]:
+    if isinstance(item, dict) and isinstance(item.get("function"), dict) and "name" in item["function"]:
+        item = item["function"]  # an entry of `tool_calls`
+    if (
+        isinstance(item, dict)
+        and isinstance(item.get("name"), str)
+        and set(item) <= {"name", "arguments", "id", "type"}
+    ):
+        arguments = item.get("arguments", {})
+        if isinstance(arguments, str):
+            arguments = load_json(arguments)
+        if not isinstance(arguments, dict):
+            raise ValueError(f"arguments of {item['name']} are no object: {shown(arguments)}")
+        return {item["name"]: {name: [as_allowed(value)] for name, value in arguments.items()}}
+    if isinstance(item, dict) and len(item) == 1:
+        ((name, arguments),) = item.items()
+        if isinstance(arguments, dict):
+            return {name: {k: v if isinstance(v, list) else [v] for k, v in arguments.items()}}
+    raise ValueError(
+        f'an expected call is {{"name", "arguments"}} or {{name: {{parameter: [allowed]}}}}, not {shown(item)}'
+    )
+
+
+def as_allowed(value: Any) -> Any:
+    """A plain value as an allowed value: objects hold lists of allowed values."""
+    if isinstance(value, dict):
+        return {key: [item] for key, item in value.items()}
+    if isinstance(value, list):
+        return [as_allowed(item) if isinstance(item, dict) else item for item in value]
+    return value
+
+
+def expected_calls_verdict(
+    functions: list[dict[str, Any]],
+    calls: Any,
+    expected: Any,
+    *,
+    any_order: bool = True,
+    underscore_names: bool = False,
+) -> CallVerdict:
+    """The verdict on calls by a user's expected calls: as many, each matching one, in any order unless told otherwise.
+
+    No expected call means that none may be made.
+    """
+    try:
+        truths = ground_truth_of(expected)
+    except ValueError as error:
+        return invalid("ground_truth:unreadable", str(error))
+    if not isinstance(calls, list):
+        return invalid(
+            "ast_decoder:decoder_wrong_output_format", f"expected a list of calls, got {shown(calls)}"
+        )
+    if not truths:
+        if not calls:
+            return VALID
+        return invalid("irrelevance_error:decoder_success", f"expected no call, got {shown(calls)}")
+    if any_order and len(truths) > 1:
+        return check_ast(functions, calls, truths, "parallel", underscore_names=underscore_names)
+    if len(calls) != len(truths):
+        return check_ast(functions, calls, truths, "multiple", underscore_names=underscore_names)
+    for call, truth in zip(calls, truths, strict=True):
+        verdict = check_ast(functions, [call], [truth], "multiple", underscore_names=underscore_names)
+        if not verdict.valid:
+            return verdict
+    return VALID

@@ -1,0 +1,69 @@
+"""Calls written in Java: `object.method(name = value, …)`. Values stay texts; the checker converts them by type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchwright.toolcalls._call import CallDecodeError, Calls
+from benchwright.toolcalls._syntax_trees import depth_first, parse, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_WHOLE = frozenset(("identifier", "class_literal", "type_identifier", "method_invocation"))
+"""Nodes whose text is kept as it is written."""
+_QUOTED = frozenset(("string_literal", "character_literal"))
+
+
+def decode_java(text: str) -> Calls:
+    """The first call of a Java text; others are left out, as the published evaluation does."""
+    source = text.encode("utf-8", "replace")
+    for node in depth_first(parse(source, "java")):
+        if node.type == "method_invocation":
+            return [_call(source, node)]
+    raise CallDecodeError("the text holds no call", "not_a_call")
+
+
+def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:
+    name_node = node.child_by_field_name("name")
+    holder = node.child_by_field_name("object")
+    name = text_of(source, name_node) if name_node is not None else ""
+    if holder is not None:
+        name = f"{text_of(source, holder)}.{name}"
+    arguments: dict[Any, Any] = {}
+    listed = node.child_by_field_name("arguments")
+    for child in listed.children if listed is not None else ():
+        if child.type == "assignment_expression":
+            left, _, right = child.children
+            parameter: str | None = text_of(source, left)
+            value = _value(source, right, top=True)
+        elif child.type == "identifier":
+            parameter, value = None, text_of(source, child)
+        else:
+            continue
+        if parameter in arguments and parameter is not None:
+            raise CallDecodeError(f"parameter {parameter} is given twice", "repeated")
+        arguments[parameter] = value
+    return {name: arguments}
+
+
+def _value(source: bytes, node: Node, *, top: bool = False) -> str:
+    """The text of a value, rebuilt without the blanks between its parts."""
+    if node.type in _QUOTED:
+        text = text_of(source, node)
+        return text[1:-1] if top else text
+    if node.type in _WHOLE or not node.children:
+        return text_of(source, node)
+    if node.type == "object_creation_expression":
+        return _creation(source, node)
+    if node.type == "array_creation_expression":
+        return "new " + "".join(_value(source, child) for child in node.children[1:])
+    return "".join(_value(source, child) for child in node.children)
+
+
+def _creation(source: bytes, node: Node) -> str:
+    """`new T(a, b)`. A class body, such as `{{ put(…); }}`, is lost here, as in the published evaluation."""
+    kind = node.child_by_field_name("type")
+    arguments = node.child_by_field_name("arguments")
+    inner = [_value(source, child) for child in arguments.named_children] if arguments is not None else []
+    return f"new {_value(source, kind) if kind is not None else ''}({', '.join(inner)})"

@@ -1,0 +1,106 @@
+"""Type names of function documents: the Python type of each, by language, and how a value's text is converted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from benchwright.toolcalls._call import Language
+
+PYTHON_TYPES: dict[str, type] = {
+    "string": str,
+    "integer": int,
+    "float": float,
+    "boolean": bool,
+    "array": list,
+    "tuple": list,
+    "dict": dict,
+    "any": str,
+    # JSON schema and other common names, which the published checker does not know
+    "object": dict,
+    "number": float,
+    "bool": bool,
+    "list": list,
+}
+JAVA_TYPES: dict[str, type] = {
+    "byte": int,
+    "short": int,
+    "integer": int,
+    "long": int,
+    "float": float,
+    "double": float,
+    "boolean": bool,
+    "char": str,
+    "String": str,
+    "any": str,
+    "Array": list,
+    "ArrayList": list,
+    "HashMap": dict,
+}
+JAVASCRIPT_TYPES: dict[str, type] = {
+    "String": str,
+    "integer": int,
+    "float": float,
+    "Bigint": int,
+    "Boolean": bool,
+    "dict": dict,
+    "array": list,
+    "any": str,
+}
+Convert = Callable[[str, str, str | None], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageTypes:
+    """What the checker must know of a language."""
+
+    types: dict[str, type]
+    """The Python type of each type name."""
+    lists: frozenset[str]
+    """Type names whose elements have a type of their own."""
+    error_type: str | None = None
+    """The fault when a value is no text; None where values are not texts."""
+    convert: Convert | None = None
+    """From text, type name and element type to a value."""
+
+
+PYTHON = LanguageTypes(PYTHON_TYPES, frozenset(("array", "tuple", "list")))
+
+
+def types_of(language: Language) -> LanguageTypes:
+    """The types of a language."""
+    return PYTHON if language == "python" else _written_types(language)
+
+
+def _written_types(language: Language) -> LanguageTypes:
+    known = _KNOWN.get(language)
+    if known is None:
+        if language == "java":
+            from benchwright.toolcalls._java_values import convert_java
+
+            known = LanguageTypes(
+                JAVA_TYPES, frozenset(("Array", "ArrayList")), "type_error:java", convert_java
+            )
+        else:
+            from benchwright.toolcalls._javascript_values import convert_javascript
+
+            known = LanguageTypes(
+                JAVASCRIPT_TYPES, frozenset(("array",)), "type_error:js", convert_javascript
+            )
+        _KNOWN[language] = known
+    return known
+
+
+_KNOWN: dict[str, LanguageTypes] = {}
+
+
+def language_of(category: str) -> Language:
+    """The language in which the calls of a category are written, by the category's name.
+
+    >>> language_of("simple_java"), language_of("live_multiple")
+    ('java', 'python')
+    """
+    if "javascript" in category:
+        return "javascript"
+    return "java" if "java" in category else "python"

@@ -1,0 +1,194 @@
+"""Verdicts on calls: one small case for each rule and each kind of fault."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchwright.toolcalls import check_ast, expected_calls_verdict
+
+
+def document(name: str = "shop.order", required: tuple[str, ...] = (), **types: Any) -> dict[str, Any]:
+    properties = {key: kind if isinstance(kind, dict) else {"type": kind} for key, kind in types.items()}
+    return {"name": name, "description": "", "parameters": {"type": "dict", "properties": properties, "required": list(required)}}  # fmt: skip
+
+
+def verdict_of(kind: Any, value: Any, allowed: Any, category: str = "simple") -> str | None:
+    verdict = check_ast(
+        [document(v=kind)], [{"shop.order": {"v": value}}], [{"shop.order": {"v": allowed}}], category
+    )
+    assert verdict.valid == (verdict.error_type is None)
+    return verdict.error_type
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "allowed", "error"),
+    [
+        ("string", "New-York, N.Y.", ["new york ny"], None),
+        ("string", "it's", ['it"s'], None),
+        ("string", "a\tb", ["ab"], "value_error:string"),
+        ("string", "-", ["x", ""], None),
+        ("string", 5, ["5"], "type_error:simple"),
+        ("string", 5, [5], None),
+        ("string", 6, [5], "value_error:others"),
+        ("any", "x", ["X"], None),
+        ("integer", 5, [5], None),
+        ("integer", 5.0, [5], "type_error:simple"),
+        ("integer", True, [1], "type_error:simple"),
+        ("integer", 6, [5], "value_error:others"),
+        ("float", 5, [5.0], None),
+        ("float", 5, [5], None),
+        ("float", "5", [5.0], "type_error:simple"),
+        ("number", 5, [5.0], None),
+        ("boolean", True, [True], None),
+        ("boolean", 1, [True], "type_error:simple"),
+        ("tuple", (1, 2), [[1, 2]], None),
+        ({"type": "tuple", "items": {"type": "integer"}}, (1, 2), [[1, 2]], None),
+        ({"type": "array", "items": {"type": "integer"}}, (1, 2), [[1, 2]], "type_error:simple"),
+        ({"type": "array", "items": {"type": "float"}}, [1], [[1.0]], "type_error:nested"),
+        ({"type": "array", "items": {"type": "float"}}, [1], [[1]], None),
+        ({"type": "array", "items": {"type": "integer"}}, [2, 1], [[1, 2]], "value_error:list/tuple"),
+        ({"type": "array", "items": {"type": "string"}}, ["A b"], [["ab"]], None),
+        ({"type": "array", "items": {"type": "string"}}, [], [["ab"], ""], None),
+        ({"type": "array", "items": {"type": "string"}}, [1], [], "type_error:simple"),
+        ({"type": "array"}, [1, "A"], [[1, "a"]], None),
+        ("object", {"k": "V v"}, [{"k": ["vv"]}], None),
+        ("dict", {"k": 1}, [{"k": [2]}], "value_error:dict_value"),
+        ("dict", {"z": 1}, [{"k": [2]}], "value_error:dict_key"),
+        ("dict", {}, [{"k": [2]}], "value_error:dict_key"),
+        ("dict", {}, [{"k": [2, ""]}], None),
+        ("dict", {"k": 1}, [""], "dict_checker:unclear"),
+        ("dict", {"k": 3}, [{"k": [2]}, {"j": [3]}], "value_error:dict_key"),
+        ({"type": "array", "items": {"type": "dict"}}, [{"k": 1}], [[{"k": [1]}]], None),
+        ({"type": "array", "items": {"type": "dict"}}, [{"k": 1}], [[{"k": [1]}, {"k": [2]}]], "value_error:list_dict_count"),
+        ({"type": "array", "items": {"type": "dict"}}, [{"k": 1}], [[{"k": [2]}]], "value_error:dict_value"),
+        ("quaternion", 1, [1], "type_error:simple"),
+    ],
+)  # fmt: skip
+def test_a_value_against_the_allowed_ones(kind: Any, value: Any, allowed: Any, error: str | None) -> None:
+    assert verdict_of(kind, value, allowed) == error
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "allowed", "error"),
+    [
+        ("integer", "5", [5], None),
+        ("integer", 5, [5], "type_error:java"),
+        ("long", "5L", [5], None),
+        ("long", "5", [5], "type_error:simple"),
+        ("float", "1.5f", [1.5], None),
+        ("double", "1.5e2", [150.0], None),
+        ("boolean", "true", [True], None),
+        ("String", "x y", ["xy"], None),
+        ("char", "c", ["c"], None),
+        ({"type": "Array", "items": {"type": "integer"}}, "new int[]{1, 2}", [[1, 2]], None),
+        ({"type": "ArrayList", "items": {"type": "String"}}, 'new ArrayList<String>(Arrays.asList("a", "b"))', [["a", "b"]], None),
+        ({"type": "ArrayList", "items": {"type": "integer"}}, "new ArrayList<Integer>() {{ add(1); add(2); }}", [[1, 2]], None),
+        ("HashMap", 'new HashMap<String, Object>() {{ put("k", "v"); put("n", 2L); }}', [{"k": ["v"], "n": [2]}], None),
+        ("HashMap", "new HashMap<>()", [{"k": ["v", ""]}], None),
+    ],
+)  # fmt: skip
+def test_java_texts_are_converted_by_type(kind: Any, value: Any, allowed: Any, error: str | None) -> None:
+    assert verdict_of(kind, value, allowed, "java") == error
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "allowed", "error"),
+    [
+        ("String", "'x'", ["x"], None),
+        ("integer", "5", [5], None),
+        ("float", "5", [5.0], None),
+        ("Bigint", "5n", [5], None),
+        ("Boolean", "false", [False], None),
+        ("Boolean", True, [True], "type_error:js"),
+        ({"type": "array", "items": {"type": "String"}}, "['a', \"b\"]", [["a", "b"]], None),
+        ({"type": "array", "items": {"type": "integer"}}, "new Array(1, 2)", [[1, 2]], None),
+        ({"type": "array", "items": {"type": "array"}}, "[[1, 2], [3]]", [[[1, 2], [3]]], None),
+        ("dict", "{k: 'v', n: 2}", [{"k": ["v"], "n": [2]}], None),
+    ],
+)  # fmt: skip
+def test_javascript_texts_are_converted_by_type(
+    kind: Any, value: Any, allowed: Any, error: str | None
+) -> None:
+    assert verdict_of(kind, value, allowed, "javascript") == error
+
+
+ONE = [document(required=("a",), a="integer", b="string")]
+TRUTH = [{"shop.order": {"a": [1], "b": ["x", ""]}}]
+
+
+@pytest.mark.parametrize(
+    ("calls", "error"),
+    [
+        ([{"shop.order": {"a": 1}}], None),
+        ([{"shop.order": {"b": "x", "a": 1}}], None),
+        ([], "simple_function_checker:wrong_count"),
+        ([{"shop.order": {"a": 1}}] * 2, "simple_function_checker:wrong_count"),
+        ([{"shop_order": {"a": 1}}], "simple_function_checker:wrong_func_name"),
+        ([{"shop.order": {"b": "x"}}], "simple_function_checker:missing_required"),
+        ([{"shop.order": {"a": 1, "c": 1}}], "simple_function_checker:unexpected_param"),
+        ([{"shop.order": {"a": 1, None: "x"}}], "simple_function_checker:unexpected_param"),
+        (["shop.order"], "simple_function_checker:wrong_func_name"),
+        (None, "simple_function_checker:wrong_count"),
+    ],
+)
+def test_one_call(calls: Any, error: str | None) -> None:
+    assert check_ast(ONE, calls, TRUTH, "simple").error_type == error
+
+
+def test_a_parameter_that_the_truth_demands_may_not_be_left_out() -> None:
+    verdict = check_ast([document(a="integer")], [{"shop.order": {}}], [{"shop.order": {"a": [1]}}], "simple")
+    assert (verdict.error_type, verdict.parameter) == ("simple_function_checker:missing_optional", "a")
+
+
+def test_names_lose_their_dots_where_servers_refuse_them() -> None:
+    calls = [{"shop_order": {"a": 1}}]
+    assert check_ast(ONE, calls, TRUTH, "simple", underscore_names=True).valid
+
+
+def test_several_calls_match_in_any_order_and_each_truth_needs_its_own() -> None:
+    functions = [document("f", ("a",), a="integer"), document("g", ("a",), a="integer")]
+    truths = [{"f": {"a": [1]}}, {"g": {"a": [2]}}]
+    right = [{"g": {"a": 2}}, {"f": {"a": 1}}]
+    assert check_ast(functions, right, truths, "parallel_multiple").valid
+    assert (
+        check_ast(functions, right[:1], truths, "parallel").error_type
+        == "parallel_function_checker_no_order:wrong_count"
+    )
+    wrong = check_ast(functions, [right[1], right[1]], truths, "live_parallel")
+    assert wrong.error_type == "parallel_function_checker_no_order:cannot_find_match"
+    assert check_ast(functions, [right[0]], [truths[1]], "multiple").valid
+    assert (
+        check_ast(functions, right, [truths[1]], "multiple").error_type
+        == "multiple_function_checker:wrong_count"
+    )
+
+
+@pytest.mark.parametrize("category", ["simple", "multiple", "parallel", "java", "javascript"])
+def test_no_input_makes_the_checker_raise(category: str) -> None:
+    deep: Any = []
+    for _ in range(50_000):
+        deep = [deep]
+    odd: list[Any] = [None, 1, "x", [], {}, [None], [{}], [{"shop.order": None}], [{"shop.order": [1]}], [{"shop.order": {"a": deep}}], [{1: {}}]]  # fmt: skip
+    for calls in odd:
+        assert not check_ast(ONE, calls, TRUTH, category).valid
+    for broken in odd:
+        assert not check_ast(broken, [{"shop.order": {"a": 1}}], TRUTH, category).valid
+        check_ast(ONE, [{"shop.order": {"a": 1}}], broken, category)
+
+
+def test_expected_calls_of_users_take_both_forms() -> None:
+    functions = [document("f", a="integer", b="dict")]
+    plain = [{"name": "f", "arguments": '{"a": 1, "b": {"k": "v"}}'}]
+    assert expected_calls_verdict(functions, [{"f": {"a": 1, "b": {"k": "V"}}}], plain).valid
+    assert expected_calls_verdict(functions, [{"f": {"a": 2}}], [{"f": {"a": [1, 2]}}]).valid
+    assert expected_calls_verdict(functions, [], []).valid
+    assert (
+        expected_calls_verdict(functions, [{"f": {}}], []).error_type == "irrelevance_error:decoder_success"
+    )
+    assert expected_calls_verdict(functions, [], [5]).error_type == "ground_truth:unreadable"
+    two = [{"name": "f", "arguments": {"a": 1}}, {"name": "f", "arguments": {"a": 2}}]
+    swapped = [{"f": {"a": 2}}, {"f": {"a": 1}}]
+    assert expected_calls_verdict(functions, swapped, two).valid
+    assert not expected_calls_verdict(functions, swapped, two, any_order=False).valid

@@ -1,0 +1,180 @@
+"""Calls in replies: what is read, what is refused, and how fast nonsense ends."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwright.toolcalls import CallDecodeError, decode_calls, has_call, read_tool_calls
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("[f(a=1), g.h(b='x')]", [{"f": {"a": 1}}, {"g.h": {"b": "x"}}]),
+        ("f(a=1)", [{"f": {"a": 1}}]),
+        ("```\n[ f(a=1) ]\n```", [{"f": {"a": 1}}]),
+        ("[]", []),
+        ("f(1, 2, a=3)", [{"f": {"a": 3}}]),
+        ("f(**x)", [{"f": {None: "x"}}]),
+        ("f(a=true, b=None, c=...)", [{"f": {"a": "true", "b": None, "c": "..."}}]),
+        ("f(a=-5, b=+5, c=2*3, d='a' + 'b', e=[1] + [2])", [{"f": {"a": -5, "b": 5, "c": 6, "d": "ab", "e": [1, 2]}}]),
+        ("f(a=(1, 2), b={'k': [1]}, c=x[0])", [{"f": {"a": (1, 2), "b": {"k": [1]}, "c": "x[0]"}}]),
+        ("f(a=g(1), b=g(x=1))", [{"f": {"a": "g(1)", "b": {"g": {"x": 1}}}}]),
+        (r"f(a='\d+')", [{"f": {"a": r"\d+"}}]),
+    ],
+)  # fmt: skip
+def test_python_calls_are_read(text: str, calls: list[Any]) -> None:
+    assert decode_calls(text) == calls
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I cannot do that.",
+        "```python\n[f(a=1)]\n```",
+        "Sure: [f(a=1)]",
+        "[[f(a=1)]]",
+        "[f(a=1), 5]",
+        "f(a=x.y)",
+        "f(a={1, 2})",
+        "f(a=lambda: 1)",
+        "f(a=1 < 2)",
+        "f(a=f'{x}')",
+        "f(a=[x for x in y])",
+        "f(a=1 if x else 2)",
+        "f(a=[*x])",
+        "f(a={**x})",
+        "f(a=1/0)",
+        "f(a=not True)",
+        "f(a={[1]: 2})",
+        "f(a=x + 1)",
+        "f(a=open('x') + 1)",
+        "f(a=9**9**9)",
+        "f(a='a' * 10**9)",
+        "f(a=1 << 10**9)",
+        "__import__('os').system(command='true')",
+        "f()(a=1)",
+        "f(a='\x00')",
+        "f(a='\ud800')",
+        "[f(a=1",
+    ],
+)
+def test_what_is_no_list_of_literal_calls_is_a_decode_error(text: str) -> None:
+    with pytest.raises(CallDecodeError):
+        decode_calls(text)
+
+
+def test_code_in_a_reply_is_never_run(tmp_path: Path) -> None:
+    target = tmp_path / "written"
+    for text in (
+        f"f(a=open({str(target)!r}, 'w').write('x') + 1)",
+        f"f(a=__import__('pathlib').Path({str(target)!r}).touch())",
+        f"[__import__('pathlib').Path({str(target)!r}).touch(exist_ok=True)]",
+    ):
+        for language in ("python", "java", "javascript"):
+            with suppress(CallDecodeError):
+                decode_calls(text, language)  # type: ignore[arg-type]
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("language", ["python", "java", "javascript"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 10_000_000,
+        "f(a=" + "[" * 40_000 + "]" * 40_000 + ")",
+        "f(a=" + "-" * 20_000 + "1, b=1);",
+        "f(a=" + "1+" * 20_000 + "1, b=1);",
+        "f(a=x" + ".y" * 20_000 + "(), b=1);",
+        "f(a=" + "x(" * 201 + ")" * 201 + ");",
+    ],
+    ids=["brackets", "lists", "signs", "sums", "dots", "calls"],
+)
+def test_hostile_nesting_ends_as_a_decode_error(text: str, language: Any) -> None:
+    with pytest.raises(CallDecodeError):
+        decode_calls(text, language)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ('a="x y", b=1', {"a": "x y", "b": "1"}),
+        ("a='c', b=5L", {"a": "c", "b": "5L"}),
+        ("a=new int[] {1, 2}, b=-3", {"a": "new int[]{1,2}", "b": "-3"}),
+        ('a=new HashMap<String, Object>() {{ put("k", 1); }}', {"a": "new HashMap<String,Object>()"}),
+        ('a=List.of("x"), b=null', {"a": 'List.of("x")', "b": "null"}),
+        ('a="größe", b="ü"', {"a": "größe", "b": "ü"}),
+        ("x, b=2, 5", {None: "x", "b": "2"}),
+    ],
+)
+def test_java_values_stay_texts(arguments: str, values: dict[str, str]) -> None:
+    assert decode_calls(f"[Api.run({arguments});]", "java") == [{"Api.run": values}]
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("f(a={k: 1})", [{"f": {"a": "{k: 1}"}}]),
+        ("o.f(a='x', b=[1, 2], c=\"y\")", [{"o.f": {"a": "x", "b": "[1, 2]", "c": "y"}}]),
+        ("f({a: 1})", [{"f": {}}]),
+        ("f(x, true)", [{"f": {None: "true"}}]),
+    ],
+)
+def test_javascript_values_stay_texts(text: str, calls: list[Any]) -> None:
+    assert decode_calls(text, "javascript") == calls
+
+
+@pytest.mark.parametrize(("text", "language"), [("f(a=1, a=2);", "java"), ("f(a=1, a=2)", "javascript"), ("int x;", "java"), ("var x = 1", "javascript")])  # fmt: skip
+def test_a_repeated_name_and_a_text_without_a_call_are_refused(text: str, language: Any) -> None:
+    with pytest.raises(CallDecodeError):
+        decode_calls(text, language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>f(b=2)?</think>\n[f(a=1)]",
+        "```python\n[f(a=1)]\n```",
+        "Sure, here it is: [f(a=1)] Anything else?",
+        "I call f(a=1)",
+    ],
+)
+def test_lenient_reading_leaves_out_what_surrounds_the_calls(text: str) -> None:
+    assert decode_calls(text, lenient=True) == [{"f": {"a": 1}}]
+    with pytest.raises(CallDecodeError):
+        decode_calls(text)
+
+
+def test_lenient_reading_of_prose_finds_nothing() -> None:
+    with pytest.raises(CallDecodeError):
+        decode_calls("I cannot help with that (sorry).", lenient=True)
+
+
+def test_native_calls_name_what_cannot_be_read() -> None:
+    def call(arguments: Any) -> Any:
+        return [{"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}]
+
+    assert read_tool_calls(call('{"a": 1}')) == [{"f": {"a": 1}}]
+    assert read_tool_calls(call({"a": 1})) == [{"f": {"a": 1}}]
+    assert read_tool_calls([]) == []
+    for broken, reason in (
+        (call('{"a": '), "arguments_not_json"),
+        (call("[1]"), "arguments_not_object"),
+        (call(None), "arguments_not_object"),
+        (None, "no_tool_calls"),
+        ([{"function": {}}], "no_name"),
+        (["f"], "no_name"),
+    ):
+        with pytest.raises(CallDecodeError) as caught:
+            read_tool_calls(broken)
+        assert caught.value.reason == reason
+
+
+def test_a_reply_holds_a_call_when_it_has_the_shape_of_one() -> None:
+    assert has_call([{"f": {}}])
+    assert not any(map(has_call, ([], [{}], "f()", None, [{"f": 1}], [{"f": {}, "g": {}}])))
