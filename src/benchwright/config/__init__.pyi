@@ -7,17 +7,14 @@ from benchwright.config._benchmark import (
     CodeBenchmark,
     read_builtin,
 )
-from benchwright.config._documents import SUITE_SUFFIXES, read_document
-from benchwright.config._evaluations.nocode import ROW_ERRORS, FewShotTable, NoCodeBenchmark
-from benchwright.config._evaluations.style import (
-    ALGORITHMS,
-    GRADERS,
-    NORMALIZE,
-    ChoiceStyle,
-    GraderStyle,
-    GraderType,
+from benchwright.config._files import (
+    CONFIG_NAMES,
+    SUITE_SUFFIXES,
+    ConfigFile,
+    find_config,
+    read_config,
+    read_document,
 )
-from benchwright.config._file import CONFIG_NAMES, ConfigFile, find_config, read_config
 from benchwright.config._keywords import keywords_in_errors
 from benchwright.config._load_settings import (
     LOAD_BY_NAME,
@@ -34,7 +31,15 @@ from benchwright.config._model import (
     provider_model,
     read_model_entry,
 )
-from benchwright.config._providers import PROVIDERS, Provider, is_provider_value, resolve_provider
+from benchwright.config._nocode import ROW_ERRORS, FewShotTable, NoCodeBenchmark
+from benchwright.config._nocode_style import (
+    ALGORITHMS,
+    GRADERS,
+    NORMALIZE,
+    ChoiceStyle,
+    GraderStyle,
+    GraderType,
+)
 from benchwright.config._run_settings import (
     BODY_SETTINGS,
     BY_NAME,
@@ -53,12 +58,16 @@ from benchwright.config._run_settings import (
 from benchwright.config._servers import (
     DEFAULT_PROFILE_URL,
     PROFILES,
+    PROVIDERS,
     Profile,
+    Provider,
     check_headers,
     find_profile,
     header_variables,
     host_url,
+    is_provider_value,
     resolve_headers,
+    resolve_provider,
     trusted_certificates,
 )
 from benchwright.config._setting import HARMLESS, Decides, Setting

@@ -10,9 +10,8 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
 
-from benchwright.config._evaluations.nocode import NoCodeBenchmark, read_nocode
-from benchwright.config._evaluations.sources import read_source
 from benchwright.config._model import ModelConfig, read_model_value
+from benchwright.config._nocode import NoCodeBenchmark, read_nocode, read_source
 from benchwright.config._run_settings import RUN_SETTINGS, settings_of
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_table, read_values

@@ -11,13 +11,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from benchwright.config._foreign_keys import FOREIGN_KEYS, translate
-from benchwright.config._providers import PROVIDERS, RANDOM, RANDOM_NOTE, provider_values
 from benchwright.config._run_settings import BODY_SETTINGS, settings_of
 from benchwright.config._servers import (
     DEFAULT_PROFILE_URL,
+    PROVIDERS,
+    RANDOM,
+    RANDOM_NOTE,
     Profile,
     apply_profile,
     check_headers,
+    provider_values,
     set_address,
     trusted_certificates,
 )

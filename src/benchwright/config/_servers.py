@@ -1,16 +1,25 @@
-"""Where a model's server is and of which kind: profiles, addresses put together, headers, certificates. A profile says how to
-ask; the address is the user's."""
+"""Where a model's server is and of which kind: profiles, providers, addresses, headers, certificates.
+
+A profile says how to ask a server; its address is the user's. `openai:gpt-4o-mini` names a provider, as files of other
+tools do. The environment is read only when such a model is used.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from benchwright.core import Api, ConfigError, Route, environment_secret, is_secret_name, suggest
+
+if TYPE_CHECKING:
+    from benchwright.config._model import ModelConfig
+
 
 DEFAULT_PROFILE_URL = "http://localhost:8080"
 """Where a profile's server is by default."""
@@ -209,3 +218,95 @@ def set_address(where: str, checked: dict[str, Any]) -> None:
     else:
         raise ConfigError(f'{where} has no base_url. Add, for example: base_url = "http://localhost:8000/v1"')
     checked["only_model"] = "model" not in checked and not known_kind
+
+
+RANDOM = ("random", "random_label")
+"""Models that answer by chance."""
+
+RANDOM_NOTE = "answers at random, the same for the same seed, prompt and repeat"
+"""The note of a run on a random model."""
+
+
+class Provider(Struct, frozen=True):
+    """Where a provider's OpenAI-compatible routes are."""
+
+    url: str
+    """Base URL; `{account_id}` and `{gateway_id}` are filled in."""
+    key_name: str
+    """Environment variable of the key."""
+    url_name: str | None = None
+    """Environment variable that replaces the base URL."""
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    "anthropic": Provider("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+    "gemini": Provider("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    "cloudflare_ai_gateway": Provider(
+        "https://gateway.ai.cloudflare.com/v1/{account_id}/{gateway_id}/compat", "CLOUDFLARE_API_KEY"
+    ),
+}
+"""Every provider by the name that stands before the colon."""
+
+_PLACES = {"account_id": "CLOUDFLARE_ACCOUNT_ID", "gateway_id": "CLOUDFLARE_GATEWAY_ID"}
+
+
+def is_provider_value(value: str) -> bool:
+    """Whether a text names a model by its provider, or a random one.
+
+    >>> is_provider_value("openai:gpt-4o-mini"), is_provider_value("random"), is_provider_value("local")
+    (True, True, False)
+    """
+    return value in RANDOM or (":" in value and value.partition(":")[0] in PROVIDERS)
+
+
+def provider_values(where: str, written: Mapping[str, object]) -> dict[str, object]:
+    """A table whose `type` names a provider and a model, under our own keys; others come back as they are."""
+    kind = written.get("type")
+    values = dict(written)
+    if not isinstance(kind, str):
+        return values
+    if kind in RANDOM:
+        return {**values, "type": "demo"}
+    provider, colon, model = kind.partition(":")
+    if not colon or "://" in kind:
+        return values
+    if provider not in PROVIDERS:
+        raise ConfigError(
+            f"{where} type: provider {provider!r} is not known. Known: {', '.join(PROVIDERS)}. For another server "
+            "with OpenAI's routes, give base_url and model instead"
+        )
+    if not model:
+        raise ConfigError(f'{where} type: {kind!r} names no model; expected "{provider}:MODEL"')
+    if "model" in values:
+        raise ConfigError(f"{where} names the model in type and in model; keep one of them")
+    del values["type"]
+    return {**values, "provider": provider, "model": model}
+
+
+def resolve_provider(model: ModelConfig) -> ModelConfig:
+    """A model of a provider with its address and key variable; any other as it is.
+
+    Raises ConfigError for a variable that is needed and not set.
+    """
+    provider = None if model.provider is None else PROVIDERS[model.provider]
+    if provider is None:
+        return model
+    url = model.base_url or (os.environ.get(provider.url_name, "") if provider.url_name else "")
+    name = model.model or ""
+    if not url:
+        places = {}
+        for key, variable in _PLACES.items():
+            if f"{{{key}}}" not in provider.url:
+                continue
+            found = getattr(model, key) or os.environ.get(variable)
+            if not found:
+                raise ConfigError(
+                    f"model {model.name}: {model.provider} needs {key}. Write it in the model's table, or "
+                    f"export {variable}=…"
+                )
+            places[key] = found
+        url = provider.url.format(**places) if places else provider.url
+    if model.provider == "cloudflare_ai_gateway" and name.startswith("@cf/"):
+        name = f"workers-ai/{name}"  # how the gateway's common route calls Cloudflare's own models
+    return replace(model, base_url=url, model=name, api_key_name=model.api_key_name or provider.key_name)

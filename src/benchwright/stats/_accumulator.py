@@ -11,8 +11,7 @@ from typing import NoReturn
 
 from msgspec import Struct
 
-from benchwright.stats._clusters import ClusterMoments
-from benchwright.stats._intervals import FEWEST, Interval, mean_interval
+from benchwright.stats._intervals import FEWEST, ClusterMoments, Interval, mean_interval
 
 
 class ScoreSummary(Struct, frozen=True):

@@ -83,6 +83,9 @@ from benchwright.store._workflow_records import (
     InputChange as InputChange,
 )
 from benchwright.store._workflow_records import (
+    InputChangedError as InputChangedError,
+)
+from benchwright.store._workflow_records import (
     Lease as Lease,
 )
 from benchwright.store._workflow_records import (
@@ -95,25 +98,22 @@ from benchwright.store._workflow_records import (
     Page as Page,
 )
 from benchwright.store._workflow_records import (
-    WorkflowStep as WorkflowStep,
-)
-from benchwright.store._workflow_rules import (
-    InputChangedError as InputChangedError,
-)
-from benchwright.store._workflow_rules import (
     RecordRefusedError as RecordRefusedError,
 )
-from benchwright.store._workflow_rules import (
+from benchwright.store._workflow_records import (
     RunClosedError as RunClosedError,
 )
-from benchwright.store._workflow_rules import (
+from benchwright.store._workflow_records import (
     StaleAttemptError as StaleAttemptError,
 )
-from benchwright.store._workflow_rules import (
+from benchwright.store._workflow_records import (
     StepHeldError as StepHeldError,
 )
-from benchwright.store._workflow_rules import (
+from benchwright.store._workflow_records import (
     StepRequest as StepRequest,
+)
+from benchwright.store._workflow_records import (
+    WorkflowStep as WorkflowStep,
 )
 from benchwright.store._workspace import (
     STATE_FOLDER as STATE_FOLDER,

@@ -19,9 +19,9 @@ from benchwright.store._workflow_records import (
     MetricPoint,
     MetricTotals,
     Page,
+    StepRequest,
     WorkflowStep,
 )
-from benchwright.store._workflow_rules import StepRequest
 from benchwright.store._workspace import Workspace
 
 

@@ -1,13 +1,26 @@
-"""What the store returns of workflows: leases, decisions, steps, metric points, pages."""
+"""Records of workflows (leases, steps, metric points, pages), and the pure rules for a step that begins or ends.
+
+Every writer follows the same rules:
+
+| recorded | same input | other input |
+|---|---|---|
+| nothing | run, attempt 1 | |
+| completed | reuse; without cache, or stored without a secret, a new generation | refuse, or a new generation on `rerun` |
+| running, by this lease | refuse: it is being executed | refuse: it is being executed |
+| running, by an older lease | run, attempt + 1 | as completed |
+| failed, interrupted | run, attempt + 1 | as completed |
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from itertools import islice
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
-from benchwright.core import JsonObject, StepStatus
+from benchwright.core import BenchwrightError, JsonObject, JsonValue, StepStatus, json_differences
+from benchwright.store._records import is_withheld, load_json, storable, storable_json
 
 T = TypeVar("T")
 
@@ -131,3 +144,184 @@ class Page(Generic[T], Struct, frozen=True):
     """In order of their numbers."""
     next: int | None = None
     """The `after` of the next page; None on the last page."""
+
+
+class StepState(NamedTuple):
+    """The newest generation of a step, as far as decisions need it."""
+
+    id: int
+    """Number of the step."""
+    generation: int
+    """Its generation."""
+    attempt: int
+    """Its attempt."""
+    input_hash: str
+    """Hash of its input."""
+    status: str
+    """Where it stands."""
+    output: bytes | None
+    """Recorded output."""
+    owner: str
+    """Lease and holder of the attempt."""
+    failures: int = 0
+    """Attempts of this generation that failed. Interrupted ones are not the step's fault."""
+
+
+class StepRequest(NamedTuple):
+    """A request to execute a step. A named tuple, because one is made per step."""
+
+    key: str
+    """Its name."""
+    input_hash: str
+    """SHA-256 of the input's canonical JSON."""
+    input: bytes | None = None
+    """That JSON, if it is to be kept."""
+    on_input_change: InputChange = "fail"
+    """What to do when the recorded input is another."""
+    cache: bool = True
+    """Whether a recorded output may be taken."""
+    holder: str = ""
+    """Names the caller's call: the same request twice, as after a lost answer, is one request."""
+    take_over: bool = False
+    """Whether the caller knows that nobody executes the step, although its record says so."""
+
+    def storable(self) -> StepRequest:
+        """With a key and an input that the database can hold; the hash stays that of the input as given."""
+        request = self if self.key.isascii() else self._replace(key=storable(self.key))
+        if self.input is None or (kept := storable_json(self.input)) is self.input:
+            return request
+        return request._replace(input=kept)
+
+
+class Planned(NamedTuple):
+    """What a decision means for the record."""
+
+    kind: Literal["reuse", "same", "again", "new"]
+    """Take the output; continue the same attempt; next attempt; first attempt of a generation."""
+    generation: int
+    """Which generation."""
+    attempt: int
+    """Which attempt."""
+
+
+def owner_text(token: str, holder: str) -> str:
+    """Who began an attempt, as recorded."""
+    return f"{token}/{holder}" if holder else token
+
+
+def plan_begin(state: StepState | None, request: StepRequest, token: str) -> Planned:
+    """Decide; `InputChangedError` and `StepHeldError` are raised here (the stored input is added by `with_input`)."""
+    if state is None:
+        return Planned("new", 1, 1)
+    if state.status == "running" and state.owner.partition("/")[0] == token and not request.take_over:
+        if request.holder and state.owner == owner_text(token, request.holder):
+            return Planned("same", state.generation, state.attempt)
+        raise StepHeldError(
+            f"step {request.key!r} is being executed (attempt {state.attempt}). Keys are unique in a run: "
+            "give each step its own, or await the first before the second begins."
+        )
+    if state.input_hash != request.input_hash:
+        if request.on_input_change == "rerun":
+            return Planned("new", state.generation + 1, 1)
+        raise InputChangedError(request.key, state.input_hash, request.input_hash)
+    if state.status == "completed":
+        if request.cache and not is_withheld(state.output):
+            return Planned("reuse", state.generation, state.attempt)
+        return Planned("new", state.generation + 1, 1)
+    return Planned("again", state.generation, state.attempt + 1)
+
+
+def with_inputs(error: InputChangedError, old: bytes | None, new: bytes | None) -> InputChangedError:
+    """The same error with both inputs, if both are known."""
+    if old is None or new is None:
+        return error
+    return InputChangedError(error.key, error.old_hash, error.new_hash, load_json(old), load_json(new))
+
+
+def check_end(
+    key: str, state: StepState, attempt: int | None, outcome: str, output: bytes | None
+) -> Literal["write", "done"]:
+    """Whether an attempt may end so: `done` when it is recorded already, `StaleAttemptError` when it may not.
+
+    An interrupted attempt may still end: whoever takes a run over marks open steps before anybody executes
+    them again, and work that was done all the same is not thrown away.
+    """
+    if attempt is not None and attempt != state.attempt:
+        raise StaleAttemptError(
+            f"attempt {attempt} of step {key!r} is over: attempt {state.attempt} has begun since. Its result is not recorded."
+        )
+    if state.status in ("running", "interrupted"):
+        return "write"
+    if state.status == outcome and (outcome != "completed" or state.output == output):
+        return "done"
+    raise StaleAttemptError(
+        f"step {key!r} has ended already ({state.status}, attempt {state.attempt}) with another result, which stays."
+    )
+
+
+_SHOWN = 8
+"""Differences listed in a message."""
+
+
+class RecordRefusedError(BenchwrightError):
+    """The record contradicts what the store holds."""
+
+    code: ClassVar[str] = "conflict"
+
+
+class InputChangedError(RecordRefusedError):
+    """A step of this key is recorded with another input."""
+
+    __module__ = "benchwright"
+
+    code = "input_changed"
+
+    def __init__(
+        self, key: str, old_hash: str, new_hash: str, old_input: JsonValue = None, new_input: JsonValue = None
+    ) -> None:
+        self.key = key
+        self.old_hash = old_hash
+        self.new_hash = new_hash
+        self.old_input = old_input
+        self.new_input = new_input
+        super().__init__(
+            f"step {key!r} is recorded with another input (hash {old_hash[:12]}…, now {new_hash[:12]}…):"
+            f"{_listed(old_input, new_input)}\n"
+            "Undo the change, give the step another key, start a new run, "
+            'or replace the recorded step with on_input_change="rerun".'
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.key, self.old_hash, self.new_hash, self.old_input, self.new_input)
+
+
+class StepHeldError(RecordRefusedError):
+    """A live process is executing the step already."""
+
+    __module__ = "benchwright"
+
+    code = "step_held"
+
+
+class StaleAttemptError(RecordRefusedError):
+    """The attempt is not the current one, or has ended already: what another attempt recorded stays."""
+
+    __module__ = "benchwright"
+
+    code = "stale_attempt"
+
+
+class RunClosedError(RecordRefusedError):
+    """The run has ended; it takes no more records."""
+
+    __module__ = "benchwright"
+
+    code = "run_closed"
+
+
+def _listed(old: JsonValue, new: JsonValue) -> str:
+    found = list(islice(json_differences(old, new), _SHOWN + 1))
+    lines = [f"\n  {difference}" for difference in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        lines.append("\n  …")
+    return "".join(lines) or " the recorded input itself is not known."

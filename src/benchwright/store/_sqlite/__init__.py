@@ -12,10 +12,9 @@ from benchwright.store._records import Recovered, StoreError
 from benchwright.store._sqlite.database import not_read
 from benchwright.store._sqlite.repair import integrity_problems, recover_database
 from benchwright.store._sqlite.samples import Samples
-from benchwright.store._sqlite.workflow.listing import WorkflowLists
-from benchwright.store._sqlite.workflow.runs import WorkflowRuns, WorkflowSupervision
-from benchwright.store._sqlite.workflow.steps import WorkflowSteps
-from benchwright.store._sqlite.workflow.writer import SqliteWorkflowWriter
+from benchwright.store._sqlite.workflow_runs import WorkflowRuns, WorkflowSupervision
+from benchwright.store._sqlite.workflow_steps import WorkflowLists, WorkflowSteps
+from benchwright.store._sqlite.workflow_writer import SqliteWorkflowWriter
 from benchwright.store._sqlite.writer import SqliteStepWriter
 from benchwright.store._workspace import SQLITE_URL, STATE_FOLDER, Workspace
 

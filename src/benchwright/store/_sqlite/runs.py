@@ -24,10 +24,17 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.store._owner import Owner, end_of_run, let_go, live_owner, new_lease, this_process
-from benchwright.store._records import EVENT_COLUMNS, Event, RunRecord, event_of
-from benchwright.store._sqlite.database import Connected, check_lease, database_of
-from benchwright.store._sqlite.worked import begin_work, end_work
-from benchwright.store._texts import load_json, storable, storable_json, storable_message
+from benchwright.store._records import (
+    EVENT_COLUMNS,
+    Event,
+    RunRecord,
+    event_of,
+    load_json,
+    storable,
+    storable_json,
+    storable_message,
+)
+from benchwright.store._sqlite.database import Connected, begin_work, check_lease, database_of, end_work
 from benchwright.store._workflow_records import Lease
 from benchwright.store._workspace import Workspace
 

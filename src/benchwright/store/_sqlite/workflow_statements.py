@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 from benchwright.core import JsonObject, JsonValue, UsageError, canonical_json, encode_json
 from benchwright.store._owner import end_of_run
-from benchwright.store._sqlite.database import database_of
-from benchwright.store._sqlite.worked import end_work
-from benchwright.store._texts import storable, storable_json, storable_message
-from benchwright.store._workflow_records import Lease, MetricTotals
-from benchwright.store._workflow_rules import StepState
+from benchwright.store._records import storable, storable_json, storable_message
+from benchwright.store._sqlite.database import database_of, end_work
+from benchwright.store._workflow_records import Lease, MetricTotals, StepState
 
 STEP_COLUMNS = (
     "id, run_id, key, generation, attempt, input_hash, input, status, output, error, started_at, finished_at"

@@ -5,8 +5,7 @@ that is over before the loop turns is therefore one record in one commit. With n
 made at once, in the loop's own thread: without a sync to disk it takes less than handing it to a thread.
 
 Events of steps that simply begin and complete hold nothing that the step's record does not. The writer writes them in
-bulk, at most 200 ms later, and a run that was killed meanwhile gets them from its records when it is claimed.
-"""
+bulk, at most 200 ms later, and a run that was killed meanwhile gets them from its records when it is claimed."""
 
 from __future__ import annotations
 
@@ -17,16 +16,23 @@ from pathlib import Path
 
 from benchwright.core import BenchwrightError, RunStatus, StepStatus
 from benchwright.store._owner import let_go, lost_lease
+from benchwright.store._records import storable_json, storable_message
 from benchwright.store._sqlite.database import Transaction, check_lease, not_written, open_database
-from benchwright.store._sqlite.workflow.group import Closing, Group, HeldEvent, write_lone
-from benchwright.store._sqlite.workflow.open_steps import KnownSteps, OpenStep
-from benchwright.store._sqlite.workflow.statements import EventRow, PointRow, Points, take_ids
-from benchwright.store._sqlite.workflow.steps import decision_of, end_step, input_of
+from benchwright.store._sqlite.workflow_open_steps import (
+    Closing,
+    Group,
+    HeldEvent,
+    KnownSteps,
+    OpenStep,
+    write_lone,
+)
+from benchwright.store._sqlite.workflow_statements import EventRow, PointRow, Points, take_ids
+from benchwright.store._sqlite.workflow_steps import decision_of, end_step, input_of
 from benchwright.store._sqlite.writer import checkpoint
-from benchwright.store._texts import storable_json, storable_message
-from benchwright.store._workflow_records import BeginDecision, Lease
-from benchwright.store._workflow_rules import (
+from benchwright.store._workflow_records import (
+    BeginDecision,
     InputChangedError,
+    Lease,
     RunClosedError,
     StepRequest,
     StepState,

@@ -21,20 +21,18 @@ from benchwright.core import (
     normalise_name,
 )
 from benchwright.store._owner import Owner, hold, let_go, live_owner, new_lease, this_process
-from benchwright.store._sqlite.database import check_lease
+from benchwright.store._records import storable, storable_input, storable_message
+from benchwright.store._sqlite.database import begin_work, check_lease, end_work
 from benchwright.store._sqlite.runs import Runs
 from benchwright.store._sqlite.steps import lower_marks
-from benchwright.store._sqlite.worked import begin_work, end_work
-from benchwright.store._sqlite.workflow.statements import (
+from benchwright.store._sqlite.workflow_statements import (
     EventRow,
     close_run,
     interrupt_steps,
     put_events,
     restore_events,
 )
-from benchwright.store._texts import storable, storable_input, storable_message
-from benchwright.store._workflow_records import Lease
-from benchwright.store._workflow_rules import RunClosedError
+from benchwright.store._workflow_records import Lease, RunClosedError
 
 
 class WorkflowRuns(Runs):

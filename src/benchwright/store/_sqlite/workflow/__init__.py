@@ -1,1 +1,0 @@
-"""Workflows in SQLite: runs with an input and an output, steps with attempts, metric points, events."""
