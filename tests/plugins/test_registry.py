@@ -217,12 +217,12 @@ def test_an_ordinary_run_reads_no_package_metadata(tmp_path: Path) -> None:
     )
     (tmp_path / "qa.csv").write_text("question,answer\n1+1,2\n")
     program = (
-        "import sys; import benchwright.plugins as plugins; from benchwright.plugins import _discovery\n"
+        "import sys; import benchwright.plugins as plugins; from benchwright.plugins import _registry\n"
         "from benchwright.cli import main\n"
         "for words in (['--help'], ['run', 'bench.py', '--quiet'], ['run', 'qa.csv', '--evaluator', 'contains',"
         " '--quiet']):\n"
         "    assert main([*words]) == 0\n"
-        "assert _discovery._entries.cache_info().misses == 0\n"
+        "assert _registry._entries.cache_info().misses == 0\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False

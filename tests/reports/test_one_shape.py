@@ -18,7 +18,7 @@ from benchwright.perf import LoadSettings, RequestRecord, Requests, summarise
 from benchwright.reports import benchmark_details
 from benchwright.sdk import RUN_KINDS, kind_of, view_of
 from benchwright.server import ServerAddress, serving
-from benchwright.server._responses import RunBody
+from benchwright.server._bodies import RunBody
 from benchwright.store import StepRequest, Store, Workspace, open_store
 from benchwright.suites import run_suite
 from waiting import PATIENCE_S

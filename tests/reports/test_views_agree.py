@@ -19,7 +19,7 @@ from benchwright import ScriptedEndpoint, compare
 from benchwright.cli import main
 from benchwright.core import OUTCOMES, ModelReply, ModelRequest, RequestFailure, RunSummary, UsageError
 from benchwright.sdk import run_suite
-from benchwright.server._responses import run_body
+from benchwright.server._bodies import run_body
 from benchwright.store import Workspace, open_store
 
 BENCH = """

@@ -18,9 +18,8 @@ from benchwright.sdk import list_evaluations
 from benchwright.store import Workspace, open_store
 from benchwright.workflows import plan_program, program_executable
 from benchwright.workflows._child import KEPT_BYTES, Captured
-from benchwright.workflows._programs import entry_file
+from benchwright.workflows._programs import entry_file, find_script
 from benchwright.workflows._run_program import frozen_plan
-from benchwright.workflows._scripts import find_script
 
 STARTS = "from benchwright import entrypoint, workflow\nentrypoint(workflow('a', print))\n"
 

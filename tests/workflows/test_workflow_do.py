@@ -13,7 +13,7 @@ from benchwright import WorkflowContext, workflow
 from benchwright.core import UsageError
 from benchwright.reports import step_views
 from benchwright.store import Workspace, open_store
-from benchwright.workflows import _http_session as http_session
+from benchwright.workflows import _client as client
 
 CALLS: list[Any] = []
 TOKENS: list[str] = []
@@ -155,7 +155,7 @@ async def test_a_jump_of_the_clock_does_not_make_days(
 async def test_a_server_that_is_restarted_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     import socket
 
-    monkeypatch.setattr(http_session, "_PAUSES_S", (0.05,) * 200)
+    monkeypatch.setattr(client, "_PAUSES_S", (0.05,) * 200)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -167,7 +167,7 @@ async def test_a_server_that_is_restarted_is_waited_for(monkeypatch: pytest.Monk
         await writer.drain()
         writer.close()
 
-    session = http_session.ReqwestSession()
+    session = client.ReqwestSession()
 
     async def post() -> int:
         url = f"http://127.0.0.1:{port}/events"

@@ -12,7 +12,7 @@ from rest_stub import Stub, rest_stub
 
 from benchwright import ApiError, BenchwrightClient, StepParams, WorkflowContext, WorkflowError, workflow
 from benchwright.core import UsageError
-from benchwright.workflows._http_session import HttpAnswer
+from benchwright.workflows._client import HttpAnswer
 
 VARIABLES = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "WORKSPACE", "BASE_URL", "TOKEN", "LEASE")
 
@@ -213,7 +213,7 @@ def test_every_kind_of_refusal_becomes_one_error(answer: HttpAnswer, told: str) 
 
 
 def test_a_server_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchwright.workflows._http_session._PAUSES_S", (0.01,))
+    monkeypatch.setattr("benchwright.workflows._client._PAUSES_S", (0.01,))
 
     async def main() -> None:
         async with BenchwrightClient(base_url="http://127.0.0.1:9") as client:

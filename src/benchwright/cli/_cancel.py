@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from benchwright.cli._flags import add_workspace
+from benchwright.cli._flags import add_workspace, existing_store
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
-from benchwright.cli._workspace import existing_store
 
 
 def configure(parser: Parser) -> None:

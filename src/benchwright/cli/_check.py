@@ -5,20 +5,20 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
+from benchwright.cli._commands import load
 from benchwright.cli._flags import (
     add_code_flags,
     add_run_flags,
     add_suite_flags,
     check_target,
+    name_configuration,
     refuse_code_flags,
     resolved,
     run_options,
 )
-from benchwright.cli._loading import load
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.cli._suites import check_pairs, search_names
-from benchwright.cli._workspace import name_configuration
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType

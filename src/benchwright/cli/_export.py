@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.cli._commands import EXPORT_FORMATS, either
-from benchwright.cli._flags import add_workspace
+from benchwright.cli._flags import add_workspace, existing_store
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
-from benchwright.cli._workspace import existing_store
 from benchwright.config import Setting
 
 if TYPE_CHECKING:

@@ -1,4 +1,5 @@
-"""The flags of benchmarks, derived from the list of settings, of suites and of programs; and which of them fit a target."""
+"""The flags of benchmarks, derived from the list of settings, of suites, of programs and of workspaces; and which of them fit a
+target."""
 
 from __future__ import annotations
 
@@ -6,15 +7,17 @@ import argparse
 import re
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchwright.cli._parser import Parser, value_of
 from benchwright.config import RUN_SETTINGS, SUITE_SETTINGS, RunOptions, Setting, SuiteOptions
 
 if TYPE_CHECKING:
+    from benchwright.cli._output import Output
     from benchwright.sdk import Resolved
-    from benchwright.store import Lease, Workspace
+    from benchwright.store import Lease, Store, Workspace
     from benchwright.workflows import Serve, ServerBeside
 
 _SHORT = {"mode": "-m", "work_dir": "-w"}
@@ -254,3 +257,30 @@ def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[ServerBeside 
     with serving(workspace) as (address, state):
         state.hold(lease)
         yield ServerBeside(address.url, address.token)
+
+
+def named_workspace(arguments: Namespace) -> Workspace:
+    """The workspace that `--workspace` names, or the nearest one. Raises NotFoundError for a missing folder."""
+    from benchwright.store import existing_workspace
+
+    return existing_workspace(Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace))
+
+
+@contextmanager
+def existing_store(arguments: Namespace) -> Iterator[Store | None]:
+    """The store of the workspace; None if there is none yet. Raises NotFoundError for a missing folder."""
+    from benchwright.store import open_existing
+
+    store = open_existing(named_workspace(arguments))
+    with nullcontext() if store is None else store:
+        yield store
+
+
+def name_configuration(output: Output) -> None:
+    """Print which configuration is used, unless it is in the current folder."""
+    from benchwright.config import find_config
+
+    here = Path.cwd()
+    config = find_config(here)
+    if config is not None and config.path.parent != here.resolve():
+        output.note(f"configuration: {config.path}")

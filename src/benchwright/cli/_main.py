@@ -9,8 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from benchwright import __version__
-from benchwright.cli._commands import COMMANDS, CommandModule, help_text
-from benchwright.cli._loading import begin, end
+from benchwright.cli._commands import COMMANDS, CommandModule, begin, end, help_text
 from benchwright.cli._output import Output
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import cast
 
+from benchwright.cli._commands import load
 from benchwright.cli._flags import add_code_flags, add_run_flags, given, refuse_code_flags
-from benchwright.cli._loading import load
 from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
 from benchwright.config import RESUME_OVERRIDES, RunKeywords
@@ -37,7 +37,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Resume a run where it stopped."""
     load("sdk")
     from benchwright.cli import _code
-    from benchwright.cli._workspace import existing_store
+    from benchwright.cli._flags import existing_store
     from benchwright.sdk import kind_of
 
     with existing_store(arguments) as store:

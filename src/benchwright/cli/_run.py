@@ -7,20 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchwright.cli._check import add_gold_flag
+from benchwright.cli._commands import load
 from benchwright.cli._flags import (
     add_code_flags,
     add_run_flags,
     add_suite_flags,
     check_target,
+    name_configuration,
     refuse_code_flags,
     resolved,
     run_options,
 )
-from benchwright.cli._loading import load
 from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
 from benchwright.cli._suites import run_pairs, search_names
-from benchwright.cli._workspace import name_configuration
 from benchwright.config import LOAD_MODES
 from benchwright.core import UsageError
 

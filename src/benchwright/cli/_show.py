@@ -6,10 +6,9 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from benchwright.cli._flags import add_workspace
+from benchwright.cli._flags import add_workspace, existing_store
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
-from benchwright.cli._workspace import existing_store
 from benchwright.config import Setting
 from benchwright.core import OUTCOMES
 

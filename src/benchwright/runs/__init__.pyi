@@ -1,7 +1,6 @@
 """One run of a benchmark: from a target and options to a plan, a job and a result; resumed or scored again."""
 
-from benchwright.runs._jobs import Ended, Job, leave, perform_jobs
-from benchwright.runs._loops import in_event_loop
+from benchwright.runs._jobs import Ended, Job, in_event_loop, leave, perform_jobs
 from benchwright.runs._models import UNNAMED, choose_model, scripted_model
 from benchwright.runs._perf import (
     LoadPlan,
@@ -11,17 +10,8 @@ from benchwright.runs._perf import (
     perform_loads,
     plan_load,
 )
-from benchwright.runs._questions import (
-    ONLY_MCQ,
-    QUESTION_SETTINGS,
-    fitting,
-    question_options,
-    refuse_idle,
-    refuse_unheard,
-)
-from benchwright.runs._rescore import rescore_plan
 from benchwright.runs._result import RunResult, called, recorded, recorded_result
-from benchwright.runs._resume import claimed, forget_failures, refuse_adopted
+from benchwright.runs._resume import claimed, forget_failures, refuse_adopted, rescore_plan
 from benchwright.runs._run import (
     Plan,
     check_targets,
@@ -31,7 +21,16 @@ from benchwright.runs._run import (
     run_targets,
     with_problems,
 )
-from benchwright.runs._targets import Target, resolve_targets
+from benchwright.runs._targets import (
+    ONLY_MCQ,
+    QUESTION_SETTINGS,
+    Target,
+    fitting,
+    question_options,
+    refuse_idle,
+    refuse_unheard,
+    resolve_targets,
+)
 
 __all__ = [
     "ONLY_MCQ",

@@ -30,7 +30,7 @@ from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_n
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, ScriptedSettings, model_in_url, wire_format
 from benchwright.engine import ModelSettings
-from benchwright.runs._loops import in_event_loop
+from benchwright.runs._jobs import in_event_loop
 
 UNNAMED = "?"
 """Stands for a model that only its server could name, where the server was not asked."""

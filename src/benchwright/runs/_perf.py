@@ -38,9 +38,8 @@ from benchwright.perf import (
     slots_of,
     stage_step,
 )
-from benchwright.runs._jobs import make_folder, owned
+from benchwright.runs._jobs import in_event_loop, make_folder, owned
 from benchwright.runs._load_options import load_settings
-from benchwright.runs._loops import in_event_loop
 from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
 from benchwright.runs._targets import Target

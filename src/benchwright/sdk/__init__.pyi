@@ -2,10 +2,8 @@
 
 from benchwright.config import RunOptions, SuiteOptions
 from benchwright.runs import LoadResult, RunResult
-from benchwright.sdk._cancel_and_remove import Canceled, Removed, remove_run
 from benchwright.sdk._compare import compare
-from benchwright.sdk._doctor import Diagnosis, diagnose
-from benchwright.sdk._front import check, rescore, resume, run
+from benchwright.sdk._front import check, rescore, resume, run, validate
 from benchwright.sdk._judge import judge_score
 from benchwright.sdk._kinds import RUN_KINDS, KindRow, cancel_run, kind_of, view_of
 from benchwright.sdk._lists import (
@@ -18,7 +16,7 @@ from benchwright.sdk._lists import (
 )
 from benchwright.sdk._perf import perf
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, resolve
-from benchwright.sdk._validate import validate
+from benchwright.sdk._upkeep import Canceled, Diagnosis, Removed, diagnose, remove_run
 from benchwright.suites import SuiteResult, run_suite
 from benchwright.workflows import ProgramResult
 

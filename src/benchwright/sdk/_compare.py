@@ -24,8 +24,8 @@ from benchwright.reports import (
     is_run_folder,
 )
 from benchwright.runs import RunResult, called, recorded
-from benchwright.sdk._arguments import check_run
 from benchwright.sdk._kinds import KindRow, kind_of
+from benchwright.sdk._resolve import check_run
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
 

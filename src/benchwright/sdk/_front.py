@@ -1,4 +1,4 @@
-"""`run`, `check`, `resume` and `rescore`: what the commands do, as functions.
+"""`run`, `check`, `validate`, `resume` and `rescore`: what the commands do, as functions.
 
 All take the same keywords. Each works inside a running event loop, such as a notebook's, and blocks until it is done.
 """
@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
+from benchwright.benchmarks import FileReport, validate_questions
 from benchwright.config import (
     RESUME_OVERRIDES,
     RunKeywords,
@@ -34,8 +35,17 @@ from benchwright.runs import (
     recorded,
     run_targets,
 )
-from benchwright.sdk._arguments import check_arguments, check_run
-from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written, resolve
+from benchwright.sdk._resolve import (
+    Benchmarks,
+    Program,
+    Questions,
+    Resolved,
+    Workflow,
+    Written,
+    check_arguments,
+    check_run,
+    resolve,
+)
 from benchwright.store import Store, existing_workspace, find_workspace, open_existing, open_store
 
 if TYPE_CHECKING:
@@ -305,3 +315,19 @@ def _recorded_store(run: str | int | RunResult, workspace: Path | None) -> Itera
 def _report(finished: Callable[[RunResult], None] | None, result: RunResult | None) -> None:
     if finished is not None and result is not None:
         finished(result)
+
+
+def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **keywords: Any) -> FileReport:
+    """What a file of questions holds, and every row of it that could not be asked or scored.
+
+    Options are given as keywords, as to `run`, or as one object. UsageError for what is no file of questions.
+    """
+    refuse_while_loading("validate")
+    options = options or RunOptions.from_keywords(keywords)
+    written = os.fspath(file)
+    found = resolve(written, options)
+    if not isinstance(found, Questions):
+        raise UsageError(
+            f"{written} is no file of questions; look at benchmarks with: benchwright check {written}"
+        )
+    return validate_questions(found.target.spec, limit=options.over(found.target.defaults).limit)

@@ -28,7 +28,7 @@ from benchwright.reports import (
     load_requests,
     plain_view,
 )
-from benchwright.sdk._cancel_and_remove import Canceled, cancel_benchmark, cancel_workflow
+from benchwright.sdk._upkeep import Canceled, cancel_benchmark, cancel_workflow
 from benchwright.store import RunRecord, Store
 
 

@@ -19,9 +19,8 @@ from starlette.responses import Response
 from starlette.routing import Route as Mounted
 
 from benchwright.core import JsonObject, exact_json, load_json, shown
-from benchwright.server._guard import MAX_BODY_BYTES, Guard
+from benchwright.server._guard import MAX_BODY_BYTES, Guard, Refusal, refusal_of
 from benchwright.server._handlers import Call
-from benchwright.server._refusals import Refusal, refusal_of
 from benchwright.server._routes import LARGEST_NUMBER, MOST_PER_PAGE, ROUTES, Query, Route, openapi_document
 from benchwright.server._state import ServerState
 from benchwright.workflows import stable_stringify

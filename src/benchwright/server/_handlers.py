@@ -9,10 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.core import VERSION, JsonObject, RunKind, RunStatus, load_json
-from benchwright.server import _requests as requests
-from benchwright.server import _responses as responses
-from benchwright.server._refusals import Refusal
-from benchwright.server._responses import decision_body, event_body, metric_body, run_body, step_body
+from benchwright.server import _bodies as bodies
+from benchwright.server._bodies import decision_body, event_body, metric_body, run_body, step_body
+from benchwright.server._guard import Refusal
 from benchwright.server._state import ServerState
 from benchwright.store import Owner, StepRequest
 
@@ -33,16 +32,16 @@ class Call(Struct, frozen=True):
         return self.path["run_id"]
 
 
-async def health(state: ServerState, call: Call) -> responses.Health:
+async def health(state: ServerState, call: Call) -> bodies.Health:
     """Get the version of the server and the id of its workspace."""
-    return responses.Health(
+    return bodies.Health(
         service="benchwright", version=VERSION, workspace_id=state.workspace_id, pid=os.getpid()
     )
 
 
-async def create_run(state: ServerState, call: Call) -> responses.RunCreated:
+async def create_run(state: ServerState, call: Call) -> bodies.RunCreated:
     """Create a workflow run, which the server writes to for the client."""
-    body: requests.CreateRun = call.body
+    body: bodies.CreateRun = call.body
     lease = state.store.create_workflow(
         body.workflow_name,
         input_json=_json_text("input", body.input),
@@ -50,63 +49,63 @@ async def create_run(state: ServerState, call: Call) -> responses.RunCreated:
         settings={"started_by": "rest"},
     )
     state.hold(lease)
-    return responses.RunCreated(run_id=lease.run_id)
+    return bodies.RunCreated(run_id=lease.run_id)
 
 
-async def list_runs(state: ServerState, call: Call) -> responses.RunPage:
+async def list_runs(state: ServerState, call: Call) -> bodies.RunPage:
     """List runs, newest first."""
     query = call.query
     page = state.store.page_runs(
         after=query["after"], limit=query["limit"], kind=query["kind"], name=query["name"]
     )
-    return responses.RunPage(runs=[run_body(run) for run in page.items], next=page.next)
+    return bodies.RunPage(runs=[run_body(run) for run in page.items], next=page.next)
 
 
-async def get_run(state: ServerState, call: Call) -> responses.RunBody:
+async def get_run(state: ServerState, call: Call) -> bodies.RunBody:
     """Get a run."""
     return run_body(state.store.run(call.run_id))
 
 
-async def resume_run(state: ServerState, call: Call) -> responses.Empty:
+async def resume_run(state: ServerState, call: Call) -> bodies.Empty:
     """Resume a run whose process has ended, or name the process of a new one; steps left open are interrupted."""
-    body: requests.ResumeRun = call.body
+    body: bodies.ResumeRun = call.body
     state.store.run(call.run_id)
     state.resume(call.run_id, Owner(body.host, body.pid, body.started))
-    return responses.Empty()
+    return bodies.Empty()
 
 
-async def complete_run(state: ServerState, call: Call) -> responses.Empty:
+async def complete_run(state: ServerState, call: Call) -> bodies.Empty:
     """Complete a run."""
     output = None if call.body is None else _json_text("output", call.body.output)
     return _end(state, call.run_id, "completed", output=output)
 
 
-async def fail_run(state: ServerState, call: Call) -> responses.Empty:
+async def fail_run(state: ServerState, call: Call) -> bodies.Empty:
     """Fail or interrupt a run; its open steps are interrupted."""
-    body: requests.FailRun = call.body
+    body: bodies.FailRun = call.body
     return _end(state, call.run_id, "interrupted" if body.interrupted else "failed", error=body.error)
 
 
-async def set_output(state: ServerState, call: Call) -> responses.Empty:
+async def set_output(state: ServerState, call: Call) -> bodies.Empty:
     """Set the output of a run without ending it."""
-    body: requests.RunOutput = call.body
+    body: bodies.RunOutput = call.body
     output = _json_text("output", body.output) or b"null"
     state.store.run(call.run_id)
     state.store.set_workflow_output(state.lease(call.run_id), output)
-    return responses.Empty()
+    return bodies.Empty()
 
 
-async def heartbeat(state: ServerState, call: Call) -> responses.Empty:
+async def heartbeat(state: ServerState, call: Call) -> bodies.Empty:
     """Report that the workflow process is alive."""
     state.store.run(call.run_id)
     state.lease(call.run_id)
     state.store.heartbeat(call.run_id)
-    return responses.Empty()
+    return bodies.Empty()
 
 
-async def add_metric(state: ServerState, call: Call) -> responses.Empty:
+async def add_metric(state: ServerState, call: Call) -> bodies.Empty:
     """Record a metric point."""
-    body: requests.Metric = call.body
+    body: bodies.Metric = call.body
     state.store.run(call.run_id)
     step_id = body.step_id
     if step_id is None and body.step_key is not None:
@@ -126,22 +125,22 @@ async def add_metric(state: ServerState, call: Call) -> responses.Empty:
         tags=body.tags,
         slot=body.slot,
     )
-    return responses.Empty()
+    return bodies.Empty()
 
 
-async def list_metrics(state: ServerState, call: Call) -> responses.MetricPage:
+async def list_metrics(state: ServerState, call: Call) -> bodies.MetricPage:
     """List the metric points of a run."""
     state.store.run(call.run_id)
     query = call.query
     page = state.store.page_metrics(
         call.run_id, after=query["after"] or 0, limit=query["limit"], name=query["name"]
     )
-    return responses.MetricPage(metrics=[metric_body(point) for point in page.items], next=page.next)
+    return bodies.MetricPage(metrics=[metric_body(point) for point in page.items], next=page.next)
 
 
-async def add_event(state: ServerState, call: Call) -> responses.Empty:
+async def add_event(state: ServerState, call: Call) -> bodies.Empty:
     """Record an event."""
-    body: requests.NewEvent = call.body
+    body: bodies.NewEvent = call.body
     if body.type.startswith(("run.", "step.")):
         raise Refusal(
             422, "reserved", f"event type {body.type!r} is reserved for runs and steps; choose another name"
@@ -152,29 +151,29 @@ async def add_event(state: ServerState, call: Call) -> responses.Empty:
     state.store.add_event(
         state.lease(call.run_id), body.type, body.message, data=body.data, step_id=body.step_id
     )
-    return responses.Empty()
+    return bodies.Empty()
 
 
-async def list_events(state: ServerState, call: Call) -> responses.EventPage:
+async def list_events(state: ServerState, call: Call) -> bodies.EventPage:
     """List the events of a run, oldest first."""
     state.store.run(call.run_id)
     page = state.store.page_events(call.run_id, after=call.query["after"] or 0, limit=call.query["limit"])
-    return responses.EventPage(events=[event_body(event) for event in page.items], next=page.next)
+    return bodies.EventPage(events=[event_body(event) for event in page.items], next=page.next)
 
 
-async def list_steps(state: ServerState, call: Call) -> responses.StepPage:
+async def list_steps(state: ServerState, call: Call) -> bodies.StepPage:
     """List the steps of a workflow run."""
     state.store.run(call.run_id)
     query = call.query
     page = state.store.page_steps(
         call.run_id, after=query["after"] or 0, limit=query["limit"], status=query["status"]
     )
-    return responses.StepPage(steps=[step_body(step) for step in page.items], next=page.next)
+    return bodies.StepPage(steps=[step_body(step) for step in page.items], next=page.next)
 
 
-async def begin_step(state: ServerState, call: Call) -> responses.Decision:
+async def begin_step(state: ServerState, call: Call) -> bodies.Decision:
     """Decide whether a step is executed or its recorded output reused."""
-    body: requests.BeginStep = call.body
+    body: bodies.BeginStep = call.body
     state.store.run(body.run_id)
     request = StepRequest(
         body.step_key,
@@ -187,27 +186,27 @@ async def begin_step(state: ServerState, call: Call) -> responses.Decision:
     return decision_body(state.store.begin_step(state.lease(body.run_id), request))
 
 
-async def complete_step(state: ServerState, call: Call) -> responses.Empty:
+async def complete_step(state: ServerState, call: Call) -> bodies.Empty:
     """Record a step's output."""
-    body: requests.CompleteStep = call.body
+    body: bodies.CompleteStep = call.body
     output = _json_text("output", body.output) or b"null"
     state.store.complete_step(state.lease_of_step(body.step_id), body.step_id, body.attempt, output)
-    return responses.Empty()
+    return bodies.Empty()
 
 
-async def fail_step(state: ServerState, call: Call) -> responses.Empty:
+async def fail_step(state: ServerState, call: Call) -> bodies.Empty:
     """Record the failure of an attempt."""
-    body: requests.FailStep = call.body
+    body: bodies.FailStep = call.body
     lease = state.lease_of_step(body.step_id)
     state.store.fail_step(lease, body.step_id, body.attempt, body.error, interrupted=body.interrupted)
-    return responses.Empty()
+    return bodies.Empty()
 
 
-async def init_dataset(state: ServerState, call: Call) -> responses.DatasetBody:
+async def init_dataset(state: ServerState, call: Call) -> bodies.DatasetBody:
     """Resolve a hub dataset: configuration, split, commit."""
-    body: requests.DatasetInit = call.body
+    body: bodies.DatasetInit = call.body
     info = (await state.dataset(body.source, body.config, body.split, body.revision)).info
-    return responses.DatasetBody(
+    return bodies.DatasetBody(
         source=info.uri,
         total_rows=info.rows,
         available_splits=list(info.splits),
@@ -221,7 +220,7 @@ async def init_dataset(state: ServerState, call: Call) -> responses.DatasetBody:
 
 async def read_batch(state: ServerState, call: Call) -> JsonObject:
     """Read rows of a dataset by number, exactly as they are in it; none after the end."""
-    body: requests.DatasetBatch = call.body
+    body: bodies.DatasetBatch = call.body
     dataset = await state.dataset(body.source, body.config, body.split, body.revision)
     # Sent without a model: rows are anything that JSON can hold.
     rows: JsonObject = {"rows": list(await dataset.rows(body.offset, body.limit))}
@@ -235,13 +234,13 @@ def _end(
     *,
     output: bytes | None = None,
     error: str | None = None,
-) -> responses.Empty:
+) -> bodies.Empty:
     run = state.store.run(run_id)
     if run.status == status and run.finished_at is not None and run.kind == RunKind.WORKFLOW:
-        return responses.Empty()  # the request was sent twice
+        return bodies.Empty()  # the request was sent twice
     state.store.finish_workflow(state.lease(run_id), status, output=output, error=error)
     state.drop(run_id)
-    return responses.Empty()
+    return bodies.Empty()
 
 
 def _step_of(state: ServerState, run_id: int, step_id: int) -> None:

@@ -12,10 +12,9 @@ from pydantic.json_schema import models_json_schema
 
 from benchwright.core import STEP_STATUSES, VERSION
 from benchwright.sdk import RUN_KINDS
+from benchwright.server import _bodies as bodies
 from benchwright.server import _handlers as handlers
-from benchwright.server import _requests as requests
-from benchwright.server import _responses as responses
-from benchwright.server._responses import ErrorBody
+from benchwright.server._bodies import ErrorBody
 from benchwright.server._state import ServerState
 
 Handler = Callable[[ServerState, handlers.Call], Awaitable[BaseModel | dict[str, Any]]]
@@ -76,31 +75,31 @@ class Route(Struct, frozen=True):
 
 _RUN = "/runs/{run_id}"
 ROUTES: tuple[Route, ...] = (
-    Route("GET", "/health", handlers.health, responses.Health),
-    Route("POST", "/runs", handlers.create_run, responses.RunCreated, requests.CreateRun, refusals=(503,)),
-    Route("GET", "/runs", handlers.list_runs, responses.RunPage, query=(_AFTER, _LIMIT, _KIND, _NAME)),
-    Route("GET", _RUN, handlers.get_run, responses.RunBody, refusals=(404,)),
-    Route("POST", f"{_RUN}/resume", handlers.resume_run, responses.Empty, requests.ResumeRun, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/complete", handlers.complete_run, responses.Empty, requests.CompleteRun, body_optional=True,
+    Route("GET", "/health", handlers.health, bodies.Health),
+    Route("POST", "/runs", handlers.create_run, bodies.RunCreated, bodies.CreateRun, refusals=(503,)),
+    Route("GET", "/runs", handlers.list_runs, bodies.RunPage, query=(_AFTER, _LIMIT, _KIND, _NAME)),
+    Route("GET", _RUN, handlers.get_run, bodies.RunBody, refusals=(404,)),
+    Route("POST", f"{_RUN}/resume", handlers.resume_run, bodies.Empty, bodies.ResumeRun, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/complete", handlers.complete_run, bodies.Empty, bodies.CompleteRun, body_optional=True,
           refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/fail", handlers.fail_run, responses.Empty, requests.FailRun, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/output", handlers.set_output, responses.Empty, requests.RunOutput, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/heartbeat", handlers.heartbeat, responses.Empty, responses.Empty, body_optional=True,
+    Route("POST", f"{_RUN}/fail", handlers.fail_run, bodies.Empty, bodies.FailRun, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/output", handlers.set_output, bodies.Empty, bodies.RunOutput, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/heartbeat", handlers.heartbeat, bodies.Empty, bodies.Empty, body_optional=True,
           refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/metrics", handlers.add_metric, responses.Empty, requests.Metric, refusals=(404, 409, 503)),
-    Route("GET", f"{_RUN}/metrics", handlers.list_metrics, responses.MetricPage, query=(_AFTER, _LIMIT, _NAME), refusals=(404,)),
-    Route("POST", f"{_RUN}/events", handlers.add_event, responses.Empty, requests.NewEvent, refusals=(404, 409, 503)),
-    Route("GET", f"{_RUN}/events", handlers.list_events, responses.EventPage, query=(_AFTER, _LIMIT), refusals=(404,)),
-    Route("GET", f"{_RUN}/steps", handlers.list_steps, responses.StepPage, query=(_AFTER, _LIMIT, _STATUS), refusals=(404,)),
-    Route("POST", "/steps/begin", handlers.begin_step, responses.Decision, requests.BeginStep, refusals=(404, 409, 503)),
-    Route("POST", "/steps/complete", handlers.complete_step, responses.Empty, requests.CompleteStep, refusals=(404, 409, 503)),
-    Route("POST", "/steps/fail", handlers.fail_step, responses.Empty, requests.FailStep, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/metrics", handlers.add_metric, bodies.Empty, bodies.Metric, refusals=(404, 409, 503)),
+    Route("GET", f"{_RUN}/metrics", handlers.list_metrics, bodies.MetricPage, query=(_AFTER, _LIMIT, _NAME), refusals=(404,)),
+    Route("POST", f"{_RUN}/events", handlers.add_event, bodies.Empty, bodies.NewEvent, refusals=(404, 409, 503)),
+    Route("GET", f"{_RUN}/events", handlers.list_events, bodies.EventPage, query=(_AFTER, _LIMIT), refusals=(404,)),
+    Route("GET", f"{_RUN}/steps", handlers.list_steps, bodies.StepPage, query=(_AFTER, _LIMIT, _STATUS), refusals=(404,)),
+    Route("POST", "/steps/begin", handlers.begin_step, bodies.Decision, bodies.BeginStep, refusals=(404, 409, 503)),
+    Route("POST", "/steps/complete", handlers.complete_step, bodies.Empty, bodies.CompleteStep, refusals=(404, 409, 503)),
+    Route("POST", "/steps/fail", handlers.fail_step, bodies.Empty, bodies.FailStep, refusals=(404, 409, 503)),
     *(
-        Route("POST", f"/{noun}/init", handlers.init_dataset, responses.DatasetBody, requests.DatasetInit, refusals=(404, 502, 504))
+        Route("POST", f"/{noun}/init", handlers.init_dataset, bodies.DatasetBody, bodies.DatasetInit, refusals=(404, 502, 504))
         for noun in ("dataset", "datasets")
     ),
     *(
-        Route("POST", f"/{noun}/batch", handlers.read_batch, responses.Rows, requests.DatasetBatch, refusals=(404, 502, 504))
+        Route("POST", f"/{noun}/batch", handlers.read_batch, bodies.Rows, bodies.DatasetBatch, refusals=(404, 502, 504))
         for noun in ("datasets", "dataset")
     ),
 )  # fmt: skip

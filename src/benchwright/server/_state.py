@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from benchwright.core import Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
-from benchwright.server._refusals import Refusal
+from benchwright.server._guard import Refusal
 from benchwright.store import DEAD_AFTER_S, Lease, Owner, Store
 
 MOST_DATASETS = 64

@@ -13,8 +13,7 @@ from benchwright.benchmarks import BENCHMARK_PLUGINS, import_file, is_question_f
 from benchwright.config import SUITE_SUFFIXES, ConfigFile, find_profile, read_document
 from benchwright.core import NotFoundError, UsageError
 from benchwright.suites._entries import SuiteDataset, SuiteModel
-from benchwright.suites._files import gathered_datasets
-from benchwright.suites._suite import Suite, suite_of
+from benchwright.suites._suite import Suite, gathered_datasets, suite_of
 
 Kind: TypeAlias = Literal["models", "datasets"]
 """What a name stands for."""

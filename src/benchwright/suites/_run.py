@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from msgspec import Struct
 
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import (
     ConfigFile,
+    LoadOptions,
     RunKeywords,
     RunOptions,
     SuiteOptions,
@@ -33,13 +34,15 @@ from benchwright.reports import (
     work_runs,
     write_work_folder,
 )
-from benchwright.runs import recorded_result, with_problems
-from benchwright.store import Store, find_workspace, open_store
-from benchwright.suites._files import load_suite
+from benchwright.runs import (
+    recorded_result,
+    with_problems,
+)
+from benchwright.store import Store, Workspace, find_workspace, open_store
 from benchwright.suites._names import chosen_models
 from benchwright.suites._pairs import Pairs, plan_pairs
 from benchwright.suites._result import INTERRUPTED, PairResult, SuiteResult, compared
-from benchwright.suites._suite import Suite
+from benchwright.suites._suite import Suite, load_suite
 from benchwright.suites._tasks import (
     Finished,
     PairTask,
@@ -51,6 +54,10 @@ from benchwright.suites._tasks import (
     scoring_tasks,
     with_known,
 )
+
+if TYPE_CHECKING:
+    from benchwright.perf import LoadWatcher
+    from benchwright.runs import LoadResult
 
 DEFAULT_WORK_DIR = Path("outputs/default")
 """Where commands write work folders, unless another place is given."""
@@ -298,3 +305,29 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         skips = settings.skip_bad_rows and report.rows > 0 and not report.errors
         checks.append(PairCheck(pair.model, pair.dataset, report, report.ok or skips))
     return SuiteCheck(tuple(checks), () if planned is None else planned.notes)
+
+
+def load_pairs(
+    place: Workspace,
+    suite: Suite,
+    options: RunOptions,
+    load: LoadOptions,
+    config: ConfigFile | None,
+    *,
+    watcher: LoadWatcher | None = None,
+    finished: Callable[[LoadResult], None] | None = None,
+) -> list[LoadResult]:
+    """Load every model with every dataset, one pair after the other. All are planned and checked before the first request."""
+    from benchwright.runs import (  # not for suites that only evaluate
+        LoadPlan,
+        load_run_options,
+        perform_loads,
+    )
+
+    pairs = planned_suite(suite, load_run_options(options), SuiteOptions(), cwd=Path.cwd(), config=config)
+    if pairs is None or not pairs.pairs:
+        raise UsageError(f"{suite.path} has no datasets to send")
+    how = load.over({} if config is None else config.perf)
+    plans = [LoadPlan(pair.plan, how, pair.plan.settings.parallelism) for pair in pairs.pairs]
+    with open_store(place) as store:
+        return perform_loads(store, plans, watcher=watcher, finished=finished)

@@ -13,13 +13,6 @@ from benchwright.workflows._datasets import (
 )
 from benchwright.workflows._entrypoint import entrypoint
 from benchwright.workflows._environment import child_environment
-from benchwright.workflows._errors import (
-    ApiError,
-    MissingKeyError,
-    StepTimeoutError,
-    WorkflowError,
-    error_message,
-)
 from benchwright.workflows._execution import WorkflowDescriptor, workflow
 from benchwright.workflows._llm import (
     AssistantMessage,
@@ -34,13 +27,21 @@ from benchwright.workflows._llm import (
 from benchwright.workflows._programs import (
     ProgramPlan,
     ProgramResult,
+    find_script,
     plan_program,
     program_executable,
     refuse_settings,
+    run_script,
 )
-from benchwright.workflows._recorder import Recorder
+from benchwright.workflows._recorder import (
+    ApiError,
+    MissingKeyError,
+    Recorder,
+    StepTimeoutError,
+    WorkflowError,
+    error_message,
+)
 from benchwright.workflows._run_program import Serve, ServerBeside, resume_program, run_program
-from benchwright.workflows._scripts import find_script, run_script
 from benchwright.workflows._sources import DatasetSource
 from benchwright.workflows._supervisor import ProgramProgress, ProgramWatcher
 

@@ -26,8 +26,7 @@ from benchwright.core import (
 from benchwright.store import BeginDecision, InputChange, RecordRefusedError, StepRequest, StoreError
 from benchwright.workflows._canonical import hash_text, read_back, stable_stringify
 from benchwright.workflows._client import WorkflowClient
-from benchwright.workflows._errors import ApiError, StepTimeoutError
-from benchwright.workflows._recorder import Recorder
+from benchwright.workflows._recorder import ApiError, Recorder, StepTimeoutError
 
 Execute = Callable[[], Awaitable[Any] | Any]
 """What a step does: an asynchronous or plain function without arguments that returns what JSON can hold."""

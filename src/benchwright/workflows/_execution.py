@@ -16,8 +16,7 @@ from benchwright.core import BenchwrightError, JsonValue, RunStatus, UsageError
 from benchwright.store import HEARTBEAT_S
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._context import WorkflowContext, traceback_text
-from benchwright.workflows._errors import WorkflowError
-from benchwright.workflows._recorder import Recorder
+from benchwright.workflows._recorder import Recorder, WorkflowError
 from benchwright.workflows._sessions import Asked, Session, open_session
 
 Handler = Callable[..., Awaitable[Any] | Any]

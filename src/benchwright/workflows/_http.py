@@ -13,7 +13,7 @@ from contextlib import suppress
 from benchwright.core import JsonObject, JsonValue, RunStatus, UsageError
 from benchwright.store import BeginDecision, StepRequest
 from benchwright.workflows._client import BenchwrightClient
-from benchwright.workflows._errors import ApiError
+from benchwright.workflows._recorder import ApiError
 
 _LAST_WORD_S = 5.0
 """How long a cancelled step may take to say so."""

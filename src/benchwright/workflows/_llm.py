@@ -21,7 +21,7 @@ from benchwright.endpoints import (
 )
 from benchwright.runs import choose_model
 from benchwright.workflows._context import WorkflowContext, current_context
-from benchwright.workflows._errors import MissingKeyError, WorkflowError
+from benchwright.workflows._recorder import MissingKeyError, WorkflowError
 
 _OPENAI_URL = "https://api.openai.com/v1"
 _OPENAI_KEY = "OPENAI_API_KEY"

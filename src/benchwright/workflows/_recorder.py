@@ -1,10 +1,11 @@
-"""The seam between a workflow and its record: the store in this process, or a server over HTTP, or a test's own."""
+"""The seam between a workflow and its record (the store in this process, a server over HTTP, or a test's own), and the errors
+of workflows besides those of the store."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from benchwright.core import JsonObject, JsonValue, RunStatus
+from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunStatus
 from benchwright.store import BeginDecision, StepRequest
 
 
@@ -72,3 +73,47 @@ class Recorder(Protocol):
     async def close(self) -> None:
         """Release what is held. The run stays as it is."""
         ...
+
+
+class WorkflowError(BenchwrightError):
+    """A workflow could not be run, or asked for something that cannot be done."""
+
+    __module__ = "benchwright"
+
+
+class ApiError(WorkflowError):
+    """The server refused a request. The text is its message."""
+
+    __module__ = "benchwright"
+
+    def __init__(
+        self, message: str, *, status: int | None = None, code: str | None = None, retryable: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        """HTTP status; None when there was no answer."""
+        self.code = code
+        """The server's name for it: `input_changed`, `step_held`, `stale_attempt`, `run_closed`, …"""
+        self.retryable = retryable
+        """Whether the same request may succeed later."""
+
+
+class StepTimeoutError(WorkflowError, TimeoutError):
+    """A step took longer than its `timeout`."""
+
+    __module__ = "benchwright"
+
+
+class MissingKeyError(WorkflowError, RuntimeError):
+    """The environment variable that should hold an API key is not set."""
+
+    __module__ = "benchwright"
+
+
+def error_message(error: object) -> str:
+    """What an error says, in one text; its class where it says nothing.
+
+    >>> error_message(ValueError("no such row")), error_message(KeyError()), error_message("plain")
+    ('no such row', 'KeyError', 'plain')
+    """
+    return str(error) or type(error).__name__

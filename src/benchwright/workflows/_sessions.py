@@ -25,10 +25,9 @@ from benchwright.workflows._environment import (
     frozen_settings,
     read_environment,
 )
-from benchwright.workflows._errors import ApiError
 from benchwright.workflows._http import HttpRecorder
 from benchwright.workflows._local import LocalClient, LocalRecorder
-from benchwright.workflows._recorder import Recorder
+from benchwright.workflows._recorder import ApiError, Recorder
 
 
 class Asked(Struct, frozen=True):
