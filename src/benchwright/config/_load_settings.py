@@ -44,11 +44,23 @@ class LoadOptions:
         more="Given alone, it chooses profile gamma")
     burst_size: int | None = _shape("requests of a burst", least=1, otherwise="the requests of one second")
     ramp: str | None = _shape("how a ramp rises", choices=("linear", "exponential"), default="linear", metavar="LAW")
+    trace_field: str | None = _shape("column with the time stamps of a trace", default="timestamp", metavar="COLUMN",
+        see="load.md#traces", more="Any --trace-… flag chooses profile trace")
+    trace_unit: str | None = _shape("unit of the time stamps; iso is a date and a time", choices=("ms", "s", "us", "ns", "iso"),
+        default="ms", metavar="UNIT")
+    trace_speed: tuple[str, ...] | None = _shape("how much faster than recorded a trace is sent; several numbers are a sweep",
+        commas=True, default=("1",), metavar="X,…")
+    trace_start: float | None = _shape("leave out so many seconds of the trace", least=0, default=0.0, metavar="SECONDS")
+    trace_end: float | None = _shape("send the trace up to this second of it", above=0, metavar="SECONDS", otherwise="all of it")
     max_concurrency: int | None = _shape("most requests in flight, whatever the schedule says", least=1, otherwise="no limit",
         more="How many requests it delayed, and how long, is reported")
     cache_bust: bool | None = _shape("begin every prompt with words of its own, so that no prefix cache of the server holds it",
         more="The words are new in every test, so it repeats no prompt of an earlier one either")
-    schedule_seed: int | None = _shape("seed of arrival times", default=0)
+    exact_output: bool | None = _shape("request replies of exactly max_tokens: adds ignore_eos and min_tokens to requests",
+        more="Servers such as vLLM and SGLang obey; others refuse the keys, or ignore them")
+    tokenizer: str | None = _shape("tokenizer.json, or a model's folder, by which prompts that are made get their length",
+        metavar="PATH", otherwise="one word for each token: lengths are approximate")
+    schedule_seed: int | None = _shape("seed of arrival times, and of prompts that are made", default=0)
 
     requests: int | None = _stop("measured requests of each level; rows are sent again in a circle where there are fewer", least=1,
         otherwise="each row once; with --seconds, as many as there is time for", frequent=True)
@@ -91,15 +103,22 @@ class LoadOptions:
         """These options, with `defaults` for what they leave out. Defaults of a closed loop do not count for an open one,
         nor the other way round."""
         given = self.given()
-        is_open = "rate" in given or given.get("profile") in OPEN_PROFILE_NAMES
+        is_trace = any(name.startswith("trace_") for name in given)
+        is_open = is_trace or "rate" in given or given.get("profile") in OPEN_PROFILE_NAMES
         if is_open or "concurrency" in given or "profile" in given:
-            useless = ("concurrency",) if is_open else ("rate", "burstiness", "burst_size", "ramp")
+            useless: tuple[str, ...] = ("concurrency",) if is_open else _OF_OPEN_LOOPS
+            if is_trace or given.get("profile") == LoadProfile.TRACE:
+                useless = ("concurrency", "profile", *_OF_RATES)
             defaults = {
                 name: value
                 for name, value in defaults.items()
                 if name not in useless and (name != "profile" or (value in OPEN_PROFILE_NAMES) == is_open)
             }
         return LoadOptions.from_keywords({**defaults, **given})
+
+
+_OF_RATES = ("rate", "burstiness", "burst_size", "ramp")
+_OF_OPEN_LOOPS = (*_OF_RATES, "trace_field", "trace_unit", "trace_speed", "trace_start", "trace_end")
 
 
 def _value(setting: Setting, value: Any) -> Any:
@@ -138,7 +157,14 @@ class LoadKeywords(RunKeywords, total=False):
     burstiness: float | None
     burst_size: int | None
     ramp: str | None
+    trace_field: str | None
+    trace_unit: str | None
+    trace_speed: float | Sequence[float] | str | None
+    trace_start: float | None
+    trace_end: float | None
     max_concurrency: int | None
+    exact_output: bool | None
+    tokenizer: str | None
     cache_bust: bool | None
     schedule_seed: int | None
     requests: int | None
@@ -171,7 +197,8 @@ def read_load_defaults(path: Path, table: dict[str, object]) -> JsonObject:
             f"{each:g}" if isinstance(each, float) else str(each)
             for each in (value if isinstance(value, list) else [value])
         ]
-        if key in ("concurrency", "parallelism", "rate", "request_rate") and not isinstance(value, str)
+        if key in ("concurrency", "parallelism", "rate", "request_rate", "trace_speed")
+        and not isinstance(value, str)
         else value
         for key, value in table.items()
     }

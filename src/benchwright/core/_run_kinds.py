@@ -42,6 +42,7 @@ class LoadProfile(StrEnum):
     GAMMA = "gamma"
     BURST = "burst"
     RAMP = "ramp"
+    TRACE = "trace"
 
     @property
     def open_loop(self) -> bool:

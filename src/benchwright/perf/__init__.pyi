@@ -58,6 +58,9 @@ from benchwright.perf._test import LoadTest as LoadTest
 from benchwright.perf._test import slots_of as slots_of
 from benchwright.perf._texts import TextMaker as TextMaker
 from benchwright.perf._texts import open_text_maker as open_text_maker
+from benchwright.perf._trace import TracePrompts as TracePrompts
+from benchwright.perf._trace import TraceStamps as TraceStamps
+from benchwright.perf._trace import is_length_trace as is_length_trace
 from benchwright.perf._values import (
     Health as Health,
 )

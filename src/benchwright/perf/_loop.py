@@ -140,7 +140,7 @@ class PhaseLoop:
     async def _follow_schedule(self) -> None:
         task, cap = self._task, self._task.cap
         launched = measured = 0
-        for number, (at, phase) in enumerate(schedule(self._settings, task.stage)):
+        for number, (at, phase) in enumerate(schedule(self._settings, task.stage, self._plan.offsets)):
             measured += phase == "measured"
             if number % task.workers != task.worker:
                 continue
@@ -152,7 +152,7 @@ class PhaseLoop:
                 await asyncio.sleep(0)
             if self._cause is not None:
                 return
-            sending = self._sending(task.base + number, phase, due)
+            sending = self._sending(number, phase, due)
             self._used = number + 1
             if cap is not None and (self.in_flight >= cap or self._waiting):
                 self._waiting.append(sending)
@@ -248,10 +248,9 @@ class PhaseLoop:
                 yield number, task.phase
 
     async def _slot(self, free_at: float) -> None:
-        task = self._task
         for number, phase in self._supply:
             self._used = number + 1
-            sending = self._sending(task.base + number, phase, None)
+            sending = self._sending(number, phase, None)
             sending.free_at = free_at
             await self._one(sending)
             free_at = monotonic()
@@ -265,11 +264,12 @@ class PhaseLoop:
 
     # -- both --
 
-    def _sending(self, number: int, phase: PhaseName, planned: float | None) -> Sending:
+    def _sending(self, place: int, phase: PhaseName, planned: float | None) -> Sending:
         task = self._task
+        number = task.base + place
         self._offered += phase == "measured"
         url = number % len(self._endpoints)
-        return Sending(number, task.stage, phase, self._plan.at(number), planned, task.worker, url)
+        return Sending(number, task.stage, phase, self._plan.at(number, place), planned, task.worker, url)
 
     async def _one(self, sending: Sending) -> None:
         task = self._task

@@ -74,6 +74,7 @@ def stage_notes(
     found += _faults(stage)
     found += _rates(stage, settings, figures)
     found += _prompts(figures)
+    found += _made(settings)
     found += _lengths(stage, settings.usual_tokens)
     found += _tokens(stage)
     found += _counts(stage)
@@ -183,6 +184,15 @@ def _prompts(figures: dict[str, float]) -> Iterator[Note]:
             "repeated_prompts",
             f"{percent(share)} of the requests repeat a prompt that was sent before, and a server with a prefix cache answers these "
             f"sooner than new ones.{seen} Use more rows, or --cache-bust",
+        )
+
+
+def _made(settings: LoadSettings) -> Iterator[Note]:
+    if settings.prompt_lengths == "approximate":
+        yield Note(
+            "approximate_lengths",
+            "Prompts are made of English words, one for each token: their lengths are approximate. For exact ones give the "
+            "model's tokenizer: --tokenizer PATH",
         )
 
 

@@ -11,8 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import AskableRows
-from benchwright.core import DatasetError, JsonValue, ModelRequest, encode_json
+from benchwright.core import DatasetError, JsonObject, JsonValue, ModelRequest, encode_json
 from benchwright.perf._cache_bust import with_blank, with_word, word_of
+from benchwright.perf._trace import TraceStamps
 
 MOST_BUILT = 200_000
 """Different requests that are held in memory. A larger file is walked in a circle of so many."""
@@ -40,15 +41,18 @@ class RequestPlan(Struct, frozen=True):
     """Each once."""
     complete: bool = True
     """Whether all rows of the data are in it."""
+    offsets: tuple[float, ...] = ()
+    """Of a trace: when each is sent, in seconds at its own speed, in order."""
     cache_bust: str | None = None
     """Makes the first words of every prompt its own; None: prompts are sent as the data have them."""
 
     def __len__(self) -> int:
         return len(self.requests)
 
-    def at(self, number: int) -> PlannedRequest:
-        """The request with this number: after the last comes the first again."""
-        found = self.requests[number % len(self.requests)]
+    def at(self, number: int, place: int | None = None) -> PlannedRequest:
+        """The request with this number: after the last comes the first again. A trace begins anew in each stage, so there
+        the place in the stage decides."""
+        found = self.requests[(number if place is None or not self.offsets else place) % len(self.requests)]
         if self.cache_bust is None:
             return found
         word = word_of(self.cache_bust, number)
@@ -56,29 +60,63 @@ class RequestPlan(Struct, frozen=True):
         return replace(found, request=with_word(found.request, word), prompt_hash=own_hash)
 
 
-def build_plan(rows: AskableRows, wanted: int | None = None, *, cache_bust: str | None = None) -> RequestPlan:
+def build_plan(
+    rows: AskableRows,
+    wanted: int | None = None,
+    *,
+    cache_bust: str | None = None,
+    exact_output: bool = False,
+    trace: TraceStamps | None = None,
+) -> RequestPlan:
     """Build and encode the requests of the rows, in their order; `wanted`: no more than these are needed.
 
+    A trace has all rows of its window, in the order of their stamps. `exact_output`: replies shall be as long as they may.
     Media are read and encoded here, so no file is touched once the clock runs. Raises DatasetError where no row sends
     anything.
     """
     built: list[PlannedRequest] = []
+    offsets: list[float] = []
     size = 0
-    most = MOST_BUILT if wanted is None else min(wanted, MOST_BUILT)
+    most = MOST_BUILT if wanted is None or trace is not None else min(wanted, MOST_BUILT)
     complete = True
     for numbered in rows:
+        at = 0.0 if trace is None else trace.offset(numbered.row)
+        if at is None:
+            continue
         if len(built) >= most or size > MOST_BYTES:
             complete = False
             break
         for request in rows.requests(numbered.row, numbered.repeat):
             planned = planned_request(request, numbered.index)
+            if exact_output:
+                planned = replace(planned, request=_exactly(planned))
             built.append(
                 planned if cache_bust is None else replace(planned, request=with_blank(planned.request))
             )
+            offsets.append(at)
             size += len(request.payload)
     if not built:
         raise DatasetError(f"{rows.reader.name}: its rows send nothing to a model; nothing to load it with")
-    return RequestPlan(tuple(built), complete, cache_bust)
+    if trace is None:
+        return RequestPlan(tuple(built), complete, cache_bust=cache_bust)
+    if not complete:
+        raise DatasetError(
+            f"{rows.reader.name}: the trace is too large for the memory of a test; send a part of it: --trace-end SECONDS"
+        )
+    order = sorted(range(len(built)), key=offsets.__getitem__)
+    return RequestPlan(
+        tuple(built[each] for each in order),
+        offsets=tuple(offsets[each] for each in order),
+        cache_bust=cache_bust,
+    )
+
+
+def _exactly(planned: PlannedRequest) -> ModelRequest:
+    """The request for a reply that does not end before its longest length. One without a length stays as it is."""
+    if planned.max_tokens is None:
+        return planned.request
+    body: JsonObject = {**planned.request.body, "min_tokens": planned.max_tokens, "ignore_eos": True}
+    return replace(planned.request, body=body, payload=encode_json(body))
 
 
 def planned_request(request: ModelRequest, row: int) -> PlannedRequest:

@@ -8,25 +8,34 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
 from benchwright.core import LoadProfile, UsageError
 from benchwright.perf._values import LoadSettings, PhaseName
 
 
-def arrivals(settings: LoadSettings, stage: int = 0) -> Iterator[float]:
+def arrivals(settings: LoadSettings, stage: int = 0, offsets: Sequence[float] = ()) -> Iterator[float]:
     """The planned times of one stage, in order: as many as the stage has requests, or until its seconds have passed.
 
     >>> list(arrivals(LoadSettings(profile="constant", levels=(2.0,), requests=4)))
     [0.0, 0.5, 1.0, 1.5]
     """
-    return (at for at, _ in schedule(settings, stage))
+    return (at for at, _ in schedule(settings, stage, offsets))
 
 
-def schedule(settings: LoadSettings, stage: int = 0) -> Iterator[tuple[float, PhaseName]]:
-    """The same with the phase of each request: those that cool down follow the measured ones, in the same rhythm."""
-    times = _LAWS[settings.profile](settings, settings.levels[stage], _dice(settings, stage))
+def schedule(
+    settings: LoadSettings, stage: int = 0, offsets: Sequence[float] = ()
+) -> Iterator[tuple[float, PhaseName]]:
+    """The same with the phase of each request: those that cool down follow the measured ones, in the same rhythm.
+
+    `offsets` are the times of a trace, in order.
+    """
+    level = settings.levels[stage]
+    if settings.profile == "trace":
+        times: Iterator[float] = (offset / level for offset in offsets)
+    else:
+        times = _LAWS[settings.profile](settings, level, _dice(settings, stage))
     seconds = None if settings.profile == "ramp" else settings.seconds
     most, after = settings.requests, 0
     for number, at in enumerate(times):
@@ -136,6 +145,8 @@ def check_schedule(settings: LoadSettings) -> None:
     if not settings.levels:
         raise UsageError("a load test needs at least one level")
     what = "rate" if settings.open_loop else "concurrency"
+    if settings.profile == "trace":
+        what = "speed"
     for level in settings.levels:
         if not (math.isfinite(level) and level > 0):
             raise UsageError(f"{what} is {level:g}; expected a number above 0")

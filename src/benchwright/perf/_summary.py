@@ -256,6 +256,8 @@ def level_label(settings: LoadSettings, level: float | None) -> str:
     """A level in words: `8 in flight`, `12.5/s`."""
     if level is None:
         return settings.profile
+    if settings.profile == LoadProfile.TRACE:
+        return f"{level:g}× speed"
     return f"{level:g}/s" if settings.open_loop else f"{level:g} in flight"
 
 

@@ -122,12 +122,24 @@ class LoadSettings(Struct, frozen=True):
 
     profile: LoadProfile = LoadProfile.CONCURRENT
     levels: tuple[float, ...] = (1.0,)
-    """One stage each: requests in flight in a closed loop, requests per second in an open one."""
+    """One stage each: requests in flight in a closed loop, requests per second in an open one, the speed of a trace."""
     burstiness: float = 1.0
     """Shape of the gamma law of the gaps: 1 is Poisson, below is burstier, above smoother."""
     ramp: Literal["linear", "exponential"] = "linear"
     ramp_start: float | None = None
     ramp_end: float | None = None
+    trace_field: str | None = None
+    """The column with the time stamps of a trace, and their unit; levels of a trace are its speeds."""
+    trace_unit: str | None = None
+    trace_start: float = 0.0
+    """The part of the trace that is sent, in seconds after its earliest stamp."""
+    trace_end: float | None = None
+    tokenizer: str | None = None
+    """What counted the tokens of prompts that were made."""
+    prompt_lengths: Literal["exact", "approximate"] | None = None
+    """How true the lengths of prompts are that were made; None: the prompts are those of the data."""
+    exact_output: bool = False
+    """Whether requests ask for replies of exactly `max_tokens`."""
     burst_size: int = 1
     """Requests sent together in profile `burst`."""
     requests: int | None = None

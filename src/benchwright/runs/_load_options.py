@@ -38,6 +38,12 @@ def load_settings(
         ramp="exponential" if options.ramp == "exponential" else "linear",
         ramp_start=start,
         ramp_end=end,
+        trace_field=options.trace_field or "timestamp" if profile == "trace" else None,
+        trace_unit=options.trace_unit or "ms" if profile == "trace" else None,
+        trace_start=options.trace_start or 0.0,
+        trace_end=options.trace_end,
+        tokenizer=options.tokenizer,
+        exact_output=bool(options.exact_output),
         burst_size=options.burst_size or max(1, round(levels[0])),
         requests=requests,
         seconds=options.seconds,
@@ -60,15 +66,22 @@ def load_settings(
 
 def profile_of(options: LoadOptions) -> LoadProfile:
     """The profile as given, or the one that the other options call for."""
+    traced = [f"--{name.replace('_', '-')}" for name in options.given() if name.startswith("trace_")]
     if options.profile is not None:
         profile = LoadProfile(options.profile)
+    elif traced:
+        profile = LoadProfile.TRACE
     elif options.burstiness is not None:
         profile = LoadProfile.GAMMA
     else:
         profile = LoadProfile.POISSON if options.rate is not None else LoadProfile.CONCURRENT
     name = f"--profile {profile}"
+    if profile == "trace" and options.rate is not None:
+        raise UsageError(f"{name} sends at the times of its rows; leave --rate out, or give --trace-speed")
+    if traced and profile != "trace":
+        raise UsageError(f"{', '.join(traced)}: for --profile trace, not {profile}")
     if profile.open_loop:
-        if options.rate is None:
+        if options.rate is None and profile != "trace":
             raise UsageError(f"{name} needs --rate, in requests per second")
         if options.concurrency is not None:
             raise UsageError(
@@ -88,6 +101,8 @@ def profile_of(options: LoadOptions) -> LoadProfile:
 
 
 def _levels(options: LoadOptions, profile: LoadProfile, concurrency: int) -> tuple[float, ...]:
+    if profile == "trace":
+        return _numbers("--trace-speed", options.trace_speed or ("1",))
     if profile.open_loop:
         return _numbers("--rate", options.rate or ())
     if profile in ("synchronous", "throughput"):

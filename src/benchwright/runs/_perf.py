@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace as replace_struct
 
 from benchwright.config import ConfigFile, LoadOptions, RunOptions
 from benchwright.core import JsonObject, RunStatus, StepValues, UsageError
@@ -40,6 +41,7 @@ from benchwright.perf import (
 )
 from benchwright.runs._jobs import in_event_loop, make_folder, owned
 from benchwright.runs._load_options import load_settings
+from benchwright.runs._load_rows import rows_for_load
 from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
 from benchwright.runs._targets import Target
@@ -170,16 +172,26 @@ def perform_loads(
 def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     """Read the data, build every request, and put the test on record. Nothing is sent."""
     settings = plan.plan.settings
-    prepared = prepare(plan.plan.spec, settings)
+    rows = rows_for_load(plan.plan.spec, plan.options, settings)
+    prepared = prepare(rows.spec, settings)
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
     load = load_settings(
         plan.options, settings, rows=prepared.rows.scan.requests, concurrency=plan.concurrency, length_asked=plan.length_asked
     )  # fmt: skip
+    load = replace_struct(load, prompt_lengths=rows.prompt_lengths)
     check_schedule(load)
     slots = [slots_of(load, stage) for stage in range(len(load.levels))]
     check_files(load, load.max_concurrency if load.open_loop else max(each or 0 for each in slots))
-    requests = build_plan(prepared.rows, _wanted(load), cache_bust=load.cache_bust)
+    requests = build_plan(
+        prepared.rows,
+        _wanted(load),
+        cache_bust=load.cache_bust,
+        exact_output=load.exact_output,
+        trace=rows.trace,
+    )
+    if rows.trace is not None:
+        load = replace_struct(load, requests=min(load.requests or len(requests), len(requests)))
     run = store.create_run(
         kind="load",
         name=settings.benchmark,
