@@ -45,7 +45,7 @@ class LoadOptions:
     burst_size: int | None = _shape("requests of a burst", least=1, otherwise="the requests of one second")
     ramp: str | None = _shape("how a ramp rises", choices=("linear", "exponential"), default="linear", metavar="LAW")
     trace_field: str | None = _shape("column with the time stamps of a trace", default="timestamp", metavar="COLUMN",
-        see="load.md#traces", more="Any --trace-… flag chooses profile trace")
+        see="load.md#traces", more="Any flag of a trace chooses profile trace")
     trace_unit: str | None = _shape("unit of the time stamps; iso is a date and a time", choices=("ms", "s", "us", "ns", "iso"),
         default="ms", metavar="UNIT")
     trace_speed: tuple[str, ...] | None = _shape("how much faster than recorded a trace is sent; several numbers are a sweep",
