@@ -153,6 +153,30 @@ def test_a_file_that_a_benchmark_leaves_open_is_written_to_its_end(tmp_path: Pat
     assert sorted((tmp_path / "seen.csv").read_text(encoding="utf-8").split()) == ["0", "1", "2", "3", "4"]
 
 
+def test_a_command_ends_after_threads_and_handlers_without_taking_the_modules_apart(tmp_path: Path) -> None:
+    (tmp_path / "bench.py").write_text(
+        "import atexit, os, threading\n"
+        "from benchwright import benchmark, scorer\n"
+        "class Left:\n"
+        "    write = os.write\n"
+        "    def __del__(self):\n"
+        "        self.write(2, b'taken apart')\n"
+        "left = Left()\n"
+        "atexit.register(print, 'handler')\n"
+        "threading.Thread(target=lambda: (threading.main_thread().join(), print('thread'))).start()\n"
+        "@benchmark(name='b', dataset=lambda: [{'q': '1'}], prompt='{q}', target_field='q')\n"
+        "@scorer\n"
+        "def score(sample):\n"
+        "    raise ValueError('no')\n",
+        encoding="utf-8",
+    )
+    words = [sys.executable, "-m", "benchwright", "run", "bench.py", "--model", "demo", "--workspace", "."]
+    done = subprocess.run(words, capture_output=True, cwd=tmp_path, text=True)
+    assert done.returncode == 1, "every sample failed"
+    assert done.stdout.splitlines()[-2:] == ["thread", "handler"]
+    assert "taken apart" not in done.stderr
+
+
 def test_a_command_in_a_callers_process_leaves_collector_and_environment_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

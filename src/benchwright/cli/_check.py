@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from benchwright.cli._commands import load
 from benchwright.cli._flags import (
     add_code_flags,
     add_run_flags,
@@ -18,6 +17,7 @@ from benchwright.cli._flags import (
 )
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
+from benchwright.cli._process import load
 from benchwright.cli._suites import check_pairs, search_names
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from benchwright import __version__
-from benchwright.cli._commands import COMMANDS, CommandModule, begin, end, help_text
+from benchwright.cli._commands import COMMANDS, CommandModule, help_text
 from benchwright.cli._output import Output
+from benchwright.cli._process import begin, end
 
 if TYPE_CHECKING:
     from benchwright.core import BenchwrightError
@@ -31,11 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if words[0] == "help":
         words = [*words[1:], "--help"]
+    code = None
     try:
         with output.alone(ours=argv is None):
             code = _guarded(words, output)
     finally:
-        end()
+        end(code)
     if argv is None and code == INTERRUPTED:
         _leave_if_stopped_twice()
     return code

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from benchwright.cli._commands import load
 from benchwright.cli._flags import add_flags, add_run_flags, given, name_configuration
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
+from benchwright.cli._process import load
 from benchwright.config import LOAD_OPTIONS, SHARED_WITH_RUNS, LoadOptions, RunOptions
 from benchwright.core import RunKind, UsageError, shown, worst_exit_code
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from benchwright.cli._commands import load
 from benchwright.cli._flags import add_run_flags, run_options
 from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
+from benchwright.cli._process import load
 from benchwright.config import RESCORE_OPTIONS
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import cast
 
-from benchwright.cli._commands import load
 from benchwright.cli._flags import add_code_flags, add_run_flags, given, refuse_code_flags
 from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
+from benchwright.cli._process import load
 from benchwright.config import RESUME_OVERRIDES, RunKeywords
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchwright.cli._check import add_gold_flag
-from benchwright.cli._commands import load
 from benchwright.cli._flags import (
     add_code_flags,
     add_run_flags,
@@ -20,6 +19,7 @@ from benchwright.cli._flags import (
 )
 from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
+from benchwright.cli._process import load
 from benchwright.cli._suites import run_pairs, search_names
 from benchwright.config import LOAD_MODES
 from benchwright.core import UsageError
