@@ -27,6 +27,7 @@ OF_OTHER_RUNS = (
     "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.perf",
     "benchwright.reports.kinds", "benchwright.datasets._hf.client",
     "benchwright.endpoints._scripted", "benchwright.demo._judge", "benchwright.demo._tools", "benchwright.benchmarks._check",
+    "benchwright.scorers._letters", "benchwright.scorers._judge", "benchwright.scorers._mcq.cascade",
     "benchwright.benchmarks._questions.load", "benchwright.config._benchmark", "benchwright.datasets._sampled",
 )  # fmt: skip
 """What a run of plain rows on one model has no use for."""
