@@ -191,11 +191,12 @@ def load_line(progress: LoadProgress) -> str:
     """
     settings = progress.settings
     parts = [progress.name]
-    if len(settings.levels) > 1:
+    if len(settings.levels) > 1 or settings.search is not None:
         unit = "/s" if settings.open_loop else " in flight"
-        parts[0] += (
-            f" [{progress.stage + 1}/{len(settings.levels)}: {settings.levels[progress.stage]:g}{unit}]"
-        )
+        place = f"{progress.stage + 1}/{len(settings.levels)}"
+        if settings.search is not None:
+            place = f"probe {progress.stage + 1}"
+        parts[0] += f" [{place}: {progress.level:g}{unit}]"
     done = f"{progress.done:,}"
     if settings.requests is not None and progress.phase != "warmup":
         done += f" of {settings.requests:,}"

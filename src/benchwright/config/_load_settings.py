@@ -26,6 +26,7 @@ OPEN_PROFILE_NAMES = tuple(profile.value for profile in LoadProfile if profile.o
 _PERF: tuple[Table, ...] = ("perf",)
 _shape = partial(row, decides="everything", group="load", tables=_PERF)
 _stop = partial(row, decides="everything", group="end", tables=_PERF)
+_search = partial(row, decides="everything", group="search", tables=_PERF)
 _client = partial(row, decides="effort", group="client", tables=_PERF)
 
 
@@ -74,6 +75,13 @@ class LoadOptions:
         more="They are recorded, and no figure counts them. If all of them fail, nothing is measured", frequent=True)
     cooldown: int | None = _stop("requests after the last that counts, which keep the load up while it ends", least=0, default=0)
     slo: str | None = _stop("limits that good requests keep: ttft=200ms,itl=30ms,e2e=2s", metavar="LIMITS", frequent=True)
+    slo_share: float | None = _stop("share of requests that must keep all limits", above=0, most=1, default=0.99, metavar="SHARE")
+
+    find_max_load: bool | None = _search("search the largest rate or concurrency at which the limits of --slo are kept", frequent=True,
+        see="load.md#the-largest-load")
+    probe_repeats: int | None = _search("probes at each end of the last bracket", least=1, most=100, default=3)
+    max_probes: int | None = _search("most probes of a search", least=1, most=1000, default=40)
+    search_seconds: float | None = _search("no probe begins later than this after the first", above=0, default=1800.0, metavar="SECONDS")
 
     workers: int | None = _client("processes that send", least=1, most=256, default=1)
     drain: float | None = _client("seconds that requests in flight have to end after Ctrl-C", least=0, default=30.0, metavar="SECONDS")
@@ -174,6 +182,11 @@ class LoadKeywords(RunKeywords, total=False):
     warmup: int | None
     cooldown: int | None
     slo: str | None
+    slo_share: float | None
+    find_max_load: bool | None
+    probe_repeats: int | None
+    max_probes: int | None
+    search_seconds: float | None
     workers: int | None
     drain: float | None
     format: str | None

@@ -18,6 +18,7 @@ from benchwright.perf._health import STRAINED_LAG_S as STRAINED_LAG_S
 from benchwright.perf._health import STRAINED_LATE_S as STRAINED_LATE_S
 from benchwright.perf._health import judged as judged
 from benchwright.perf._limits import check_files as check_files
+from benchwright.perf._limits import most_connections as most_connections
 from benchwright.perf._metrics import GAP_PERCENTILE as GAP_PERCENTILE
 from benchwright.perf._metrics import LATENCIES as LATENCIES
 from benchwright.perf._metrics import LIMITS as LIMITS
@@ -45,6 +46,10 @@ from benchwright.perf._request_files import write_request_file as write_request_
 from benchwright.perf._requests import Requests as Requests
 from benchwright.perf._schedule import arrivals as arrivals
 from benchwright.perf._schedule import check_schedule as check_schedule
+from benchwright.perf._search import Probe as Probe
+from benchwright.perf._search import SearchResult as SearchResult
+from benchwright.perf._search import next_level as next_level
+from benchwright.perf._search import search_result as search_result
 from benchwright.perf._self_test import SelfTest as SelfTest
 from benchwright.perf._self_test import self_test as self_test
 from benchwright.perf._slo import SloResult as SloResult
@@ -63,6 +68,9 @@ from benchwright.perf._trace import TraceStamps as TraceStamps
 from benchwright.perf._trace import is_length_trace as is_length_trace
 from benchwright.perf._values import (
     Health as Health,
+)
+from benchwright.perf._values import (
+    LoadSearch as LoadSearch,
 )
 from benchwright.perf._values import (
     LoadSettings as LoadSettings,

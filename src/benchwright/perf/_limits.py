@@ -9,6 +9,16 @@ _OWN_FILES = 64
 """Files that a process needs besides its connections."""
 
 
+def most_connections(workers: int) -> int | None:
+    """Connections that so many processes can have open together; None: as many as they like."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if hard == resource.RLIM_INFINITY else workers * max(1, hard - _OWN_FILES)
+
+
 def check_files(settings: LoadSettings, connections: int | None) -> None:
     """Raise the limit of open files as far as this process may. UsageError, with the cure, where `connections` in flight at once
     are more than that; None: nobody knows how many there will be."""

@@ -42,6 +42,8 @@ class PhaseTask(Struct, frozen=True):
     """When the phase begins."""
     base: int
     """Number of the phase's first request."""
+    level: float | None = None
+    """Requests in flight or per second; None: as the settings say."""
     worker: int = 0
     workers: int = 1
     closed: int | None = None
@@ -140,7 +142,8 @@ class PhaseLoop:
     async def _follow_schedule(self) -> None:
         task, cap = self._task, self._task.cap
         launched = measured = 0
-        for number, (at, phase) in enumerate(schedule(self._settings, task.stage, self._plan.offsets)):
+        times = schedule(self._settings, task.stage, self._plan.offsets, task.level)
+        for number, (at, phase) in enumerate(times):
             measured += phase == "measured"
             if number % task.workers != task.worker:
                 continue

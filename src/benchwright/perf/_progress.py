@@ -22,6 +22,7 @@ class LoadProgress:
         self.settings = settings
         self.stage = 0
         """Index of the stage under way."""
+        self.level = settings.levels[0]
         self.phase: PhaseName = "measured"
         self.done = self.failed = 0
         """Measured requests of the stage that have ended, and those of them that failed."""
@@ -32,9 +33,9 @@ class LoadProgress:
         self.started = monotonic()
         self._last: deque[tuple[float, float | None, float | None]] = deque(maxlen=_MOST_SHOWN)
 
-    def begin(self, stage: int, phase: PhaseName) -> None:
+    def begin(self, stage: int, phase: PhaseName, level: float) -> None:
         """A phase begins."""
-        self.stage, self.phase = stage, phase
+        self.stage, self.phase, self.level = stage, phase, level
         self.done = self.failed = 0
         self.started = monotonic()
         self._last.clear()

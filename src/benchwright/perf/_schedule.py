@@ -25,13 +25,14 @@ def arrivals(settings: LoadSettings, stage: int = 0, offsets: Sequence[float] = 
 
 
 def schedule(
-    settings: LoadSettings, stage: int = 0, offsets: Sequence[float] = ()
+    settings: LoadSettings, stage: int = 0, offsets: Sequence[float] = (), level: float | None = None
 ) -> Iterator[tuple[float, PhaseName]]:
     """The same with the phase of each request: those that cool down follow the measured ones, in the same rhythm.
 
-    `offsets` are the times of a trace, in order.
+    `offsets` are the times of a trace, in order. `level` is that of the stage where the settings do not have it: a search finds
+    it on its way.
     """
-    level = settings.levels[stage]
+    level = settings.levels[stage] if level is None else level
     if settings.profile == "trace":
         times: Iterator[float] = (offset / level for offset in offsets)
     else:

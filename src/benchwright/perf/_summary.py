@@ -20,6 +20,7 @@ from benchwright.perf._figures import (
 from benchwright.perf._metrics import METRICS, PER_REQUEST, PER_STAGE
 from benchwright.perf._notes import Note, fault_counts, repeated_share, stage_notes, token_sources
 from benchwright.perf._requests import Requests
+from benchwright.perf._search import Probe, SearchResult, search_result
 from benchwright.perf._slo import SloResult, judge_slo
 from benchwright.perf._steady import SteadyWindow, steady_window
 from benchwright.perf._values import LoadSettings, StageRecord
@@ -164,15 +165,18 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
     """Whether few enough requests failed, and the client was not the limit."""
     partial: bool
     """Whether the test ended before its plan did."""
+    search: SearchResult | None = None
+    """What a search for the largest load found."""
 
     def to_json(self) -> JsonObject:
-        """`{profile, evaluated, failed, comparable, partial, notes, stages}`."""
+        """`{profile, evaluated, failed, comparable, partial, search, notes, stages}`."""
         return {
             "profile": self.profile,
             "evaluated": self.sent,
             "failed": self.failed,
             "comparable": self.comparable,
             "partial": self.partial,
+            "search": None if self.search is None else self.search.to_json(),
             "notes": to_builtins(self.notes),
             "stages": [stage.to_json() for stage in self.stages],
         }
@@ -188,6 +192,7 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
             failed=stored["failed"],
             comparable=stored["comparable"],
             partial=stored["partial"],
+            search=None if (found := stored.get("search")) is None else SearchResult.from_json(found),
         )
 
 
@@ -203,15 +208,52 @@ def summarise(
     )
     sent, failed = (sum(getattr(stage.counts, name) for stage in found) for name in ("sent", "failed"))
     allowed = MAX_ERROR_SHARE if settings.max_error_share is None else settings.max_error_share
-    limited = any(stage.health is not None and stage.health["verdict"] == "limit" for stage in found)
+    comparable = sent > 0 and failed <= allowed * sent and not any(map(client_was_limit, found))
+    partial = partial or any(stage.stopped_by in ("interrupt", "watchdog") for stage in found)
+    search = None
+    if settings.search is not None:
+        probes = [probe_of(stage, settings) for stage in found if stage.stage in ended]
+        search = search_result(probes, settings.search, whole=not settings.open_loop)
+        # Requests of probes beyond the boundary may well fail. The answer counts where there is one.
+        comparable = search.status in ("found", "at_least", "not_met")
+    else:
+        partial = partial or any(stage.stopped_by == "errors" for stage in found)
     return LoadSummary(
         profile=settings.profile,
         stages=found,
-        notes=_joined_notes(found),
+        notes=_joined_notes(found if search is None else _at_the_boundary(found, search)),
         sent=sent,
         failed=failed,
-        comparable=sent > 0 and failed <= allowed * sent and not limited,
-        partial=partial or any(stage.stopped_by in ("interrupt", "errors", "watchdog") for stage in found),
+        comparable=comparable,
+        partial=partial,
+        search=search,
+    )
+
+
+def client_was_limit(stage: StageSummary) -> bool:
+    """Whether the client was the limit in a stage."""
+    return stage.health is not None and bool(stage.health["verdict"] == "limit")
+
+
+def probe_of(stage: StageSummary, settings: LoadSettings) -> Probe:
+    """A stage as a probe of a search: it passed if enough requests kept all limits, and the server kept up."""
+    slo = stage.slo
+    share = slo.met / slo.sent if slo is not None and slo.sent else 0.0
+    why = ""
+    if slo is None:
+        why = stage.absent.get(METRICS["good_share"].key, "no request was sent")
+    elif share < settings.slo_share:
+        why = f"{100 * share:.4g} % of requests kept the limits"
+    elif any(note.kind == "not_kept_up" for note in stage.notes):
+        why = "requests came faster than they were answered"
+    return Probe(
+        stage=stage.stage,
+        level=stage.level or 0.0,
+        passed=not why,
+        share=round(share, 6),
+        requests=stage.counts.sent,
+        why=why,
+        client_limit=client_was_limit(stage),
     )
 
 
@@ -333,6 +375,11 @@ def _scores(stage: StageRequests) -> dict[str, Distribution]:
     return found
 
 
+def _at_the_boundary(stages: Sequence[StageSummary], search: SearchResult) -> Sequence[StageSummary]:
+    """The probes of a search that decide: what holds for the others misleads nobody."""
+    return [stage for stage in stages if stage.level in (search.level, search.failing_level)] or stages
+
+
 def _joined_notes(stages: Sequence[StageSummary]) -> tuple[Note, ...]:
     """Each kind once, in the words of the last level that has it; and which levels have it, if not all do."""
     kinds: dict[str, list[tuple[str, str]]] = {}
@@ -341,10 +388,10 @@ def _joined_notes(stages: Sequence[StageSummary]) -> tuple[Note, ...]:
             kinds.setdefault(note.kind, []).append((stage.label, note.text))
     found = []
     for kind, texts in kinds.items():
-        labels, words = [label for label, _ in texts], texts[-1][1]
+        labels, words = [*dict.fromkeys(label for label, _ in reversed(texts))][::-1], texts[-1][1]
         if len({text for _, text in texts}) == 1 and len(texts) == len(stages):
             found.append(Note(kind, words))
         else:
-            others = "" if len(texts) == 1 else f". Also at {', '.join(labels[:-1])}"
+            others = "" if len(labels) == 1 else f". Also at {', '.join(labels[:-1])}"
             found.append(Note(kind, f"{labels[-1]}: {words}{others}"))
     return tuple(found)

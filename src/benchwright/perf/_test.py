@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from msgspec import Struct
 
@@ -12,12 +12,25 @@ from benchwright.core import RunFailedError
 from benchwright.perf._crew import Crew
 from benchwright.perf._health import judged, rare_collections
 from benchwright.perf._loop import PhaseResult, PhaseTask
-from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord, StageRecord, StopCause
+from benchwright.perf._values import (
+    LoadSearch,
+    LoadSettings,
+    PhaseName,
+    RequestRecord,
+    StageRecord,
+    StopCause,
+)
+
+if TYPE_CHECKING:
+    from benchwright.perf._search import Probe
 
 _LEAD_S = 0.02
 """Between the order to begin and the first request, so that every process has the order by then."""
 _MANY_LEAD_S = 0.15
 """The same where several processes have to hear of it."""
+
+LEAST_PER_SLOT = 4
+"""Requests of a probe for each slot, at least: fewer end before the slots have met each other's queue."""
 
 USUAL_THROUGHPUT = 256
 """Requests in flight in profile `throughput`, where no other limit is given."""
@@ -32,12 +45,13 @@ class LoadTest:
         crew: Crew,
         *,
         stage_ended: Callable[[StageRecord], None] | None = None,
-        phase_begins: Callable[[int, PhaseName], None] | None = None,
+        phase_begins: Callable[[int, PhaseName, float], None] | None = None,
         inside: bool = False,
     ) -> None:
         self._settings, self._crew, self._inside = settings, crew, inside
         self._stage_ended, self._phase_begins = stage_ended, phase_begins
         self._used = 0
+        self._probed: list[RequestRecord] = []  # requests of the probe under way
         self.zero = monotonic()
         """When the test's clock started, by the machine's."""
         self.stages: list[StageRecord] = []
@@ -50,6 +64,8 @@ class LoadTest:
 
     def ended(self, record: RequestRecord) -> None:
         """Every record has to come by here."""
+        if self._settings.search is not None and record.phase == "measured":
+            self._probed.append(record)
         if record.phase == "warmup":
             self.warmups = Tally(self.warmups.sent + 1, self.warmups.failed + (not record.ok), record.error)
 
@@ -62,17 +78,45 @@ class LoadTest:
     async def _run(self) -> list[StageRecord]:
         settings = self._settings
         if settings.warmup:
-            await self._phase(0, "warmup")
+            await self._phase(0, "warmup", settings.levels[0])
             if self.warmups.sent and self.warmups.failed == self.warmups.sent and self.cause is None:
                 raise RunFailedError(
                     f"all {self.warmups.sent} warm-up requests failed; nothing was measured. The last: {self.warmups.error}"
                 )
-        for self.stage in range(len(settings.levels)):
+        if settings.search is not None:
+            await self._search(settings.search)
+            return self.stages
+        for self.stage, level in enumerate(settings.levels):
             if self.cause is not None:
                 break
-            results, started = await self._phase(self.stage, "measured")
-            self._finish(results, started)
+            await self._measure(level)
         return self.stages
+
+    async def _search(self, search: LoadSearch) -> None:
+        """Probe one level after the other, each chosen by what the probes before it showed."""
+        from benchwright.perf._search import next_level
+
+        probes: list[Probe] = []
+        began = monotonic()
+        while self.cause is None and len(probes) < search.most_probes:
+            level = next_level(probes, search, whole=not self._settings.open_loop)
+            if level is None or monotonic() - began > search.seconds:
+                return
+            self.stage = len(probes)
+            self._probed = []
+            probes.append(self._judged(await self._measure(level)))
+
+    def _judged(self, stage: StageRecord) -> Probe:
+        """By the figures that reports show, computed between two probes, while nothing is measured."""
+        from benchwright.perf._requests import Requests
+        from benchwright.perf._summary import probe_of, summarise_stage
+
+        requests = Requests.of(self._probed)
+        return probe_of(summarise_stage(requests, stage.stage, self._settings, stage), self._settings)
+
+    async def _measure(self, level: float) -> StageRecord:
+        results, started = await self._phase(self.stage, "measured", level)
+        return self._finish(results, started, level)
 
     def stop(self, cause: StopCause = "interrupt") -> None:
         """Send nothing more; what is in flight may end."""
@@ -84,20 +128,25 @@ class LoadTest:
         self.cause = self.cause or "interrupt"
         self._crew.abort()
 
-    async def _phase(self, stage: int, phase: PhaseName) -> tuple[list[PhaseResult], float]:
+    async def _phase(self, stage: int, phase: PhaseName, level: float) -> tuple[list[PhaseResult], float]:
         if self._phase_begins is not None:
-            self._phase_begins(stage, phase)
+            self._phase_begins(stage, phase, level)
         workers = self._settings.workers
         start_at = monotonic() + (_LEAD_S if workers == 1 else _MANY_LEAD_S)
-        tasks = [self._task(stage, phase == "warmup", start_at, worker) for worker in range(workers)]
+        tasks = [self._task(stage, level, phase == "warmup", start_at, worker) for worker in range(workers)]
         results = await self._crew.phase(tasks)
         self._used += max(result.numbers for result in results)
         return results, start_at
 
-    def _task(self, stage: int, warmup: bool, start_at: float, worker: int) -> PhaseTask:
+    def _task(self, stage: int, level: float, warmup: bool, start_at: float, worker: int) -> PhaseTask:
         settings = self._settings
         workers = settings.workers
-        slots = min(settings.warmup, slots_of(settings, stage) or 16) if warmup else slots_of(settings, stage)
+        slots = slots_of(settings, level)
+        requests = settings.requests
+        if warmup:
+            slots, requests = min(settings.warmup, slots or 16), settings.warmup
+        elif settings.search is not None and requests is not None and slots is not None:
+            requests = max(requests, LEAST_PER_SLOT * slots)
         cap = settings.max_concurrency
         return PhaseTask(
             stage=stage,
@@ -105,24 +154,25 @@ class LoadTest:
             zero=self.zero,
             start_at=start_at,
             base=self._used,
+            level=level,
             worker=worker,
             workers=workers,
             closed=None if slots is None else part_of(slots, worker, workers),
             slots=slots or 1,
             cap=None if cap is None else max(1, part_of(cap, worker, workers)),
-            requests=settings.warmup if warmup else settings.requests,
+            requests=requests,
             cooldown=0 if warmup else settings.cooldown,
             seconds=None if warmup else settings.seconds,
         )
 
-    def _finish(self, results: list[PhaseResult], started: float) -> None:
+    def _finish(self, results: list[PhaseResult], started: float, level: float) -> StageRecord:
         settings = self._settings
         causes = {result.stopped_by for result in results}
         # The gravest first.
         cause = next(each for each in _CAUSES if each in causes)
         stage = StageRecord(
             stage=self.stage,
-            level=None if settings.profile == "throughput" else settings.levels[self.stage],
+            level=None if settings.profile == "throughput" else level,
             started=started - self.zero,
             ended=max(result.ended for result in results) - self.zero,
             offered=sum(result.offered for result in results),
@@ -134,10 +184,12 @@ class LoadTest:
             ),
         )
         self.stages.append(stage)
-        if cause in ("interrupt", "watchdog", "errors"):
+        # A probe may fail: that is what a search looks for.
+        if cause in ("interrupt", "watchdog") or (cause == "errors" and settings.search is None):
             self.cause = self.cause or cause
         if self._stage_ended is not None:
             self._stage_ended(stage)
+        return stage
 
 
 _CAUSES: tuple[StopCause, ...] = get_args(StopCause)
@@ -151,13 +203,13 @@ class Tally(Struct, frozen=True):
     error: str | None = None
 
 
-def slots_of(settings: LoadSettings, stage: int) -> int | None:
-    """Requests that a stage keeps in flight; None in an open loop."""
+def slots_of(settings: LoadSettings, level: float) -> int | None:
+    """Requests that a stage of this level keeps in flight; None in an open loop."""
     if settings.open_loop:
         return None
     if settings.profile == "throughput":
         return settings.max_concurrency or USUAL_THROUGHPUT
-    slots = int(settings.levels[stage])
+    slots = int(level)
     return slots if settings.max_concurrency is None else min(slots, settings.max_concurrency)
 
 

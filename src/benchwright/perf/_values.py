@@ -48,7 +48,7 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     number: int
     """Its place in the plan of the test, from 0."""
     stage: int = 0
-    """Index of the stage: the levels of a sweep, or of a search."""
+    """Index of the stage: the levels of a sweep, or the probes of a search."""
     phase: PhaseName = "measured"
     row: int = 0
     """Index of the row in the data."""
@@ -117,6 +117,18 @@ def decode_record(stored: bytes) -> RequestRecord:
     return _RECORD.decode(stored)
 
 
+class LoadSearch(Struct, frozen=True):
+    """How the largest load is searched. Levels are those of the test's loop: requests in flight, or requests per second."""
+
+    lowest: float = 1.0
+    highest: float = 4096.0
+    repeats: int = 3
+    """Probes at each end of the last bracket."""
+    most_probes: int = 40
+    seconds: float = 1800.0
+    """No probe begins later than this after the first."""
+
+
 class LoadSettings(Struct, frozen=True):
     """Everything that decides the figures of a load test. Recorded before its first request."""
 
@@ -165,6 +177,10 @@ class LoadSettings(Struct, frozen=True):
     """Addresses that get requests in turn, without secrets."""
     slo: tuple[tuple[str, float], ...] = ()
     """Names of limits, and the most that each may be, in seconds."""
+    slo_share: float = 0.99
+    """Share of requests that must keep all limits."""
+    search: LoadSearch | None = None
+    """The search for the largest load that keeps the limits: its stages follow from each other, and `levels` has the first."""
     request_timeout_s: float = 120.0
     usual_tokens: int | None = None
     """The longest reply of requests for which nobody asked for a length: a limit, and no wish."""

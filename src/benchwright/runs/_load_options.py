@@ -8,7 +8,7 @@ from secrets import token_hex
 from benchwright.config import LoadOptions
 from benchwright.core import LoadProfile, UsageError
 from benchwright.engine import RunSettings
-from benchwright.perf import LoadSettings, parse_slo
+from benchwright.perf import LoadSearch, LoadSettings, most_connections, parse_slo
 
 
 def load_settings(
@@ -24,13 +24,23 @@ def load_settings(
     usual = None if length_asked else run.generation.settings.get("max_tokens")
     profile = profile_of(options)
     levels = _levels(options, profile, concurrency)
+    search = None
+    if options.find_max_load:
+        search = _search(options, profile, levels)
+        levels = (search.lowest,)
+    else:
+        _refuse_of_search(options)
     start, end = (None, None)
     if profile == "ramp":
         start, end = _ramp_ends(levels)
         levels = (end,)
     requests = options.requests
-    if requests is None and options.seconds is None:
-        requests = rows
+    seconds = options.seconds
+    if requests is None and seconds is None:
+        if search is None:
+            requests = rows
+        else:
+            seconds = PROBE_S
     return LoadSettings(
         profile=profile,
         levels=levels,
@@ -46,7 +56,7 @@ def load_settings(
         exact_output=bool(options.exact_output),
         burst_size=options.burst_size or max(1, round(levels[0])),
         requests=requests,
-        seconds=options.seconds,
+        seconds=seconds,
         max_error_share=0.05 if options.max_error_share is None else options.max_error_share,
         stop_error_share=options.stop_error_share,
         warmup=options.warmup or 0,
@@ -58,10 +68,50 @@ def load_settings(
         cache_bust=token_hex(4) if options.cache_bust else None,
         urls=urls,
         slo=() if options.slo is None else parse_slo(options.slo),
+        slo_share=0.99 if options.slo_share is None else options.slo_share,
+        search=search,
         request_timeout_s=getattr(run.endpoint, "request_timeout_s", 120.0),
         usual_tokens=usual if isinstance(usual, int) else None,
         drain_s=30.0 if options.drain is None else options.drain,
     )
+
+
+PROBE_S = 10.0
+"""How long a probe sends where nobody says."""
+_MOST_IN_FLIGHT = 4096
+_MOST_PER_S = 1e6
+_SEARCHED = (LoadProfile.CONCURRENT, LoadProfile.CONSTANT, LoadProfile.POISSON, LoadProfile.GAMMA)
+
+
+def _search(options: LoadOptions, profile: LoadProfile, levels: tuple[float, ...]) -> LoadSearch:
+    """The search as its options and `--rate LOWEST,HIGHEST` or `--concurrency LOWEST,HIGHEST` describe it."""
+    if options.slo is None:
+        raise UsageError(
+            "--find-max-load needs the limits that requests must keep, as in --slo ttft=200ms,e2e=2s"
+        )
+    if profile not in _SEARCHED:
+        raise UsageError(f"--find-max-load searches with --profile {', '.join(_SEARCHED)}, not {profile}")
+    usual = LoadSearch()
+    if profile.open_loop:
+        flag, lowest, highest = "--rate", levels[0], _MOST_PER_S
+    else:
+        flag, lowest = "--concurrency", levels[0] if options.concurrency else 1.0
+        highest = float(min(_MOST_IN_FLIGHT, most_connections(options.workers or 1) or _MOST_IN_FLIGHT))
+    if len(levels) > 2 or (len(levels) == 2 and levels[0] > levels[1]):
+        raise UsageError(f"--find-max-load takes {flag} LOWEST or {flag} LOWEST,HIGHEST")
+    return LoadSearch(
+        lowest=lowest,
+        highest=levels[1] if len(levels) == 2 else max(lowest, highest),
+        repeats=options.probe_repeats or usual.repeats,
+        most_probes=options.max_probes or usual.most_probes,
+        seconds=options.search_seconds or usual.seconds,
+    )
+
+
+def _refuse_of_search(options: LoadOptions) -> None:
+    for name in ("probe_repeats", "max_probes", "search_seconds"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is for --find-max-load")
 
 
 def profile_of(options: LoadOptions) -> LoadProfile:

@@ -181,7 +181,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     )  # fmt: skip
     load = replace_struct(load, prompt_lengths=rows.prompt_lengths)
     check_schedule(load)
-    slots = [slots_of(load, stage) for stage in range(len(load.levels))]
+    levels = load.levels if load.search is None else (load.search.highest,)
+    slots = [slots_of(load, level) for level in levels]
     check_files(load, load.max_concurrency if load.open_loop else max(each or 0 for each in slots))
     requests = build_plan(
         prepared.rows,
@@ -211,8 +212,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
 
 
 def _wanted(load: LoadSettings) -> int | None:
-    """How many different requests are needed at most."""
-    if load.requests is None:
+    """How many different requests are needed at most; None: nobody knows."""
+    if load.requests is None or load.search is not None:
         return None
     return load.warmup + len(load.levels) * (load.requests + load.cooldown)
 
@@ -229,7 +230,7 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
     summary = summarise(requests, ready.settings, stages, partial=cause is not None)
     status, code = ended_as(summary, cause)
     why = _WHY.get(cause or "", "")
-    if code == 1:
+    if status == "failed":
         why = why or "every request failed"
     store.finish_run(run.id, status, summary=summary.to_json(), error=why or None)
     run = store.run(run.id)
@@ -261,6 +262,8 @@ def ended_as(summary: LoadSummary, cause: str | None) -> tuple[RunStatus, int]:
         return "interrupted", 130
     if summary.sent == summary.failed:
         return "failed", 1
+    if summary.search is not None and summary.search.status == "not_met":
+        return "completed", 1
     return "completed", 0 if summary.comparable else 3
 
 

@@ -26,8 +26,9 @@ from benchwright.reports.html.load_charts import (
     timeline_axis,
 )
 from benchwright.reports.html.pages import render
-from benchwright.reports.views.load import LoadView, best_of, best_stage, short, unit_of, verdicts
+from benchwright.reports.views.load import LoadView, best_of, best_stage, short, unit_of
 from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
+from benchwright.reports.views.load_verdicts import verdicts
 
 _COLUMNS = tuple(percentile_key(percent) for percent in PERCENTILES)
 
@@ -123,6 +124,10 @@ def level_table(summary: LoadSummary) -> tuple[list[tuple[str, str]], list[list[
             cells = [short(None if each is None else each.percentiles[key], METRICS[name]) for each in found]
             columns.append((f"{name} {key}", METRICS[name].definition, cells))
 
+    if summary.search is not None:
+        passed = {probe.stage: "passed" if probe.passed else "failed" for probe in summary.search.probes}
+        about = "Whether enough requests kept all limits, and the server kept up"
+        columns.append(("probe", about, [passed.get(stage.stage, "–") for stage in stages]))
     columns.append(
         ("sent", "Requests that were sent and count", [f"{stage.counts.sent:,}" for stage in stages])
     )
@@ -205,7 +210,9 @@ def _settings(view: LoadView) -> list[tuple[str, str]]:
     for name, value in view.settings.to_json().items():
         if value in (None, (), [], {}, 0, False) and name not in ("seed", "warmup"):
             continue
-        if name == "slo":
+        if name == "search":
+            value = ", ".join(f"{key.replace('_', ' ')} {each:g}" for key, each in value.items())
+        elif name == "slo":
             value = ", ".join(f"{limit} ≤ {seconds * 1000:g} ms" for limit, seconds in value)
         elif isinstance(value, list | tuple):
             value = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in value)

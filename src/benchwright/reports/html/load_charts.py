@@ -183,18 +183,26 @@ def sweep_charts(summary: LoadSummary) -> Iterator[Chart]:
     ):
         stages = [
             stage
-            for stage in summary.stages
+            for stage in by_level(summary)
             if METRICS[name].key in stage.metrics and stage.figure(rate) is not None
         ]
         if len(stages) > 1:
             yield _sweep_chart(f"{title} against throughput", name, rate, unit, stages)
 
 
+def by_level(summary: LoadSummary) -> Sequence[StageSummary]:
+    """The stages in the order of a curve: as they were; of a search, the last probe of each level."""
+    if summary.search is None:
+        return summary.stages
+    last = {stage.level: stage for stage in summary.stages}
+    return sorted(last.values(), key=lambda stage: stage.level or 0.0)
+
+
 def level_chart(summary: LoadSummary) -> Chart | None:
     """Throughput against what was set: where it stops to grow, the server is full. None: there are no levels."""
     stages = [
         stage
-        for stage in summary.stages
+        for stage in by_level(summary)
         if stage.level is not None and stage.figure("request_throughput") is not None
     ]
     if len(stages) < 2:

@@ -12,6 +12,7 @@ from benchwright.perf import (
     PER_REQUEST,
     Difference,
     Distribution,
+    LoadSummary,
     Metric,
     RequestRecord,
     StageComparison,
@@ -19,8 +20,17 @@ from benchwright.perf import (
 )
 from benchwright.reports.terminal.result import FittedTable, grid, short_path
 from benchwright.reports.views.figures import plural
-from benchwright.reports.views.load import LoadView, RequestList, record_json, short, told, unit_of, verdicts
-from benchwright.reports.views.load_comparison import LoadComparison
+from benchwright.reports.views.load import (
+    LoadView,
+    RequestList,
+    record_json,
+    short,
+    stages_of_interest,
+    told,
+    unit_of,
+)
+from benchwright.reports.views.load_comparison import LoadComparison, SearchComparison
+from benchwright.reports.views.load_verdicts import verdicts
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -39,7 +49,9 @@ def load_table(view: LoadView) -> Group:
 
     run, summary = view.run, view.summary
     load = f"profile {summary.profile}"
-    if len(summary.stages) > 1:
+    if summary.search is not None:
+        load += f", {plural(len(summary.stages), 'probe')}"
+    elif len(summary.stages) > 1:
         load += f", {len(summary.stages)} levels"
     title = Text.assemble(
         (printable(run.name), "bold"), " on ", (printable(run.model or ""), "bold"),
@@ -53,17 +65,24 @@ def load_table(view: LoadView) -> Group:
         for state, words in verdicts(view)
     ]
     if len(summary.stages) > 1:
-        parts.append(_levels(summary.stages))
-    for stage in summary.stages[:1] if len(summary.stages) == 1 else ():
+        parts.append(_levels(summary))
+    if len(summary.stages) == 1 or (summary.search is not None and summary.search.level is not None):
+        stage = stages_of_interest(summary)[0]
+        if len(summary.stages) > 1:
+            parts.append(Text.assemble((stage.label, "bold"), ", the last probe"))
         parts += [_rates(stage), _latencies(stage)]
     parts.append(_remarks(view))
     return Group(*parts)
 
 
-def _levels(stages: Sequence[StageSummary]) -> FittedTable:
-    """A sweep: one line per level."""
+def _levels(summary: LoadSummary) -> FittedTable:
+    """A sweep or a search: one line per level or probe."""
     light = {"itl": 1, "in fl": 2, "tpot": 3}
-    columns = _level_columns(stages)
+    columns = _level_columns(summary.stages)
+    if summary.search is not None:
+        passed = {probe.stage: probe.passed for probe in summary.search.probes}
+        words = {True: "passed", False: "failed", None: "–"}
+        columns.insert(1, ("probe", [words[passed.get(stage.stage)] for stage in summary.stages]))
     return FittedTable(
         [
             (heading, cells, next((weight for start, weight in light.items() if heading.startswith(start)), 4 if "p50" in heading else 9))
@@ -280,6 +299,8 @@ def load_comparison_table(comparison: LoadComparison) -> Group:
             for side in (a, b)
         )
     )  # fmt: skip
+    if comparison.search is not None:
+        parts.append(_searches(comparison.search))
     for level in comparison.levels:
         how = (
             f"{plural(level.pairs, 'pair')} of requests"
@@ -298,6 +319,18 @@ def load_comparison_table(comparison: LoadComparison) -> Group:
         )
     )
     return Group(*parts)
+
+
+def _searches(search: SearchComparison) -> Text:
+    from rich.text import Text
+
+    sides = [
+        label if ends is None else f"{label} (95 % {ends[0]:.3g} – {ends[1]:.3g})"
+        for label, ends in ((search.label_a, search.ci95_a), (search.label_b, search.ci95_b))
+    ]
+    verdict = ("smaller" if search.worse else "larger") if search.significant else "the intervals overlap"
+    style = "" if not search.significant else "red" if search.worse else "green"
+    return Text.assemble("largest load: ", " → ".join(sides), ": ", (verdict, style))
 
 
 def _level(comparison: LoadComparison, level: StageComparison) -> Table:

@@ -11,8 +11,6 @@ from msgspec import Struct, to_builtins
 from benchwright.core import JsonObject, NotFoundError, UsageError
 from benchwright.perf import (
     METRICS,
-    STRAINED_LAG_S,
-    STRAINED_LATE_S,
     Distribution,
     LoadSettings,
     LoadSummary,
@@ -69,7 +67,7 @@ def load_view(run: RunRecord) -> RunView:
     }
     shown: JsonObject = {
         **{name: value for name, value in run.summary.items() if name != "stages"},
-        "outcomes": {**_outcomes(summary.stages)},
+        "outcomes": {**outcomes_of(summary.stages)},
         "metrics": {key: {"value": figure} for key, figure in figures.items()},
     }
     # How long the server was under load; a reader of the list does not ask how long the summary took.
@@ -105,9 +103,11 @@ def settings_of(run: RunRecord) -> LoadSettings:
 
 def best_stage(summary: LoadSummary) -> StageSummary | None:
     """The stage that a list shows: with the most requests per second within limits, else with the most of all; of those that
-    were steady, where there are any."""
+    were steady, where there are any. Of a search, the last probe at the level that it found."""
     if not summary.stages:
         return None
+    if summary.search is not None and summary.search.level is not None:
+        return stages_of_interest(summary)[0]
 
     def rank(stage: StageSummary) -> float:
         good = stage.figure("goodput")
@@ -116,12 +116,23 @@ def best_stage(summary: LoadSummary) -> StageSummary | None:
     return max(_steady(summary) or summary.stages, key=rank)
 
 
+def stages_of_interest(summary: LoadSummary) -> tuple[StageSummary, ...]:
+    """All stages; of a search, the last probes at both ends of its bracket, the largest load found before the other."""
+    search = summary.search
+    if search is None or search.level is None:
+        return summary.stages
+    last = {stage.level: stage for stage in summary.stages}
+    return tuple(last[level] for level in (search.level, search.failing_level) if level is not None)
+
+
 def _steady(summary: LoadSummary) -> list[StageSummary]:
     return [stage for stage in summary.stages if stage.steady.verdict == "steady"]
 
 
 def best_of(summary: LoadSummary) -> str:
     """What the best level was chosen from: `of 4 levels, none steady`."""
+    if summary.search is not None:
+        return f"found by {len(summary.search.probes)} probes"
     steady, count = len(_steady(summary)), len(summary.stages)
     return f"of {count} levels, {'none' if not steady else 'all' if steady == count else steady} steady"
 
@@ -174,102 +185,13 @@ def unit_of(metric: Metric) -> str:
     return {"1/s": "per s", "tokens/s": "tokens/s", "share": "", "requests": ""}.get(metric.unit, metric.unit)
 
 
-def verdicts(view: LoadView) -> list[tuple[str, str]]:
-    """What a reader needs first: `ok`, `warn` or `bad`, and a sentence."""
-    summary = view.summary
-    found: list[tuple[str, str]] = []
-    if view.stopped_because:
-        found.append(("bad" if view.run.status == "failed" else "warn", view.stopped_because))
-    found.append(_of_requests(summary))
-    found.append(_of_client(summary.stages, open_loop=view.settings.open_loop))
-    found += _of_steadiness(summary.stages)
-    if view.settings.slo:
-        found.append(_of_limits(view))
-    return found
-
-
-def _of_requests(summary: LoadSummary) -> tuple[str, str]:
-    if not summary.sent:
-        return "bad", "no request was sent"
-    if not summary.failed:
-        return "ok", f"all {summary.sent:,} requests completed"
-    share = f"{summary.failed:,} of {summary.sent:,} requests failed ({100 * summary.failed / summary.sent:.1f} %)"
-    return ("warn", share) if summary.comparable else ("bad", f"{share}; not comparable with other tests")
-
-
-_NEVER_THERE = frozenset({"connect", "not_sent", "cancelled"})
-"""Outcomes of requests that tell nothing about the client, because no server saw them."""
-
-
-def _of_client(stages: Sequence[StageSummary], *, open_loop: bool) -> tuple[str, str]:
-    if _outcomes(stages).keys() <= _NEVER_THERE:
-        return "warn", "the client cannot be judged: no request was connected"
-    known = [stage for stage in stages if stage.health is not None]
-    for verdict, state, words in (
-        ("limit", "bad", "the client was the limit"),
-        ("strained", "warn", "the client was strained"),
-    ):
-        hit = [stage for stage in known if stage.health is not None and stage.health["verdict"] == verdict]
-        if hit:
-            reasons = (hit[0].health or {})["reasons"]
-            where = _where(hit, stages)
-            return state, f"{words}{where}: {'; '.join(reasons)}"
-    if not known:
-        return "warn", "the client's health is not on record: no stage ended"
-    paused = [stage for stage in known if any(note.kind == "idle_gaps" for note in stage.notes)]
-    if paused:
-        return "warn", f"the client paused{_where(paused, stages)} although requests were due: see the note"
-    judged = [stage for stage in known if (stage.health or {})["verdict"] == "ok"]
-    others = [stage for stage in known if stage not in judged]
-    if not judged:
-        return "warn", f"the client was not judged: {'; '.join((others[0].health or {})['reasons'])}"
-    lag = max((stage.health or {})["event_loop_lag_p99_ms"] for stage in judged)
-    words = f"its event loop was {lag:.1f} ms late at the 99th percentile (below {STRAINED_LAG_S * 1000:g} ms is good)"
-    if open_loop:
-        late = max((stage.health or {})["send_lateness_p99_ms"] for stage in judged)
-        words += f" and requests {late:.1f} ms (below {STRAINED_LATE_S * 1000:g} ms is good)"
-    if others:
-        words += f"; not judged{_where(others, stages)}"
-    return "ok", f"the client kept up: {words}"
-
-
-def _where(hit: Sequence[StageSummary], stages: Sequence[StageSummary]) -> str:
-    return "" if len(stages) == 1 else f" at {', '.join(stage.label for stage in hit)}"
-
-
-def _of_steadiness(stages: Sequence[StageSummary]) -> list[tuple[str, str]]:
-    found = []
-    for verdict, state, words in (
-        ("not_steady", "warn", "the server was not steady"),
-        ("unclear", "warn", "whether the server was steady is unclear"),
-        ("absent", "warn", "there is no steady window"),
-    ):
-        hit = [stage for stage in stages if stage.steady.verdict == verdict]
-        if hit:
-            where = _where(hit, stages)
-            found.append((state, f"{words}{where}: {'; '.join(hit[0].steady.reasons)}"))
-    return found or [("ok", "the server was steady")]
-
-
-def _of_limits(view: LoadView) -> tuple[str, str]:
-    limits = ", ".join(f"{name} ≤ {seconds * 1000:,.6g} ms" for name, seconds in view.settings.slo)
-    judged = [(stage, stage.slo) for stage in view.summary.stages if stage.slo is not None]
-    if not judged:
-        return "warn", f"limits ({limits}) could not be judged"
-    best = best_stage(view.summary)
-    stage, slo = next((each for each in judged if each[0] is best), judged[0])
-    share = slo.met / max(1, slo.sent)
-    where = "" if len(view.summary.stages) == 1 else f" at the best level, {stage.label}"
-    state = "ok" if share >= 0.99 else "warn" if share >= 0.9 else "bad"
-    return state, f"{100 * share:.1f} % of requests kept all limits{where}: {limits}"
-
-
 def _of_best(summary: LoadSummary, name: str) -> float | None:
     stage = best_stage(summary)
     return None if stage is None else stage.figure(name)
 
 
-def _outcomes(stages: Sequence[StageSummary]) -> dict[str, int]:
+def outcomes_of(stages: Sequence[StageSummary]) -> dict[str, int]:
+    """Requests of all stages by outcome."""
     found: dict[str, int] = {}
     for stage in stages:
         for outcome, count in stage.outcomes.items():

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, flight_of, percentile, sorted_values
+from benchwright.reports.views.load import stages_of_interest
 
 PERCENTS = (*(each / 2 for each in range(198)), *(99 + each / 20 for each in range(21)))
 """Where distributions are drawn: every half percent, and finer in the tail."""
@@ -66,7 +67,7 @@ class Line(Struct, frozen=True):
 def distribution_curves(requests: Requests, summary: LoadSummary, name: str) -> list[Cdf]:
     """The distributions of one metric, a stage each; those that have none are left out."""
     found = []
-    for stage in summary.stages:
+    for stage in stages_of_interest(summary):
         values = sorted_values(requests, stage.stage, METRICS[name])
         if len(values):
             at = tuple(percentile(values, percent) * METRICS[name].scale for percent in PERCENTS)

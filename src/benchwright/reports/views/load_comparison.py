@@ -18,9 +18,44 @@ from benchwright.perf import (
     compare_stages,
 )
 from benchwright.reports.views.comparison import ComparisonOptions, Side, field_differences, title_of
-from benchwright.reports.views.load import load_requests, load_view, recorded_summary, settings_of
+from benchwright.reports.views.load import (
+    best_stage,
+    load_requests,
+    load_view,
+    recorded_summary,
+    settings_of,
+    stages_of_interest,
+)
 from benchwright.reports.views.settings import endpoint_of, table_of
 from benchwright.store import RunRecord, Store
+
+
+class SearchComparison(Struct, frozen=True):
+    """The largest loads that two searches found."""
+
+    a: float
+    b: float
+    ci95_a: tuple[float, float] | None
+    ci95_b: tuple[float, float] | None
+    label_a: str
+    label_b: str
+
+    @property
+    def significant(self) -> bool:
+        """Whether the intervals have nothing in common."""
+        if self.ci95_a is None or self.ci95_b is None:
+            return False
+        return self.ci95_a[1] < self.ci95_b[0] or self.ci95_b[1] < self.ci95_a[0]
+
+    @property
+    def worse(self) -> bool:
+        """Whether the second one is smaller, by chance or not."""
+        return self.b < self.a
+
+    def to_json(self) -> JsonObject:
+        """All fields, and the verdict."""
+        found: JsonObject = {**to_builtins(self), "significant": self.significant, "worse": self.worse}
+        return found
 
 
 class LoadComparison(Struct, frozen=True, kw_only=True):
@@ -41,6 +76,8 @@ class LoadComparison(Struct, frozen=True, kw_only=True):
     only_b: tuple[str, ...]
     inputs: JsonObject
     """Settings, where they differ."""
+    search: SearchComparison | None = None
+    """Of two searches: what they found. `levels` then compares the probes there."""
 
     @property
     def comparable(self) -> bool:
@@ -60,7 +97,7 @@ class LoadComparison(Struct, frozen=True, kw_only=True):
         )
 
     def to_json(self) -> JsonObject:
-        """`{run_a, run_b, differs, regressed, comparable, warning, input_comparison, levels, only_a, only_b, tests}`."""
+        """`{run_a, run_b, differs, regressed, comparable, warning, input_comparison, search, levels, only_a, only_b, tests}`."""
         return {
             "run_a": asdict(self.run_a),
             "run_b": asdict(self.run_b),
@@ -69,6 +106,7 @@ class LoadComparison(Struct, frozen=True, kw_only=True):
             "comparable": self.comparable,
             "warning": "; ".join(self.warnings) or None,
             "input_comparison": self.inputs,
+            "search": None if self.search is None else self.search.to_json(),
             "levels": [_level_json(level) for level in self.levels],
             "only_a": list(self.only_a),
             "only_b": list(self.only_b),
@@ -103,9 +141,12 @@ def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonO
     levels = adjusted([_only(compare_stages(*requests, one, other), wanted) for one, other in matched])
     if wanted is not None and not any(level.differences for level in levels):
         raise NotFoundError(f"neither test has a value of {options.metric}")
-    beyond = [
+    search = _searches(*summaries) if wanted is None else None
+    beyond: list[Any] = [
         each for level in levels for each in level.differences if each.significant and _matters(each, options)
     ]
+    if search is not None and search.significant:
+        beyond.append(search)
     return LoadComparison(
         run_a=_side(a, summaries[0]),
         run_b=_side(b, summaries[1]),
@@ -116,7 +157,18 @@ def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonO
         only_a=only_a,
         only_b=only_b,
         inputs=_inputs(a, b),
+        search=search,
     )
+
+
+def _searches(a: LoadSummary, b: LoadSummary) -> SearchComparison | None:
+    sides = [(each.search, best_stage(each)) for each in (a, b)]
+    (one, at_one), (other, at_other) = sides
+    if one is None or other is None or one.level is None or other.level is None:
+        return None
+    assert at_one is not None  # a level was found
+    assert at_other is not None
+    return SearchComparison(one.level, other.level, one.ci95, other.ci95, at_one.label, at_other.label)
 
 
 def _matters(each: Any, options: ComparisonOptions) -> bool:
@@ -127,7 +179,9 @@ def _matters(each: Any, options: ComparisonOptions) -> bool:
 def _matched(
     a: LoadSummary, b: LoadSummary
 ) -> tuple[list[tuple[StageSummary, StageSummary]], tuple[str, ...], tuple[str, ...]]:
-    """Stages of the same level; a single one on each side is compared in any case."""
+    """Stages of the same level; a single one on each side is compared in any case, and so are the ends of two searches."""
+    if _searches(a, b) is not None:
+        return [(stages_of_interest(a)[0], stages_of_interest(b)[0])], (), ()
     if len(a.stages) == len(b.stages) == 1:
         return [(a.stages[0], b.stages[0])], (), ()
     left, right = ({stage.label: stage for stage in each.stages} for each in (a, b))
@@ -175,7 +229,11 @@ def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) ->
             yield f"the figures of run {run.id} are not comparable: too many requests failed, or the client was the limit"
     if _data(a) != _data(b):
         yield "the tests sent the rows of different data"
-    if len(one.stages) == len(other.stages) == 1 and one.stages[0].label != other.stages[0].label:
+    if (
+        one.search is None
+        and len(one.stages) == len(other.stages) == 1
+        and one.stages[0].label != other.stages[0].label
+    ):
         yield f"the loads differ: {one.stages[0].label} and {other.stages[0].label}"
 
 

@@ -1,0 +1,211 @@
+"""The search for the largest load that keeps the limits: which level is probed next, and what all probes say together.
+
+Both are pure functions of the probes so far. A probe is a stage of the test; it passed if enough of its requests kept every limit.
+A single probe near the boundary may pass or fail by chance, so both ends of the last bracket are probed several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp, inf, isqrt, log, sqrt
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, convert, to_builtins
+
+from benchwright.core import JsonObject
+from benchwright.perf._values import LoadSearch
+
+SearchStatus: TypeAlias = Literal["found", "at_least", "not_met", "client_limit", "unfinished"]
+"""How a search ended. `at_least`: the highest level allowed passed; `not_met`: the lowest one failed; `client_limit`: the client
+gave out before the server did; `unfinished`: probes, time or patience ended before the boundary was found."""
+
+PRECISION = 0.05
+"""The bracket is narrow enough when its ends differ by no more than this share."""
+
+_STEEPNESS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+"""How blurred the boundary may be: the share of load over which probes turn from passing to failing."""
+_GRID = 400
+
+
+class Probe(Struct, frozen=True):
+    """One probe, judged."""
+
+    stage: int
+    level: float
+    passed: bool
+    share: float
+    """Requests within all limits, over those that were sent."""
+    requests: int
+    why: str = ""
+    """Why it failed."""
+    client_limit: bool = False
+    """Whether the client was the limit, so that the probe says nothing about the server."""
+
+
+class SearchResult(Struct, frozen=True, kw_only=True):
+    """What a search found."""
+
+    status: SearchStatus
+    level: float | None
+    """The largest level whose probes passed, by majority; None: none did."""
+    passed: tuple[int, int]
+    """Probes at this level: how many passed, of how many."""
+    failing_level: float | None
+    """The smallest level above it whose probes failed; None: none did."""
+    failed: tuple[int, int]
+    """Probes at that level: how many failed, of how many."""
+    ci95: tuple[float, float] | None
+    """95 % interval of the load at which a probe passes as often as it fails; None: nothing failed, or nothing passed."""
+    sure: float | None
+    """Probability that this load is at least `level`."""
+    probes: tuple[Probe, ...]
+
+    def to_json(self) -> JsonObject:
+        """All fields by name."""
+        found: JsonObject = to_builtins(self)
+        return found
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> SearchResult:
+        """What `to_json` gave."""
+        return convert(stored, cls)
+
+
+class _Tally(Struct):
+    passed: int = 0
+    probes: int = 0
+
+    @property
+    def good(self) -> bool:
+        return 2 * self.passed > self.probes
+
+
+class _Bracket(Struct, frozen=True):
+    """The highest level that passed below the lowest one that failed."""
+
+    good: float | None
+    bad: float | None
+
+
+def next_level(probes: Sequence[Probe], search: LoadSearch, *, whole: bool) -> float | None:
+    """The level of the next probe: doubling until one fails, then halving the bracket, then repeats at both ends.
+
+    None: nothing is left to learn, or the client was the limit twice in a row. `whole`: levels are whole numbers.
+    """
+    if probes and probes[-1].client_limit:
+        # A hiccup of this machine is no limit: once more.
+        return None if _client_gave_out(probes) else probes[-1].level
+    tallies = _tallies(probes)
+    bracket = _bracket(tallies)
+    if bracket.bad is None:
+        if bracket.good is None:
+            return search.lowest
+        if bracket.good < search.highest:
+            return min(search.highest, 2 * bracket.good)
+        ends = [bracket.good]
+    elif bracket.good is None:
+        ends = [bracket.bad]
+    else:
+        middle = _between(bracket.good, bracket.bad, whole=whole)
+        if middle is not None:
+            return middle
+        ends = [bracket.bad, bracket.good]
+    waiting = [level for level in ends if tallies[level].probes < search.repeats]
+    return min(waiting, key=lambda level: tallies[level].probes, default=None)
+
+
+def search_result(probes: Iterable[Probe], search: LoadSearch, *, whole: bool) -> SearchResult:
+    """What the probes say together."""
+    probes = tuple(probes)
+    tallies = _tallies(probes)
+    bracket = _bracket(tallies)
+    good, bad = bracket.good, bracket.bad
+    at_good, at_bad = tallies.get(good or 0.0, _Tally()), tallies.get(bad or 0.0, _Tally())
+    ci95, sure = _boundary(tallies, good) if good is not None and bad is not None else (None, None)
+    return SearchResult(
+        status=_status(probes, search, bracket, whole),
+        level=good,
+        passed=(at_good.passed, at_good.probes),
+        failing_level=bad,
+        failed=(at_bad.probes - at_bad.passed, at_bad.probes),
+        ci95=ci95,
+        sure=sure,
+        probes=probes,
+    )
+
+
+def _status(probes: Sequence[Probe], search: LoadSearch, bracket: _Bracket, whole: bool) -> SearchStatus:
+    if _client_gave_out(probes):
+        return "client_limit"
+    if not probes or next_level(probes, search, whole=whole) is not None:
+        return "unfinished"
+    if bracket.good is None:
+        return "not_met"
+    return "at_least" if bracket.bad is None else "found"
+
+
+def _client_gave_out(probes: Sequence[Probe]) -> bool:
+    """Whether the client was the limit in two probes in a row."""
+    return len(probes) > 1 and all(probe.client_limit for probe in probes[-2:])
+
+
+def _tallies(probes: Iterable[Probe]) -> dict[float, _Tally]:
+    found: dict[float, _Tally] = {}
+    for probe in probes:
+        if not probe.client_limit:
+            tally = found.setdefault(probe.level, _Tally())
+            tally.probes += 1
+            tally.passed += probe.passed
+    return found
+
+
+def _bracket(tallies: dict[float, _Tally]) -> _Bracket:
+    bad = min((level for level, tally in tallies.items() if not tally.good), default=None)
+    below = inf if bad is None else bad
+    good = max((level for level, tally in tallies.items() if tally.good and level < below), default=None)
+    return _Bracket(good, bad)
+
+
+def _between(good: float, bad: float, *, whole: bool) -> float | None:
+    """The level to probe inside a bracket; None: it is narrow enough."""
+    if bad <= good * (1 + PRECISION):
+        return None
+    if whole:
+        middle = max(int(good) + 1, isqrt(int(good) * int(bad)))
+        return float(middle) if middle < bad else None
+    return float(f"{sqrt(good * bad):.4g}")
+
+
+def _boundary(tallies: dict[float, _Tally], level: float) -> tuple[tuple[float, float], float]:
+    """The 95 % interval of the load at which a probe passes as often as it fails, and how likely it is `level` or more.
+
+    The chance to pass falls with the logarithm of the load along a logistic curve. Where it falls, and how steeply, is weighed by
+    Bayes' rule, with every place between half of the lowest and twice the highest probe equally likely before, and every
+    steepness too.
+    """
+    start, end = log(min(tallies) / 2), log(max(tallies) * 2)
+    step = (end - start) / _GRID
+    places = [start + (number + 0.5) * step for number in range(_GRID)]
+    weights = [sum(_likelihood(tallies, place, width) for width in _STEEPNESS) for place in places]
+    total = sum(weights)
+    reached, low, high = 0.0, None, end
+    for place, weight in zip(places, weights, strict=True):
+        reached += weight / total
+        if low is None and reached >= 0.025:
+            low = place - step / 2
+        if reached >= 0.975:
+            high = place + step / 2
+            break
+    above = sum(weight for place, weight in zip(places, weights, strict=True) if place >= log(level)) / total
+    assert low is not None
+    return (float(f"{exp(low):.4g}"), float(f"{exp(high):.4g}")), round(above, 4)
+
+
+def _likelihood(tallies: dict[float, _Tally], place: float, width: float) -> float:
+    found = 0.0
+    for level, tally in tallies.items():
+        x = (log(level) - place) / width
+        # log(1 / (1 + e^x)), and log(1 - that), without overflow
+        rest = log(1 + exp(-abs(x)))
+        found -= tally.passed * (max(x, 0.0) + rest) + (tally.probes - tally.passed) * (max(-x, 0.0) + rest)
+    return exp(found)

@@ -1,0 +1,165 @@
+"""What a reader of a load test needs first: whether to trust it, and the answer where one was searched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchwright.perf import (
+    STRAINED_LAG_S,
+    STRAINED_LATE_S,
+    LoadSettings,
+    LoadSummary,
+    SearchResult,
+    StageSummary,
+    level_label,
+)
+from benchwright.reports.views.load import LoadView, best_stage, outcomes_of, stages_of_interest
+
+
+def verdicts(view: LoadView) -> list[tuple[str, str]]:
+    """What a reader needs first: `ok`, `warn` or `bad`, and a sentence."""
+    summary = view.summary
+    found: list[tuple[str, str]] = []
+    if view.stopped_because:
+        found.append(("bad" if view.run.status == "failed" else "warn", view.stopped_because))
+    if summary.search is not None:
+        found.append(_of_search(view, summary.search))
+    found.append(_of_requests(summary))
+    found.append(_of_client(summary.stages, open_loop=view.settings.open_loop))
+    found += _of_steadiness(summary.stages if summary.search is None else stages_of_interest(summary)[:1])
+    if view.settings.slo and summary.search is None:
+        found.append(_of_limits(view))
+    return found
+
+
+def _of_search(view: LoadView, search: SearchResult) -> tuple[str, str]:
+    """The answer, and how sure it is."""
+    return _SEARCH_STATES[search.status], search_words(search, view.settings)
+
+
+_SEARCH_STATES: dict[str, str] = {
+    "found": "ok",
+    "at_least": "ok",
+    "not_met": "bad",
+    "client_limit": "bad",
+    "unfinished": "warn",
+}
+
+
+def search_words(search: SearchResult, settings: LoadSettings) -> str:
+    """What a search found, in sentences."""
+    rule = f"{limits_words(settings)} in {100 * settings.slo_share:g} % of requests"
+    parts = []
+    if search.status == "not_met":
+        why = next((probe.why for probe in reversed(search.probes) if not probe.passed), "")
+        level = "" if search.failing_level is None else f" ({level_label(settings, search.failing_level)})"
+        parts.append(f"the server does not keep {rule} even at the lowest level{level}: {why}")
+    elif search.level is None:
+        parts.append(f"no level is known to keep {rule}")
+    else:
+        least = "" if search.status == "found" else "at least "
+        parts.append(f"the largest load that keeps {rule} is {least}{level_label(settings, search.level)}")
+        parts.append(f"{search.passed[0]} of {search.passed[1]} probes passed there")
+    if search.failing_level is not None and search.level is not None:
+        level = level_label(settings, search.failing_level)
+        parts.append(f"{search.failed[0]} of {search.failed[1]} failed at {level}")
+    if search.ci95 is not None and search.sure is not None:
+        low, high = (f"{end:.3g}" for end in search.ci95)
+        parts.append(
+            f"the boundary is between {low} and {high} (95 %), and with a probability of {100 * search.sure:.0f} % no lower than found"
+        )
+    if search.status == "client_limit":
+        parts.append(
+            "there the client was the limit: give it more processes (--workers) or a machine of its own"
+        )
+    if search.status == "unfinished":
+        parts.append("the search ended before the boundary was found")
+    return "; ".join(parts)
+
+
+def limits_words(settings: LoadSettings) -> str:
+    """
+    >>> limits_words(LoadSettings(slo=(("ttft", 0.2), ("e2e", 2.0))))
+    'ttft ≤ 200 ms, e2e ≤ 2,000 ms'
+    """
+    return ", ".join(f"{name} ≤ {seconds * 1000:,.6g} ms" for name, seconds in settings.slo)
+
+
+def _of_requests(summary: LoadSummary) -> tuple[str, str]:
+    if not summary.sent:
+        return "bad", "no request was sent"
+    if not summary.failed:
+        return "ok", f"all {summary.sent:,} requests completed"
+    share = f"{summary.failed:,} of {summary.sent:,} requests failed ({100 * summary.failed / summary.sent:.1f} %)"
+    return (
+        ("warn", share)
+        if summary.comparable or summary.search is not None
+        else ("bad", f"{share}; not comparable with other tests")
+    )
+
+
+_NEVER_THERE = frozenset({"connect", "not_sent", "cancelled"})
+"""Outcomes of requests that tell nothing about the client, because no server saw them."""
+
+
+def _of_client(stages: Sequence[StageSummary], *, open_loop: bool) -> tuple[str, str]:
+    if outcomes_of(stages).keys() <= _NEVER_THERE:
+        return "warn", "the client cannot be judged: no request was connected"
+    known = [stage for stage in stages if stage.health is not None]
+    for verdict, state, words in (
+        ("limit", "bad", "the client was the limit"),
+        ("strained", "warn", "the client was strained"),
+    ):
+        hit = [stage for stage in known if stage.health is not None and stage.health["verdict"] == verdict]
+        if hit:
+            reasons = (hit[0].health or {})["reasons"]
+            where = _where(hit, stages)
+            return state, f"{words}{where}: {'; '.join(reasons)}"
+    if not known:
+        return "warn", "the client's health is not on record: no stage ended"
+    paused = [stage for stage in known if any(note.kind == "idle_gaps" for note in stage.notes)]
+    if paused:
+        return "warn", f"the client paused{_where(paused, stages)} although requests were due: see the note"
+    judged = [stage for stage in known if (stage.health or {})["verdict"] == "ok"]
+    others = [stage for stage in known if stage not in judged]
+    if not judged:
+        return "warn", f"the client was not judged: {'; '.join((others[0].health or {})['reasons'])}"
+    lag = max((stage.health or {})["event_loop_lag_p99_ms"] for stage in judged)
+    words = f"its event loop was {lag:.1f} ms late at the 99th percentile (below {STRAINED_LAG_S * 1000:g} ms is good)"
+    if open_loop:
+        late = max((stage.health or {})["send_lateness_p99_ms"] for stage in judged)
+        words += f" and requests {late:.1f} ms (below {STRAINED_LATE_S * 1000:g} ms is good)"
+    if others:
+        words += f"; not judged{_where(others, stages)}"
+    return "ok", f"the client kept up: {words}"
+
+
+def _where(hit: Sequence[StageSummary], stages: Sequence[StageSummary]) -> str:
+    return "" if len(stages) == 1 else f" at {', '.join(dict.fromkeys(stage.label for stage in hit))}"
+
+
+def _of_steadiness(stages: Sequence[StageSummary]) -> list[tuple[str, str]]:
+    found = []
+    for verdict, state, words in (
+        ("not_steady", "warn", "the server was not steady"),
+        ("unclear", "warn", "whether the server was steady is unclear"),
+        ("absent", "warn", "there is no steady window"),
+    ):
+        hit = [stage for stage in stages if stage.steady.verdict == verdict]
+        if hit:
+            where = _where(hit, stages)
+            found.append((state, f"{words}{where}: {'; '.join(hit[0].steady.reasons)}"))
+    return found or [("ok", "the server was steady")]
+
+
+def _of_limits(view: LoadView) -> tuple[str, str]:
+    limits = limits_words(view.settings)
+    judged = [(stage, stage.slo) for stage in view.summary.stages if stage.slo is not None]
+    if not judged:
+        return "warn", f"limits ({limits}) could not be judged"
+    best = best_stage(view.summary)
+    stage, slo = next((each for each in judged if each[0] is best), judged[0])
+    share = slo.met / max(1, slo.sent)
+    where = "" if len(view.summary.stages) == 1 else f" at the best level, {stage.label}"
+    state = "ok" if share >= view.settings.slo_share else "warn" if share >= 0.9 else "bad"
+    return state, f"{100 * share:.1f} % of requests kept all limits{where}: {limits}"

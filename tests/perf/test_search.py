@@ -1,0 +1,178 @@
+"""The search for the largest load: which level comes next, what the probes say together, and how a real search ends."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.perf.loads import Loaded, plan_of
+from tests.perf.stub_server import serving
+
+from benchwright import perf
+from benchwright.perf import (
+    LoadSearch,
+    LoadSettings,
+    Probe,
+    Requests,
+    SearchResult,
+    next_level,
+    search_result,
+    summarise,
+)
+
+
+def searched(
+    passes: Callable[[float], bool], search: LoadSearch | None = None, *, whole: bool = False, most: int = 60
+) -> SearchResult:
+    """A whole search on a server of which only the verdicts are known."""
+    search = search or LoadSearch(lowest=1.0, highest=1e6)
+    probes: list[Probe] = []
+    while len(probes) < most and (level := next_level(probes, search, whole=whole)) is not None:
+        passed = passes(level)
+        probes.append(Probe(stage=len(probes), level=level, passed=passed, share=float(passed), requests=100))
+    return search_result(probes, search, whole=whole)
+
+
+@pytest.mark.parametrize("capacity", [1.0, 1.3, 7.0, 97.3, 5000.0])
+def test_a_sharp_boundary_is_bracketed_within_five_percent(capacity: float) -> None:
+    found = searched(lambda level: level <= capacity)
+    assert found.status == "found"
+    assert found.level is not None
+    assert found.failing_level is not None
+    assert found.ci95 is not None
+    assert found.level <= capacity < found.failing_level <= found.level * 1.0501
+    assert found.passed == found.failed == (3, 3)
+    assert found.ci95[0] <= capacity <= found.ci95[1]
+    assert len(found.probes) < 25
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 3, 6, 17, 100])
+def test_levels_of_a_closed_loop_are_whole_numbers(capacity: int) -> None:
+    found = searched(lambda level: level <= capacity, whole=True)
+    assert all(probe.level == int(probe.level) for probe in found.probes)
+    assert found.level is not None
+    assert found.failing_level is not None
+    assert found.level <= capacity < found.failing_level
+    assert found.failing_level - found.level <= max(1, 0.05 * capacity)
+
+
+def test_a_blurred_boundary_has_a_wider_interval_and_the_truth_is_in_it() -> None:
+    """Probes near the boundary pass by chance; of 20 searches, the interval may miss the truth in a few."""
+
+    def blurred(width: float, dice: random.Random) -> Callable[[float], bool]:
+        return lambda level: dice.random() < 1 / (1 + math.exp((math.log(level) - math.log(50)) / width))
+
+    hits, widths = 0, {0.01: 0.0, 0.15: 0.0}
+    for width in widths:
+        for seed in range(10):
+            found = searched(blurred(width, random.Random(seed)))
+            assert found.ci95 is not None
+            hits += found.ci95[0] <= 50 <= found.ci95[1]
+            widths[width] += math.log(found.ci95[1] / found.ci95[0]) / 10
+    assert hits >= 17
+    assert widths[0.15] > 1.2 * widths[0.01]
+
+
+def test_ends_of_a_search_that_are_no_boundary() -> None:
+    everything = searched(lambda level: True, LoadSearch(lowest=1.0, highest=48.0))
+    assert (everything.status, everything.level, everything.ci95) == ("at_least", 48.0, None)
+    assert everything.passed == (3, 3)
+    nothing = searched(lambda level: False, LoadSearch(lowest=2.0, highest=48.0))
+    assert (nothing.status, nothing.level, nothing.failing_level) == ("not_met", None, 2.0)
+    assert [probe.level for probe in nothing.probes] == [2.0] * 3
+    short = searched(lambda level: level < 100, most=4)
+    assert (short.status, short.level) == ("unfinished", 8.0)
+    limited = [
+        Probe(0, 1.0, True, 1.0, 9),
+        Probe(1, 2.0, False, 0.2, 9, client_limit=True),
+    ]
+    search = LoadSearch()
+    assert next_level(limited, search, whole=False) == 2.0
+    assert search_result(limited, search, whole=False).status == "unfinished"
+    limited.append(Probe(2, 2.0, False, 0.2, 9, client_limit=True))
+    assert next_level(limited, search, whole=False) is None
+    found = search_result(limited, search, whole=False)
+    assert (found.status, found.level, found.failing_level) == ("client_limit", 1.0, None)
+
+
+def test_a_probe_that_was_unlucky_is_outvoted() -> None:
+    """The first probe at 4 fails by chance: the repeats find out, and the search goes on above it."""
+    seen: list[float] = []
+
+    def passes(level: float) -> bool:
+        seen.append(level)
+        return level <= 20 and not (level == 4 and seen.count(4) == 1)
+
+    found = searched(passes, whole=True)
+    assert found.level in (19.0, 20.0)
+
+
+def test_the_capacity_of_a_server_with_slots_is_found() -> None:
+    """Three slots of 60 ms: a fourth request in flight waits for one of them."""
+    settings = LoadSettings(
+        levels=(1.0,), requests=16, slo=(("e2e", 0.1),), slo_share=0.7,
+        search=LoadSearch(lowest=1.0, highest=64.0, repeats=1, most_probes=12),
+    )  # fmt: skip
+
+    async def work() -> Loaded:
+        async with serving(first_s=0.06, slots=3, events=1) as stub:
+            loaded = Loaded(stub.url, settings, plan_of(3))
+            await loaded.run()
+            return loaded
+
+    loaded = asyncio.run(work())
+    found = summarise(Requests.of(loaded.records), settings, loaded.test.stages).search
+    assert found is not None
+    if found.status == "client_limit":
+        pytest.skip("this machine is too busy to measure anything now")
+    # 8 in flight wait for 100 ms and longer on any machine; 3 need 60 ms, or more on a slow one.
+    assert found.failing_level is not None
+    assert found.failing_level <= 8
+    assert found.level is None or found.level <= 4
+    levels = [stage.level for stage in loaded.test.stages]
+    assert levels[:2] == [1.0, 2.0] or found.level is None
+    assert len({record.number for record in loaded.records}) == len(loaded.records)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "qa.csv").write_text("question,answer\n1+1=,2\n2+3=,5\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_search_is_a_test_like_any_other(folder: Path) -> None:
+    """The demo model answers at once: limits of a minute hold everywhere, limits of a microsecond nowhere."""
+    how: dict[str, Any] = {"find_max_load": True, "requests": 4, "probe_repeats": 2}
+    result = perf("qa.csv", **how, slo="e2e=60s", concurrency=[1, 4])
+    search = result.summary.search
+    assert (search.status, search.level, search.passed) == ("at_least", 4.0, (2, 2))
+    assert [stage.counts.sent for stage in result.summary.stages] == [4, 8, 16, 16]
+    assert (result.exit_code, result.summary.comparable) == (0, True)
+    page = (folder / ".benchwright/runs/0001-qa/report.html").read_text(encoding="utf-8")
+    assert "at least 4 in flight" in page
+    never = perf("qa.csv", **how, slo="e2e=0.000001ms", concurrency=1)
+    assert (never.summary.search.status, never.exit_code, never.status) == ("not_met", 1, "completed")
+    ended = perf("qa.csv", **how, slo="e2e=60s", max_probes=2)
+    assert (ended.summary.search.status, ended.exit_code) == ("unfinished", 3)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"find_max_load": True}, "--slo"),
+        ({"find_max_load": True, "slo": "e2e=1s", "profile": "throughput"}, "not throughput"),
+        ({"find_max_load": True, "slo": "e2e=1s", "rate": [4, 2]}, "LOWEST,HIGHEST"),
+        ({"max_probes": 3}, "--max-probes is for --find-max-load"),
+    ],
+)
+def test_searches_that_cannot_be_are_refused(folder: Path, how: dict[str, Any], message: str) -> None:
+    from benchwright.core import UsageError
+
+    with pytest.raises(UsageError, match=message):
+        perf("qa.csv", **how)
