@@ -17,7 +17,7 @@ from rich.console import Console
 from benchwright.perf import LoadSettings, RequestOutcome, RequestRecord, StageRecord
 from benchwright.reports import LoadView, load_page, load_table, load_view
 from benchwright.reports.html.charts import Axis, axis_for
-from benchwright.reports.views.load import verdicts
+from benchwright.reports.views.load_verdicts import verdicts
 
 
 def text_of(view: LoadView, width: int = 150) -> str:
