@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
+import warm
 from benchwright.cli import main
 from benchwright.core import DEMO_NOTE, RunFile
 from waiting import PATIENCE_S, until_delivered
@@ -258,7 +259,7 @@ def test_an_interrupted_run_is_130_and_goes_on(starter: Path, json_of: Any) -> N
         "@scorer\ndef check(sample):\n    print('scoring', flush=True)\n    while not os.path.exists('go'):\n        time.sleep(0.01)\n    return {'correct': True}\n"
     )
     words = [*BENCHWRIGHT, "run", "slow.py", "--parallelism", "1"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with warm.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
@@ -273,7 +274,7 @@ def test_an_interrupted_run_is_130_and_goes_on(starter: Path, json_of: Any) -> N
 def test_simulate_serves_the_demo_model(starter: Path, json_of: Any) -> None:
     words = [*BENCHWRIGHT, "simulate", "--port", "0", "--skill", "1", "--model-id", "rehearsal", "--json"]
     environment = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
-    with subprocess.Popen(
+    with warm.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as server:
         assert server.stdout is not None

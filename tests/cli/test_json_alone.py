@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from benchwright.cli import main
 
 CHATTY = """
@@ -48,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "benchwright", *words], cwd=folder, capture_output=True, text=True, check=False
     )
 

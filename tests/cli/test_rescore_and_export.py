@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from benchwright.cli import main
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.engine import _perform
@@ -188,7 +189,7 @@ def test_mistakes_in_exports_are_told(folder: Path, said: Any) -> None:
 def test_a_closed_pipe_ends_the_export_quietly(folder: Path, said: Any) -> None:
     said("run", "my_bench.py", "--repeats", "200")
     export = [sys.executable, "-m", "benchwright", "export", "1", "-o", "-"]
-    with subprocess.Popen(export, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    with warm.Popen(export, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
         child.stdout.close()

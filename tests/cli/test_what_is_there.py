@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import benchwright
+import warm
 from benchwright.cli import main
 from benchwright.cli._commands import COMMANDS, EXPORT_FORMATS, help_text
 
@@ -82,7 +83,7 @@ def test_a_killed_run_shows_what_it_recorded_and_how_to_resume(
 ) -> None:
     rows = "".join(f"{n}+1=,1,2,B\n" for n in range(300))
     (folder / "mc.csv").write_text(f"question,A,B,answer\n{rows}", encoding="utf-8")
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-c", KILLED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:

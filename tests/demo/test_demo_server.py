@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 import pytest
 
+import warm
 from benchwright.core import UsageError
 from benchwright.demo import DemoServer, DemoSettings, FaultMix, demo_server, serve_demo
 from waiting import PATIENCE_S, until
@@ -363,7 +364,7 @@ def test_the_server_closes_down_on_a_signal() -> None:
         "print('bye')\n"
     )
     for number in (signal.SIGINT, signal.SIGTERM):
-        with subprocess.Popen(
+        with warm.Popen(
             [sys.executable, "-c", code],
             stdout=subprocess.PIPE,
             text=True,

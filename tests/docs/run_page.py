@@ -13,6 +13,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,9 @@ from page_blocks import Block, Command, blocks_of, commands_of
 
 from benchwright.config import CONFIG_NAMES, read_config
 from benchwright.demo import DemoSettings, demo_server
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import warm
 
 SHOWN_URL = "http://localhost:8000"
 OTHER_URLS = (
@@ -50,6 +54,8 @@ _VOLATILE = (
 _PROGRESS = re.compile(r"\w+: (?:checking|few-shot|probing|summing up|[\d,]+ of [\d,]+ \()")
 _COUNTS = r"(?: ·\s+\w+ [\d,]+)*"
 """What ` · …` stands for: further counts, which wrap where the line is full."""
+_QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
+_SHELL = re.compile(r"""[^\w\s./:@%+,=-]""")
 _MOVE = re.compile(r"cd (\S+)")
 
 
@@ -123,14 +129,13 @@ class PageRun:
         if moved := _MOVE.fullmatch(command.text):
             os.chdir(moved[1])
             return
-        done = subprocess.run(
-            ["bash", "-c", self._live(command.text)],
+        done = warm.run(
+            words_of(self._live(command.text)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             timeout=300,
-            check=False,
         )
         printed = self._shown(done.stdout)
         if done.returncode != command.exit_code:
@@ -165,6 +170,13 @@ class PageRun:
 
     def _error(self, line: int, message: str) -> PageError:
         return PageError(f"{self.page}:{line}: {message}")
+
+
+def words_of(text: str) -> list[str]:
+    """The command for the shell, or its own words where it calls the program and leaves nothing for a shell to do."""
+    if text.startswith("benchwright ") and not _SHELL.search(_QUOTED.sub("", text)):
+        return [warm.COMMAND, *shlex.split(text)[1:]]
+    return ["bash", "-c", text]
 
 
 def steady(line: str) -> str:

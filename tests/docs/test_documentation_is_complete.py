@@ -8,7 +8,6 @@ import json
 import re
 import runpy
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -21,6 +20,7 @@ from page_blocks import blocks_of
 from settings_tables import GROUPS, PAGES, rendered
 
 import benchwright
+import warm
 from benchwright.benchmarks import benchmark
 from benchwright.cli._commands import COMMANDS
 from benchwright.cli._main import normalise
@@ -297,9 +297,7 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run that the page on results shows."""
     folder = tmp_path_factory.mktemp("results")
     for words in (["init", "."], ["run", "my_bench.py", "--repeats", "3", "--temperature", "1", "--quiet"]):
-        subprocess.run(
-            [sys.executable, "-m", "benchwright", *words], cwd=folder, check=True, capture_output=True
-        )
+        warm.run([sys.executable, "-m", "benchwright", *words], cwd=folder, check=True, capture_output=True)
     (found,) = (folder / ".benchwright" / "runs").iterdir()
     return found
 
@@ -337,7 +335,7 @@ def test_keys_of_manifest_and_run_config_are_documented(finished_run: Path) -> N
 def test_json_shapes_are_documented(
     finished_run: Path, words: list[str], row: str, inside: str | None
 ) -> None:
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, "-m", "benchwright", *words, "--json"],
         cwd=finished_run.parents[2], check=False, capture_output=True, text=True,
     )  # fmt: skip

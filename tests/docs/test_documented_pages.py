@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from page_blocks import Block, blocks_of, commands_of
 from run_page import pattern_of, steady
 
+import warm
 from waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,13 +20,13 @@ LANGUAGES = {"bash", "console", "csv", "jinja", "json", "jsonl", "python", "text
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_does_what_it_says(page: Path) -> None:
-    # A process of its own: blocks register fetchers and change folders.
-    done = subprocess.run(
+    # A process of its own: blocks register fetchers and change folders. Its commands are forked, too.
+    done = warm.run(
         [sys.executable, "-W", "error", str(Path(__file__).with_name("run_page.py")), str(page)],
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
-        check=False,
+        env={**os.environ, warm.ORIGIN: "new"},
     )
     assert done.returncode == 0, done.stderr
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import warm
 from benchwright.demo import DemoSettings, demo_server
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -25,11 +25,11 @@ def test_example_runs(example: str, tmp_path: Path) -> None:
     with demo_server(DemoSettings(skill=1.0)) as server:
         text = bench.read_text(encoding="utf-8")
         bench.write_text(JUDGE.sub(server.url.removesuffix("/v1"), text), encoding="utf-8")
-        check = subprocess.run(
+        check = warm.run(
             [sys.executable, "-m", "benchwright", "check", "bench.py"],
             cwd=folder, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        run = subprocess.run(
+        run = warm.run(
             [sys.executable, "-m", "benchwright", "run", "bench.py", "--json"],
             cwd=folder, capture_output=True, text=True, check=False,
         )  # fmt: skip

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import warm
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -24,7 +26,7 @@ def test_the_demos_records_stay_in_its_clone(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     shutil.copytree(ROOT / "examples" / "arithmetic", clone / "examples" / "arithmetic")
     words = shlex.split(line)[1:]
-    subprocess.run([sys.executable, "-m", "benchwright", *words], cwd=clone, check=True, capture_output=True)
+    warm.run([sys.executable, "-m", "benchwright", *words], cwd=clone, check=True, capture_output=True)
     assert (clone / ".benchwright").is_dir()
     assert not list((tmp_path / ".benchwright").iterdir())
     assert ".benchwright/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from benchwright.demo import DemoSettings, demo_server
 from waiting import PATIENCE_S, until
 
@@ -59,7 +60,7 @@ def bench(tmp_path: Path) -> Path:
 
 def start(code: str, *arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return warm.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.mark.slow

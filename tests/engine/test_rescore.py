@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ import orjson
 import pytest
 
 import benchwright
+import warm
 from benchwright import ScriptedEndpoint
 from benchwright.core import ModelRequest, RequestFailure, UsageError
 from benchwright.demo import DemoServer, DemoSettings, demo_server
@@ -330,7 +330,7 @@ def test_a_killed_rescoring_goes_on_without_the_model(
         ),
         encoding="utf-8",
     )
-    killed = subprocess.run(
+    killed = warm.run(
         [sys.executable, "-c", f"from benchwright.sdk import rescore; rescore({first.run_id})"], check=False
     )
     assert killed.returncode == -9

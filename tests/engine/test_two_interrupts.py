@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from benchwright.demo import DemoSettings, demo_server
 from waiting import PATIENCE_S, until, until_delivered
 
@@ -112,7 +113,7 @@ def test_two_interrupts_end_any_run(tmp_path: Path, kind: str) -> None:
     silence, speaker = os.pipe()  # an input on which nobody says anything
     written = tmp_path / "errors.txt"  # no pipe: a process that the scorer has left behind would hold it open
     with demo_server(DemoSettings(skill=1.0)) as server, written.open("wb") as stream:
-        child = subprocess.Popen(
+        child = warm.Popen(
             [sys.executable, "-m", "benchwright", "run", "bench.py", "--model-url", server.url, "--model-id", "demo",
              "--parallelism", "1"],
             cwd=tmp_path, stdin=silence, stdout=subprocess.DEVNULL, stderr=stream, start_new_session=True,
@@ -133,7 +134,7 @@ def test_two_interrupts_end_any_run(tmp_path: Path, kind: str) -> None:
         assert "Traceback" not in errors
         asked = server.stats()["requests"]
         (tmp_path / "free").touch()
-        done = subprocess.run(
+        done = warm.run(
             [sys.executable, "-m", "benchwright", "resume", "last", "--json"],
             cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
         )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from benchwright.perf import RequestOutcome, RequestRecord, recorded_requests
 from benchwright.store import find_workspace, open_store
 from waiting import PATIENCE_S
@@ -24,7 +25,7 @@ class Simulator:
     """`benchwright simulate` in a process of its own."""
 
     def __init__(self, *flags: str) -> None:
-        self._process = subprocess.Popen(
+        self._process = warm.Popen(
             [*PROGRAM, "simulate", "--port", "0", *flags],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -57,7 +58,7 @@ def command(*words: str) -> list[str]:
 
 
 def done(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
-    found = subprocess.run(
+    found = warm.run(
         [*command(*words), "--json"],
         cwd=folder,
         capture_output=True,
@@ -72,7 +73,7 @@ def done(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
 
 def said(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
     """What another command prints as JSON."""
-    found = subprocess.run(
+    found = warm.run(
         [*PROGRAM, *words, "--json"],
         cwd=folder,
         capture_output=True,
@@ -91,7 +92,7 @@ def records(folder: Path, run_id: int = 1) -> list[RequestRecord]:
 
 
 def started(folder: Path, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return warm.Popen(
         command(*words),
         cwd=folder,
         stdout=subprocess.PIPE,
@@ -228,7 +229,7 @@ def test_the_long_form_and_a_suite_load_every_pair(folder: Path) -> None:
     )
     files = ("--custom-dataset-path", "qa.csv", "mcq.jsonl")
     words = [*PROGRAM, "run", "--models", "demo", *files, "--mode", "perf", "--num-warmups", "1", "--json"]
-    found = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    found = warm.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
     assert [each["run"]["name"] for each in json.loads(found.stdout)["results"]] == ["qa", "mcq"]
     assert [record.phase for record in records(folder)] == ["warmup", *["measured"] * 3]
@@ -238,7 +239,7 @@ def test_the_long_form_and_a_suite_load_every_pair(folder: Path) -> None:
     suite = '{"models": ["demo"], "datasets": ["qa.csv", "mcq.jsonl"]}'
     (folder / "suite.json").write_text(suite, encoding="utf-8")
     words = [*PROGRAM, "perf", "suite.json", "--requests", "5", "--json"]
-    found = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    found = warm.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
     assert len(records(folder, 3)) == len(records(folder, 4)) == 5
 

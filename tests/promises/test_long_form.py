@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from benchwright.demo import DemoServer, DemoSettings, demo_server
 from waiting import PATIENCE_S, until, until_line
 
@@ -48,7 +49,7 @@ def perfect() -> Iterator[DemoServer]:
 
 
 def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "benchwright", "run", *words],
         cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
@@ -213,7 +214,7 @@ def test_a_suite_is_checked_by_changing_one_word(folder: Path) -> None:
     (folder / "suite.yaml").write_text(
         "models: [demo]\ndatasets: [{path: xxx/test_mcq.csv}, {path: xxx/test_qa.jsonl}]\n", encoding="utf-8"
     )
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, "-m", "benchwright", "check", "suite.yaml", "--json"],
         cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
@@ -315,7 +316,7 @@ def test_ctrl_c_stops_all_runs_and_reuse_goes_on_with_them(folder: Path, slow: S
     (folder / "xxx" / "third.jsonl").write_text(QA.replace("+", "-"), encoding="utf-8")
     table = f'[models.demo_of_mine]\nbase_url = "http://127.0.0.1:{slow.server_port}/v1"\nmodel = "m"\n'
     (folder / "benchwright.toml").write_text(table, encoding="utf-8")
-    child = subprocess.Popen(
+    child = warm.Popen(
         [sys.executable, "-m", "benchwright", "run", *words],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ),
     )  # fmt: skip
@@ -343,7 +344,7 @@ def test_ctrl_c_stops_all_runs_and_reuse_goes_on_with_them(folder: Path, slow: S
 
 
 def test_ctrl_c_twice_stops_several_runs_at_once(folder: Path, slow: SlowServer) -> None:
-    child = subprocess.Popen(
+    child = warm.Popen(
         [
             sys.executable, "-m", "benchwright", "run", "--custom-dataset-path", "xxx/test_mcq.csv", "xxx/test_qa.jsonl",
             "--model-url", f"http://127.0.0.1:{slow.server_port}/v1", "--model-id", "m", "--merge-ds",
@@ -366,7 +367,7 @@ def test_a_killed_suite_is_gone_on_with(folder: Path, slow: SlowServer) -> None:
         "--model-url", f"http://127.0.0.1:{slow.server_port}/v1", "--model-id", "m",
         "--max-num-workers", "2", "--parallelism", "2", "--quiet", "--json",
     ]  # fmt: skip
-    child = subprocess.Popen(
+    child = warm.Popen(
         [sys.executable, "-m", "benchwright", "run", *words],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip

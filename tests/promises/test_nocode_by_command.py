@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from benchwright.demo import DemoSettings, demo_server
 from waiting import PATIENCE_S
 
@@ -58,7 +59,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 def command(cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BENCHWRIGHT")}
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "benchwright", *words],
         cwd=cwd, capture_output=True, text=True, env=environment, timeout=PATIENCE_S, check=False,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from waiting import PATIENCE_S, until, until_line
 
 BENCH = """
@@ -92,7 +93,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def command(folder: Path, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "benchwright", *words],
         cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, env={**os.environ, **(env or {})},
     )  # fmt: skip
@@ -161,7 +162,7 @@ def test_bad_rows_are_all_named_before_anything_is_sent(folder: Path, server: Se
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return warm.Popen(
         [sys.executable, "-m", "benchwright", *words],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip

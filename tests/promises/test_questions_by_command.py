@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+import warm
 from recording_server import RecordingServer, recording
 from waiting import PATIENCE_S, until, until_line
 
@@ -70,7 +71,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "benchwright", *words],
         cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, env=dict(os.environ),
     )  # fmt: skip
@@ -301,7 +302,7 @@ def test_an_interrupted_run_of_a_bare_file_goes_on_with_the_same_settings(
 
     server.reply = slow
     words = ["run", "f.csv", *server.model, "--parallelism", "4", "--template", "ask.txt"]
-    child = subprocess.Popen(
+    child = warm.Popen(
         [sys.executable, "-m", "benchwright", *words],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -350,9 +351,7 @@ def test_a_missing_file_exits_4_with_near_names(folder: Path) -> None:
 
 def peak_kb(folder: Path, *words: str) -> int:
     """Largest resident set of one command, from the kernel."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "benchwright", *words], cwd=folder, stdout=subprocess.DEVNULL
-    )
+    child = warm.Popen([sys.executable, "-m", "benchwright", *words], cwd=folder, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     assert child.returncode == 0

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from benchwright.cli import main
 from benchwright.store import Store, Workspace, open_store
 from waiting import PATIENCE_S, until, until_delivered
@@ -94,7 +95,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def benchwright(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return warm.run(
         [sys.executable, "-m", "benchwright", *words],
         cwd=folder, env=environment(**more), capture_output=True, text=True, check=False, timeout=PATIENCE_S,
     )  # fmt: skip
@@ -109,7 +110,7 @@ def look(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
     """A command under way, in a process group of its own as a terminal makes it."""
-    return subprocess.Popen(
+    return warm.Popen(
         [sys.executable, "-m", "benchwright", *words],
         cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0,
     )  # fmt: skip
@@ -258,9 +259,7 @@ def test_a_python_file_with_a_workflow_is_a_target(folder: Path) -> None:
 
 def test_a_run_of_plain_python_is_resumed_by_command(folder: Path) -> None:
     words = [sys.executable, "my_eval.py", "--input", '{"fail": true}']
-    assert (
-        subprocess.run(words, cwd=folder, env=environment(), capture_output=True, check=False).returncode == 1
-    )
+    assert warm.run(words, cwd=folder, env=environment(), capture_output=True, check=False).returncode == 1
     text = SCRIPT.replace('if given.get("fail"):', "if False:")
     (folder / "my_eval.py").write_text(text)
     done = benchwright(folder, "resume", "last", "--json")

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import platform
 import sqlite3
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import warm
 from waiting import PATIENCE_S
 
 ARCHIVE = Path(__file__).with_name("workspace_before.zip")
@@ -58,9 +58,7 @@ def _here(value: object, folder: Path) -> object:
 
 def benchwright(folder: Path, *words: str) -> str:
     command = [sys.executable, "-m", "benchwright", *words]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S
-    )
+    done = warm.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

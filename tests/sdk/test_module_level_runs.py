@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import benchwright
+import warm
 from benchwright.core import BenchmarkError
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.sdk import list_evaluations
@@ -60,7 +60,7 @@ def test_a_file_run_as_a_program_runs_what_it_likes(tmp_path: Path) -> None:
     (tmp_path / "bench.py").write_text(
         f"{DEFINED}print(benchwright.run(sums, demo_skill=1.0)['correct'])\n", encoding="utf-8"
     )
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, "bench.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.stdout.strip().endswith("1.0"), done.stderr

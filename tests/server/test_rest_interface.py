@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from benchwright.server import ServerAddress, ServerSettings, openapi_document, serving
 from benchwright.server._routes import ROUTES
 from benchwright.store import Workspace
@@ -246,7 +247,7 @@ def _close(process: subprocess.Popen[str]) -> None:
 
 
 def _started(folder: Path) -> tuple[Client, subprocess.Popen[str]]:
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-m", "benchwright", "serve", "--port", "0", "--json", "--workspace", str(folder)],
         stdout=subprocess.PIPE, text=True, cwd=folder,
     )  # fmt: skip

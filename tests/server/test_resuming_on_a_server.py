@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from benchwright.core import RunOwnedError
 from benchwright.server import ServerAddress, serving
 from benchwright.server._state import Clients
@@ -51,7 +52,7 @@ def script(address: ServerAddress, tmp_path: Path) -> Callable[..., subprocess.P
 
     def start(*words: str, **variables: str) -> subprocess.Popen[str]:
         said = {"BENCHWRIGHT_BASE_URL": address.url, "BENCHWRIGHT_TOKEN": address.token, **variables}
-        return subprocess.Popen(
+        return warm.Popen(
             [sys.executable, "wf.py", *words],
             cwd=tmp_path / "elsewhere",
             env=plain | said,

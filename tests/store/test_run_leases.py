@@ -10,6 +10,7 @@ import time
 import pytest
 from backends import sqlite_only
 
+import warm
 from benchwright.core import RunOwnedError, StepRow, score_key
 from benchwright.store import Owner, Store, open_store
 
@@ -64,7 +65,7 @@ asyncio.run(main())
 
 
 def test_a_process_that_was_forced_out_can_write_nothing(store: Store) -> None:
-    child = subprocess.Popen(
+    child = warm.Popen(
         [sys.executable, "-c", SLEEPER, store.workspace.store_url],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from backends import sqlite_only
 
+import warm
 from benchwright.core import BenchwrightError, NotFoundError, RunOwnedError
 from benchwright.store import Store, StoreError, Workspace, find_workspace, open_store
 from benchwright.store._sqlite.database import open_database
@@ -35,7 +36,7 @@ time.sleep(600)
 
 
 def test_a_run_of_a_live_process_cannot_be_claimed_but_of_a_killed_one_can(store: Store) -> None:
-    child = subprocess.Popen(
+    child = warm.Popen(
         [sys.executable, "-c", CHILD, store.workspace.store_url], stdout=subprocess.PIPE, text=True
     )
     assert child.stdout is not None
@@ -234,7 +235,7 @@ time.sleep(600)
 
 def test_opening_the_database_again_drops_no_lock(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
-    child = subprocess.Popen(
+    child = warm.Popen(
         [sys.executable, "-c", TWICE, workspace.store_url],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip

@@ -13,6 +13,7 @@ import time
 import pytest
 from backends import sqlite_only
 
+import warm
 from benchwright.core import NotFoundError, RunOwnedError
 from benchwright.store import (
     Owner,
@@ -55,7 +56,7 @@ except RunOwnedError as error:
 
 
 def start(code: str, *words: object) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, words)], stdout=subprocess.PIPE, text=True)
+    return warm.Popen([sys.executable, "-c", code, *map(str, words)], stdout=subprocess.PIPE, text=True)
 
 
 def first_line(child: subprocess.Popen[str]) -> str:

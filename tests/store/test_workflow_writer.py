@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from backends import sqlite_only
 
+import warm
 from benchwright.store import Lease, StepRequest, Store, StoreError, WorkflowWriter, Workspace, open_store
 from waiting import until_in_loop
 
@@ -155,7 +156,7 @@ asyncio.run(main())
 
 
 def test_events_that_a_killed_writer_still_held_are_written_by_who_resumes(store: Store) -> None:
-    done = subprocess.run([sys.executable, "-c", KILLED, store.workspace.store_url], check=False)
+    done = warm.run([sys.executable, "-c", KILLED, store.workspace.store_url], check=False)
     assert done.returncode == -signal.SIGKILL
     before = [event.kind for event in store.events(1)]
     assert "step.completed" not in before

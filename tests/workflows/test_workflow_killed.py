@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from benchwright.store import Workspace, open_store
 from waiting import PATIENCE_S
 
@@ -69,7 +70,7 @@ if __name__ == "__main__":
 
 def command(folder: Path, *words: str) -> subprocess.Popen[bytes]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("BENCHWRIGHT_", "QUANTILES_"))}
-    return subprocess.Popen(
+    return warm.Popen(
         [sys.executable, "eval.py", *words],
         cwd=folder, env=kept, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip

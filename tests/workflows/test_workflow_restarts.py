@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from benchwright.store import Store, Workspace, open_store
 from waiting import PATIENCE_S, until
 
@@ -72,7 +73,7 @@ def start(folder: Path) -> Iterator[Start]:
 
     def begin(*words: str | Path, **variables: str) -> subprocess.Popen[str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("BENCHWRIGHT_", "QUANTILES_"))}
-        child = subprocess.Popen(
+        child = warm.Popen(
             [sys.executable, *words],
             cwd=folder, env=kept | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

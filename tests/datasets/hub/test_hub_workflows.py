@@ -15,6 +15,7 @@ import pytest
 from hub_content import jsonl
 from hub_server import LoopbackHub
 
+import warm
 from benchwright.store import Workspace, open_store
 from waiting import PATIENCE_S
 
@@ -92,7 +93,7 @@ def folder(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return warm.Popen(
         [sys.executable, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
