@@ -133,12 +133,17 @@ def _is_alternative(before: str) -> bool:
 
 
 def _objects(text: str) -> Iterator[object]:
-    """JSON objects in a text, in order, not those inside another one."""
+    """JSON objects in a text, in order, not those inside another one, up to one that is nested too deeply.
+
+    Such a one is not searched: each of its thousands of braces would cost as much as the first.
+    """
     start = text.find("{")
     while start >= 0:
         try:
             value, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
+        except RecursionError:
+            return
+        except ValueError:
             end = start + 1
         else:
             yield value
