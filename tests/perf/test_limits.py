@@ -29,7 +29,7 @@ def test_limits_are_read_as_people_write_them(text: str, limits: dict[str, float
         ("ttft", "NAME=NUMBER"),
         ("ttft=fast", "NAME=NUMBER"),
         ("tfft=3", "ttft"),
-        ("ttft=3min", "ms or s"),
+        ("ttft=3days", "ms or s"),
         ("ttft=1,ttft=2", "twice"),
         ("ttft=0", "above 0"),
         ("duration=3", "takes"),

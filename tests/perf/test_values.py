@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchwright.core import FailureKind
 from benchwright.perf import (
     Health,
     LoadSettings,
@@ -84,3 +86,8 @@ def test_settings_come_back_from_json() -> None:
 def test_the_schedule_decides_in_an_open_loop_alone() -> None:
     assert LoadSettings(profile="poisson").open_loop
     assert not LoadSettings(profile="throughput").open_loop
+
+
+def test_every_failure_is_of_one_class_of_errors() -> None:
+    classes = [kind for outcome in RequestOutcome for kind in outcome.failures]
+    assert sorted(classes) == sorted(get_args(FailureKind))

@@ -48,6 +48,7 @@ from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
     ADAPTER_VERSION,
     LEFT_OUT,
+    PERMANENT_FAILURES,
     ROUTE_PATHS,
     CallTimes,
     EchoedTokens,
@@ -117,7 +118,15 @@ from benchwright.core._step_keys import (
     score_of,
 )
 from benchwright.core._strategies import STRATEGIES, StrategyFacts
-from benchwright.core._summary import DEMO_NOTE, MetricSummary, RunSummary, is_share, is_time, lower_is_better
+from benchwright.core._summary import (
+    DEMO_NOTE,
+    SECONDS_OF,
+    MetricSummary,
+    RunSummary,
+    is_share,
+    is_time,
+    lower_is_better,
+)
 from benchwright.core._texts import (
     MissingFieldError,
     describe_missing,
@@ -164,9 +173,11 @@ __all__ = [
     "OUTCOMES",
     "OWN_WORDS",
     "PACKED_ENDINGS",
+    "PERMANENT_FAILURES",
     "REDACTED",
     "ROUTE_PATHS",
     "RUN_STATUSES",
+    "SECONDS_OF",
     "STEP_STATUSES",
     "STRATEGIES",
     "STREAM_FILES",

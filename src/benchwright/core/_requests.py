@@ -38,6 +38,8 @@ FailureKind: TypeAlias = Literal[
 """Why a request failed. `connection`: nothing came back; `broken_stream`: the reply stopped half-way. `rejected` is
 permanent (400/401/403/404/422 and their kin) and never retried, and so is `prompt_too_long`, one of these that says that
 the prompt exceeds the model's context. `bad_reply` is a 200 that is not the JSON of the route (HTML, missing choices)."""
+PERMANENT_FAILURES: frozenset[FailureKind] = frozenset({"rejected", "prompt_too_long", "budget"})
+"""Failures that another attempt would only repeat."""
 
 
 class ModelRequest(Struct, frozen=True):

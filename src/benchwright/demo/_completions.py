@@ -8,8 +8,7 @@ import orjson
 from msgspec import Struct
 
 from benchwright.core import EchoedTokens, JsonObject, JsonValue, Route
-from benchwright.demo._logprobs import Reader
-from benchwright.demo._words import count_tokens, split_tokens, token_offsets
+from benchwright.demo._words import Reader, count_tokens, split_tokens, token_offsets
 from benchwright.endpoints import SERVED_BY_DEMO
 
 
@@ -99,15 +98,23 @@ def after(prompt: EchoedTokens, generated: EchoedTokens) -> EchoedTokens:
 _DONE = b"data: [DONE]\n\n"
 
 
+def reply_head(kind: str, form: str, model: str, number: int) -> JsonObject:
+    """What replies of all of OpenAI's routes begin with."""
+    return {
+        "id": f"{kind}-demo-{number}",
+        "object": form,
+        "model": model,
+        "system_fingerprint": SERVED_BY_DEMO,
+    }
+
+
 def reply_body(completion: DemoCompletion, route: Route, model: str, number: int, created: int) -> bytes:
     """A complete reply."""
     chat = route == "chat"
+    kind, form = ("chatcmpl", "chat.completion") if chat else ("cmpl", "text_completion")
     reply: JsonObject = {
-        "id": f"{'chatcmpl' if chat else 'cmpl'}-demo-{number}",
-        "object": "chat.completion" if chat else "text_completion",
+        **reply_head(kind, form, model, number),
         "created": created,
-        "model": model,
-        "system_fingerprint": SERVED_BY_DEMO,
         "choices": [
             _chat_choice(at, choice) if chat else _text_choice(at, choice)
             for at, choice in enumerate(completion.choices)
@@ -126,15 +133,8 @@ def stream_events(
     usage and the end mark come together at the end.
     """
     chat = route == "chat"
-    head = orjson.dumps(
-        {
-            "id": f"{'chatcmpl' if chat else 'cmpl'}-demo-{number}",
-            "object": "chat.completion.chunk" if chat else "text_completion",
-            "created": created,
-            "model": model,
-            "system_fingerprint": SERVED_BY_DEMO,
-        }
-    )[:-1]
+    kind, form = ("chatcmpl", "chat.completion.chunk") if chat else ("cmpl", "text_completion")
+    head = orjson.dumps({**reply_head(kind, form, model, number), "created": created})[:-1]
     events: list[bytes] = []
     closing = b""
     for at, choice in enumerate(completion.choices):

@@ -17,7 +17,6 @@ from benchwright.demo._completions import (
     followed,
     shortened,
 )
-from benchwright.demo._logprobs import END, Reader
 from benchwright.demo._requests import (
     Conversation,
     DemoRefusalError,
@@ -30,7 +29,7 @@ from benchwright.demo._requests import (
     read_variation,
 )
 from benchwright.demo._settings import DemoSettings
-from benchwright.demo._words import chatter, count_tokens, split_tokens, token_offsets
+from benchwright.demo._words import END, Reader, chatter, count_tokens, split_tokens, token_offsets
 
 _MESSAGE_TOKENS = 3
 """Tokens that a chat message costs beyond its text."""

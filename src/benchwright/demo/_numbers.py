@@ -31,6 +31,10 @@ _WORD_VALUES = {
 _NUMBER_WORD = re.compile(rf"(?i)\b(?:{'|'.join(_WORD_VALUES)})\b")
 
 
+GREATER = ("larger", "greater", "bigger", "higher")
+"""Words that compare two numbers."""
+
+
 class Worked(NamedTuple):
     """A result and how it came about."""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from benchwright.demo._arithmetic import calculate
-from benchwright.demo._numbers import FIGURE, Number, Solved, number_of
+from benchwright.demo._numbers import FIGURE, GREATER, Number, Solved, number_of
 
 _LINE = re.compile(r"^[ \t]*(?:\(([A-Za-z])\)|([A-Z])[.):]|([a-z])\))[ \t]*(\S[^\n]*)", re.MULTILINE)
 _INLINE = re.compile(
@@ -138,7 +138,7 @@ _NEGATED = re.compile(r"(?i)\bnot\b|n't\b")
 _EQUATION = re.compile(r"([^=?\n]+)=\s*(-?[\d.,]*\d)")
 
 _COMPARISONS: dict[str, Callable[[Number, Number], bool]] = {
-    **dict.fromkeys(("greater", "larger", "bigger", "more", "higher"), lambda a, b: a > b),
+    **dict.fromkeys((*GREATER, "more"), lambda a, b: a > b),
     **dict.fromkeys(("less", "smaller", "fewer", "lower"), lambda a, b: a < b),
     **dict.fromkeys(("equal", "same"), lambda a, b: a == b),
     **dict.fromkeys(("divisible", "multiple"), lambda a, b: b != 0 and a % b == 0),

@@ -8,10 +8,9 @@ from typing import Any
 import orjson
 
 from benchwright.core import JsonObject, JsonValue, Route
-from benchwright.demo._completions import DemoChoice, DemoCompletion, error_body
+from benchwright.demo._completions import DemoChoice, DemoCompletion, error_body, reply_head
 from benchwright.demo._requests import DemoRefusalError
 from benchwright.demo._words import split_tokens
-from benchwright.endpoints import SERVED_BY_DEMO
 
 _SAME = ("model", "temperature", "top_p", "stream", "parallel_tool_calls", "seed")
 
@@ -72,8 +71,7 @@ class ResponsesForm:
         choice = completion.choices[0]
         cut = choice.finish_reason == "length"
         return {
-            "id": f"resp-demo-{number}",
-            "object": "response",
+            **reply_head("resp", "response", model, number),
             "created_at": int(time()),
             "status": "incomplete" if cut else "completed",
             "background": False,
@@ -82,13 +80,11 @@ class ResponsesForm:
             "instructions": None,
             "max_output_tokens": None,
             "metadata": {},
-            "model": model,
             "output": _output(choice, number),
             "parallel_tool_calls": True,
             "previous_response_id": None,
             "reasoning": {"effort": None, "summary": None},
             "store": False,
-            "system_fingerprint": SERVED_BY_DEMO,
             "temperature": 1.0,
             "text": {"format": {"type": "text"}},
             "tool_choice": "auto",

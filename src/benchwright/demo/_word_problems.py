@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from benchwright.demo._numbers import (
     FIGURE,
+    GREATER,
     MAX_FIGURE_CHARS,
     NUMBER,
     Number,
@@ -51,9 +52,7 @@ _LIST_HINT = re.compile(
 )
 
 
-_LARGEST = frozenset(
-    ("largest", "larger", "greatest", "greater", "biggest", "bigger", "highest", "higher", "maximum", "max")
-)
+_LARGEST = frozenset((*GREATER, "largest", "greatest", "biggest", "highest", "maximum", "max"))
 
 
 @cache

@@ -1,14 +1,25 @@
-"""The demo model's tokens, and what it says when it does not know: a phrase of the passage, a word of the question, chatter.
+"""The demo model's tokens: how a text is split into them, how likely each is, and what the model says when it does not know.
 
 Tokens are words with their leading space, single punctuation marks, single ideographs. Joined they give the text back,
-whatever the text. A token never depends on what follows it except that a word goes on until it ends, so the tokens of a
+whatever the text. A token never depends on what follows it except that a word continues until it ends, so the tokens of a
 prompt stay the same when more text follows (unless the prompt ends inside a word, or in a blank that a following word
 takes along).
+
+Log-probabilities are a distribution over the next token that depends on nothing but the seed and the text before it. A
+`Reader` walks a text token by token. When the text reaches an open answer (`Answer:`, a question mark, `=`), it requests
+the continuations the model has in mind; a token that follows one of them is likely, the first one's next token is the
+greedy one. Off such a path the greedy token is chatter. Generating and echoing use the same walk, so they agree exactly.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from math import log, log1p
+from zlib import crc32
+
+from benchwright.demo._requests import ends_in_cue
+from benchwright.demo._settings import ONE, share
 
 # Scripts written without blanks would otherwise be one token per sentence.
 _UNSPACED = "\u0e00-\u0eff\u2e80-\u2fdf\u3005-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
@@ -131,3 +142,204 @@ def _from_passage(passage: str, question: str) -> str:
             if name.lower() not in lowered and name.lower() not in _COMMON and len(name) > 3:
                 return str(name)
     return best
+
+
+END = "\n"
+"""The token that stands for the end of an answer."""
+_WEAK_CUES = frozenset(("?", "=", "is", "equals", "are"))
+_INSTRUCTION = re.compile(
+    r"(?i)[ \t>*#-]*(?:please )?(?:reply|answer|respond|give|choose|select|pick|write|solve|compute|calculate|translate"
+    r"|reverse|repeat|copy|say|convert|spell|evaluate|complete|finish|only|return)\b"
+)
+_MAX_INSTRUCTION_TOKENS = 48
+_MAX_WEAK_PLANS = 200
+"""Weaker signs heeded in one text; a long text full of question marks would take seconds otherwise."""
+_WEAK_PLAN_CHARS = 4000
+"""How far back a weaker sign is understood."""
+_CUE_LINE_CHARS = 80
+_OTHER = 0x5BD1E995
+
+Continuations = Callable[[str, bool], tuple[Sequence[str], Sequence[str]]]
+"""From a text to the ways the model would go on, best first, and those it holds for wrong. The flag says
+whether guesses are wanted too."""
+
+
+class Reader:
+    """Walks a text and knows, at each position, how likely each next token is."""
+
+    __slots__ = (
+        "_continuations", "_cues", "_fresh", "_greedy", "_hash", "_instruction", "_line_start", "_line_tokens",
+        "_live", "_position", "_seen", "_shunned", "_sure", "_weak_plans", "text",
+    )  # fmt: skip
+
+    def __init__(self, seed: int, continuations: Continuations, *, cues: bool = True) -> None:
+        self.text = ""
+        self._position = 0
+        self._hash = crc32(b"%d" % seed)
+        self._continuations = continuations
+        self._cues = cues
+        self._live: list[tuple[list[str], int]] = []
+        self._fresh = False
+        self._seen: set[str] = set()
+        self._line_start = 0
+        self._line_tokens = 0
+        self._instruction = False
+        self._greedy: str | None = None
+        self._shunned: frozenset[str] = frozenset()
+        self._sure = 0.0
+        self._weak_plans = 0
+
+    def read(self, text: str) -> None:
+        """Takes a text in without scoring it."""
+        self.text += text
+        for token in split_tokens(text):
+            self._advance(token)
+
+    def follow(self, token: str) -> None:
+        """Takes in one token, as generated."""
+        self.text += token
+        self._advance(token)
+
+    def score(
+        self, text: str, top: int
+    ) -> tuple[list[str], list[float | None], list[dict[str, float] | None]]:
+        """Tokens, log-probabilities and the best alternatives of each position of a whole text, from its start.
+
+        The first token has no text before it and so no log-probability.
+        """
+        self.text = text
+        tokens = split_tokens(text)
+        logprobs: list[float | None] = []
+        tops: list[dict[str, float] | None] = []
+        for at, token in enumerate(tokens):
+            logprobs.append(self.logprob(token) if at else None)
+            tops.append(self.alternatives(top, token) if at and top else None)
+            self._advance(token)
+        return tokens, logprobs, tops
+
+    def expect(self, texts: Sequence[str]) -> None:
+        """Sets what the model has in mind to say now, best first."""
+        self._live = [(split_tokens(text), 0) for text in texts if text]
+        self._fresh = True
+        self._greedy = None
+
+    def greedy(self) -> str:
+        """The most likely next token; `END` when the answer is complete."""
+        if self._greedy is None:
+            self._decide()
+        assert self._greedy is not None
+        return self._greedy
+
+    def logprob(self, token: str) -> float:
+        """Natural-log probability of a next token."""
+        if token == self.greedy():
+            return log(self._sure)
+        rest = log1p(-self._sure)
+        chance = share(crc32(token.encode("utf-8", "surrogatepass"), self._hash ^ _OTHER))
+        key = token.strip().lower()
+        for plan, at in self._live:
+            if at < len(plan) and plan[at].strip().lower() == key:
+                return rest + log((0.5 + 0.1 * chance) / len(self._live))
+        if self._fresh and key in self._shunned:
+            return rest - 12.0 - chance
+        if key in self._seen:  # words of the question come more easily
+            return rest + log(0.01 + 0.02 * chance)
+        return rest - 4.6 - 7.0 * chance
+
+    def alternatives(self, count: int, actual: str | None = None) -> dict[str, float]:
+        """The most likely next tokens, best first; the first is the greedy one."""
+        best = self.greedy()
+        if count == 1:
+            return {best: log(self._sure)}
+        pool = {best: None}
+        blank = "" if self._after_blank() else " "
+        for plan, at in self._live:
+            if at < len(plan):
+                pool[plan[at] if at or blank else plan[at].lstrip(" ")] = None
+        start = int(share(self._hash ^ 0x2545F491) * 64)
+        for at in range(count):
+            pool[blank + WORDS[(start + 7 * at) & 63]] = None
+        if actual is not None:
+            pool[actual] = None
+        scored = sorted(
+            ((self.logprob(token), token) for token in pool), key=lambda pair: (-pair[0], pair[1])
+        )
+        return {token: value for value, token in scored[:count]}
+
+    def _after_blank(self) -> bool:
+        return self._position > 0 and self.text[self._position - 1].isspace()
+
+    def _decide(self) -> None:
+        luck = share(self._hash)
+        if self._live:
+            plan, at = self._live[0]
+            self._sure = 0.80 + 0.19 * luck
+            if at == len(plan):
+                self._greedy = END
+            elif at == 0 and self._cues:
+                self._greedy = plan[0].lstrip(" ") if self._after_blank() else plan[0]
+            else:
+                self._greedy = plan[at]
+            return
+        # Chatter ends only behind a full stop of its own: a text that just breaks off always goes on.
+        other = share(self._hash ^ 0x6C8E9CF5)
+        self._sure = 0.36 + 0.2 * luck
+        stopped = self._position > 0 and self.text[self._position - 1] == "."
+        if stopped and other < 0.5:
+            self._greedy = END
+        elif other > 0.92 and not stopped and not self._after_blank():
+            self._greedy = "."
+        else:
+            word = WORDS[int(share(self._hash ^ 0x1B873593) * ONE) & 63]
+            self._greedy = word if self._after_blank() else " " + word
+
+    def _advance(self, token: str) -> None:
+        self._hash = crc32(token.encode("utf-8", "surrogatepass"), self._hash)
+        self._position += len(token)
+        self._greedy = None
+        key = token.strip().lower()
+        if key:
+            self._seen.add(key)
+        if self._live and (key or not self._fresh):  # blanks before an answer do not count
+            self._live = [
+                (plan, at + 1)
+                for plan, at in self._live
+                if at < len(plan) and plan[at].strip().lower() == key
+            ]
+            self._fresh = False
+        if self._cues:
+            self._look_for_cue(token, key)
+
+    def _look_for_cue(self, token: str, key: str) -> None:
+        """Starts an answer where the text opens one. An answer line always does, weaker signs only off the path."""
+        if token == "\n":
+            self._line_start, self._line_tokens = self._position, 0
+            return
+        self._line_tokens += 1
+        end = self._position
+        if key in (":", "*"):
+            line = self.text[max(self._line_start, end - _CUE_LINE_CHARS) : end]
+            if ends_in_cue(line):
+                self._plan(True, 0)
+                return
+        if self._line_tokens == 1:
+            # The word is whole only with its token, so the verb is looked up from the second token on.
+            self._instruction = False
+        elif self._line_tokens == 2:
+            self._instruction = _INSTRUCTION.match(self.text, self._line_start, end) is not None
+        if self._live or self._weak_plans >= _MAX_WEAK_PLANS:
+            return
+        if key in _WEAK_CUES:
+            self._plan_weakly(key == "?")
+        elif self._instruction and self._line_tokens <= _MAX_INSTRUCTION_TOKENS:
+            self._plan_weakly(False)
+
+    def _plan_weakly(self, guesses: bool) -> None:
+        self._weak_plans += 1
+        self._plan(guesses, max(0, self._position - _WEAK_PLAN_CHARS))
+
+    def _plan(self, guesses: bool, start: int) -> None:
+        texts, shunned = self._continuations(self.text[start : self._position], guesses)
+        if texts:
+            self.expect([" " + text for text in texts])
+            self._shunned = frozenset(split_tokens(text)[0].strip().lower() for text in shunned if text)

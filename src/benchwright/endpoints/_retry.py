@@ -9,19 +9,15 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from benchwright.core import CallTimes, FailureKind, RequestFailure
+from benchwright.core import PERMANENT_FAILURES, CallTimes, FailureKind, RequestFailure
 from benchwright.endpoints._transport import Headers
 
 Again: TypeAlias = Literal["never", "once", "yes"]
 """Whether another attempt makes sense. `once`: a 200 that is no reply may be a proxy's hiccup; the second
 one is not."""
 
-_SELDOM: dict[FailureKind, Again] = {
-    "bad_reply": "once",
-    "rejected": "never",
-    "prompt_too_long": "never",
-    "budget": "never",
-}
+_SELDOM: dict[FailureKind, Again] = {"bad_reply": "once"}
+_SELDOM.update(dict.fromkeys(PERMANENT_FAILURES, "never"))
 """Failures that are not simply worth another attempt; a kind that nobody names costs attempts, no samples."""
 _LONGEST_PAUSE_S = 30.0
 _TRANSIENT = frozenset({409, 424, 425})  # 424: how TGI says that generating failed

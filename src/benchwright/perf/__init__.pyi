@@ -5,6 +5,7 @@ from benchwright.perf._comparison import adjusted as adjusted
 from benchwright.perf._comparison import compare_stages as compare_stages
 from benchwright.perf._crew import Crew as Crew
 from benchwright.perf._crew import open_crew as open_crew
+from benchwright.perf._distributions import FIGURES as FIGURES
 from benchwright.perf._distributions import PERCENTILES as PERCENTILES
 from benchwright.perf._distributions import Distribution as Distribution
 from benchwright.perf._distributions import percentile as percentile

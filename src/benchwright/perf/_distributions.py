@@ -21,6 +21,10 @@ def percentile_key(percent: float) -> str:
     return f"p{percent:g}"
 
 
+FIGURES = ("n", "mean", "std", "min", *map(percentile_key, PERCENTILES), "max")
+"""Names of the figures of a distribution in files, in order."""
+
+
 class Distribution(Struct, frozen=True, kw_only=True):
     """Values of one metric, rounded as files have them."""
 
@@ -40,15 +44,15 @@ class Distribution(Struct, frozen=True, kw_only=True):
     def to_json(self) -> JsonObject:
         """`{n, mean, std, min, p1 … p99.9, max, mean_ci95, p99_ci95}`."""
         return {
-            "n": self.n,
-            "mean": self.mean,
-            "std": self.std,
-            "min": self.min,
-            **self.percentiles,
-            "max": self.max,
+            **self.figures(),
             "mean_ci95": None if self.mean_ci95 is None else list(self.mean_ci95),
             "p99_ci95": None if self.p99_ci95 is None else list(self.p99_ci95),
         }
+
+    def figures(self) -> dict[str, float | None]:
+        """The figures by the names in `FIGURES`."""
+        known = self.percentiles
+        return {name: known[name] if name in known else getattr(self, name) for name in FIGURES}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Distribution:

@@ -16,11 +16,12 @@ from benchwright.perf._requests import Requests
 
 Unit: TypeAlias = Literal["ms", "s", "tokens", "tokens/s", "1/s", "share", "requests", "tokens/event"]
 
-_UNITS: dict[Unit, tuple[str, int]] = {
-    "ms": ("_ms", 3), "s": ("_s", 6), "tokens": ("", 3), "tokens/s": ("_tokens_per_s", 3), "1/s": ("_per_s", 4),
-    "share": ("_share", 6), "requests": ("", 3), "tokens/event": ("", 3),
+_UNITS: dict[Unit, tuple[str, int, str]] = {
+    "ms": ("_ms", 3, "ms"), "s": ("_s", 6, "s"), "tokens": ("", 3, "tokens"), "tokens/s": ("_tokens_per_s", 3, "tokens/s"),
+    "1/s": ("_per_s", 4, "per s"), "share": ("_share", 6, ""), "requests": ("", 3, ""),
+    "tokens/event": ("", 3, "tokens/event"),
 }  # fmt: skip
-"""What keys of files end with, and the decimals there."""
+"""What keys of files end with, the decimals there, and the unit as headings show it."""
 
 
 class Metric(Struct, frozen=True, kw_only=True):
@@ -64,6 +65,11 @@ class Metric(Struct, frozen=True, kw_only=True):
     def digits(self) -> int:
         """Decimals in files: microseconds for times."""
         return _UNITS[self.unit][1]
+
+    @property
+    def unit_title(self) -> str:
+        """The unit as headings show it."""
+        return _UNITS[self.unit][2]
 
     def rounded(self, value: float) -> float:
         """A value in the unit, as files have it."""

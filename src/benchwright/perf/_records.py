@@ -24,15 +24,7 @@ from benchwright.perf._values import (
 from benchwright.store import StepWriter, Store
 
 _OUTCOMES: dict[FailureKind, RequestOutcome] = {
-    "timeout": RequestOutcome.TIMEOUT,
-    "connection": RequestOutcome.CONNECT,
-    "rate_limited": RequestOutcome.HTTP_429,
-    "server_error": RequestOutcome.HTTP_5XX,
-    "rejected": RequestOutcome.HTTP_4XX,
-    "prompt_too_long": RequestOutcome.HTTP_4XX,
-    "bad_reply": RequestOutcome.PROTOCOL,
-    "broken_stream": RequestOutcome.BROKEN_STREAM,
-    "budget": RequestOutcome.NOT_SENT,
+    kind: outcome for outcome in RequestOutcome for kind in outcome.failures
 }
 _Item = TypeVar("_Item", contravariant=True)
 _Put = TypeVar("_Put")

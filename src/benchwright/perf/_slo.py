@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, UsageError, suggest
+from benchwright.core import SECONDS_OF, JsonObject, UsageError, suggest
 from benchwright.perf._metrics import LIMITS
 from benchwright.perf._requests import Requests
 
@@ -18,7 +17,6 @@ Limits = tuple[tuple[str, float], ...]
 _LIMIT = re.compile(
     r"\s*(?P<name>[a-z0-9_-]+)\s*[=:]\s*(?P<number>[0-9]*\.?[0-9]+)\s*(?P<unit>[a-zµ]*)\s*", re.I
 )
-_UNITS: Mapping[str, float] = {"": 1e-3, "ms": 1e-3, "s": 1.0, "us": 1e-6, "µs": 1e-6}
 _OTHER_NAMES = {"e2el": "e2e", "latency": "e2e"}
 
 
@@ -42,11 +40,12 @@ def parse_slo(text: str) -> Limits:
             raise UsageError(
                 f"--slo knows no {match['name']!r}.{suggest(name, LIMITS)} It takes {', '.join(sorted(LIMITS))}"
             )
-        if match["unit"].lower() not in _UNITS:
+        unit = match["unit"].lower() or "ms"
+        if unit not in SECONDS_OF:
             raise UsageError(f"--slo {part.strip()!r}: the unit is ms or s, not {match['unit']!r}")
         if name in found:
             raise UsageError(f"--slo has {name} twice")
-        limit = float(match["number"]) * _UNITS[match["unit"].lower()]
+        limit = float(match["number"]) * SECONDS_OF[unit]
         if limit <= 0:
             raise UsageError(f"--slo {part.strip()!r}: a limit is above 0")
         found[name] = round(limit, 9)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, convert, msgpack, to_builtins
 
-from benchwright.core import LoadProfile
+from benchwright.core import FailureKind, LoadProfile
 
 PhaseName: TypeAlias = Literal["warmup", "measured", "cooldown"]
 """Warm-up and cool-down requests are sent and recorded like others, and no figure counts them."""
@@ -26,20 +26,29 @@ TokenSource: TypeAlias = Literal["usage", "tokenizer", "counted", "estimated"]
 
 
 class RequestOutcome(StrEnum):
-    """What came of a request of a load test: `ok`, or the class of its error."""
+    """What came of a request of a load test: `ok`, or the class of its error, with the failures that are of this class."""
+
+    failures: tuple[FailureKind, ...]
+    """As the endpoint reports them."""
+
+    def __new__(cls, value: str, *failures: FailureKind) -> RequestOutcome:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.failures = failures
+        return member
 
     OK = "ok"
-    CONNECT = "connect"
-    TIMEOUT = "timeout"
-    HTTP_4XX = "http_4xx"
-    HTTP_429 = "http_429"
-    HTTP_5XX = "http_5xx"
-    PROTOCOL = "protocol"
+    CONNECT = "connect", "connection"
+    TIMEOUT = "timeout", "timeout"
+    HTTP_4XX = "http_4xx", "rejected", "prompt_too_long"
+    HTTP_429 = "http_429", "rate_limited"
+    HTTP_5XX = "http_5xx", "server_error"
+    PROTOCOL = "protocol", "bad_reply"
     EMPTY = "empty"
     CANCELLED = "cancelled"
     RESET = "reset"
-    BROKEN_STREAM = "broken_stream"
-    NOT_SENT = "not_sent"
+    BROKEN_STREAM = "broken_stream", "broken_stream"
+    NOT_SENT = "not_sent", "budget"
 
 
 class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):

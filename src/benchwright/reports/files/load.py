@@ -12,14 +12,13 @@ import orjson
 
 from benchwright.core import VERSION, JsonObject, LoadFile, UsageError, known_secrets, replacing, write_whole
 from benchwright.perf import (
+    FIGURES,
     PER_REQUEST,
     PER_STAGE,
-    PERCENTILES,
     Distribution,
     Requests,
     StageSummary,
     file_table,
-    percentile_key,
     write_request_file,
 )
 from benchwright.reports.files.load_aisbench import write_aisbench
@@ -27,9 +26,8 @@ from benchwright.reports.html.load import load_page
 from benchwright.reports.views.figures import without_formula
 from benchwright.reports.views.load import LoadView
 
-_PERCENTILE_COLUMNS = tuple(percentile_key(percent) for percent in PERCENTILES)
 COLUMNS = (
-    "stage", "level", "figure", "unit", "better", "value", "n", "mean", "std", "min", *_PERCENTILE_COLUMNS, "max",
+    "stage", "level", "figure", "unit", "better", "value", *FIGURES,
     "ci95_low", "ci95_high", "p99_ci95_low", "p99_ci95_high",
 )  # fmt: skip
 """Of `summary.csv`. `value` is that of figures of a stage, and the mean of the others; `ci95` is of `value`."""
@@ -54,7 +52,7 @@ def summary_json(view: LoadView) -> bytes:
     run = view.run
     document: JsonObject = {
         "benchwright": VERSION,
-        "run": {"id": run.id, "name": run.name, "target": run.target, "model": run.model, "demo": run.demo},
+        "run": {**run.identity(), "demo": run.demo},
         "settings": view.settings.to_json(),
         "endpoint": view.endpoint,
         **view.summary.to_json(),
@@ -97,12 +95,7 @@ def _cells(values: Distribution) -> dict[str, Any]:
     p99_low, p99_high = values.p99_ci95 or (None, None)
     return {
         "value": values.mean,
-        "n": values.n,
-        "mean": values.mean,
-        "std": values.std,
-        "min": values.min,
-        **values.percentiles,
-        "max": values.max,
+        **values.figures(),
         "ci95_low": low,
         "ci95_high": high,
         "p99_ci95_low": p99_low,

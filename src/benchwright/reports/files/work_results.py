@@ -199,9 +199,7 @@ def results_of(details: RunDetails, tally: Tally, *, extract_rate: bool = False)
         document["unscored"] = summary.unscored or None
         document["notes"] = list(summary.notes)
     document["run"] = {
-        "id": run.id,
-        "name": run.name,
-        "model": run.model or "",
+        **run.identity(),
         "status": run.status,
         "error": run.error,
         "rescored_from": run.rescored_from,

@@ -26,7 +26,7 @@ from benchwright.reports.html.load_charts import (
     timeline_axis,
 )
 from benchwright.reports.html.pages import render
-from benchwright.reports.views.load import LoadView, best_of, best_stage, short, unit_of
+from benchwright.reports.views.load import LoadView, best_of, best_stage, short
 from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
 from benchwright.reports.views.load_verdicts import verdicts
 
@@ -99,7 +99,7 @@ def tiles(stage: StageSummary) -> list[Tile]:
         detail = "" if ends is None else f"95 %: {short(ends[0], metric)} – {short(ends[1], metric)}"
         if name == "goodput" and (share := stage.figure("good_share")) is not None:
             detail = f"{short(share, METRICS['good_share'])} within limits"
-        found.append(Tile(metric.title, short(value, metric), unit_of(metric), detail, metric.definition))
+        found.append(Tile(metric.title, short(value, metric), metric.unit_title, detail, metric.definition))
     for name in LATENCIES:
         metric, values = METRICS[name], stage.metrics.get(METRICS[name].key)
         if values is not None and not (name == "itl" and METRICS["tpot"].key in stage.metrics):
@@ -170,17 +170,10 @@ def metric_rows(stage: StageSummary) -> list[dict[str, Any]]:
         mean, p99 = values.mean_ci95, values.p99_ci95
         found.append(
             {
-                "name": metric.name,
-                "title": metric.title,
-                "unit": unit_of(metric),
-                "about": metric.definition,
+                "metric": metric,
+                "cells": {name: short(value, metric) for name, value in values.figures().items()},
                 "n": f"{values.n:,}",
-                "mean": short(values.mean, metric),
                 "interval": "" if mean is None else f"{short(mean[0], metric)} – {short(mean[1], metric)}",
-                "std": short(values.std, metric),
-                "min": short(values.min, metric),
-                "max": short(values.max, metric),
-                "percentiles": [short(values.percentiles[key], metric) for key in _COLUMNS],
                 "p99_interval": "" if p99 is None else f"{short(p99[0], metric)} – {short(p99[1], metric)}",
             }
         )
@@ -193,7 +186,7 @@ def figure_rows(stage: StageSummary) -> list[tuple[str, str, str, str]]:
     for name, metric in METRICS.items():
         value = stage.figures.get(metric.key)
         if value is not None and name in METRICS:
-            unit = unit_of(metric)
+            unit = metric.unit_title
             ends = stage.intervals.get(metric.key)
             interval = "" if ends is None else f"{short(ends[0], metric)} – {short(ends[1], metric)}"
             found.append(

@@ -27,7 +27,6 @@ from benchwright.reports.views.load import (
     short,
     stages_of_interest,
     told,
-    unit_of,
 )
 from benchwright.reports.views.load_comparison import LoadComparison, SearchComparison
 from benchwright.reports.views.load_verdicts import verdicts
@@ -128,7 +127,7 @@ def _rates(stage: StageSummary) -> Table:
     for name in names:
         metric, value = METRICS[name], stage.figure(name)
         if value is not None:
-            unit = unit_of(metric)
+            unit = metric.unit_title
             shown = f"{short(value, metric)}{' ' + unit if unit else ''}"
             if (ends := stage.intervals.get(metric.key)) is not None:
                 shown += f"   95 % {short(ends[0], metric)} – {short(ends[1], metric)}"
@@ -170,7 +169,7 @@ def _percentile(metric: Metric, found: Distribution | None, key: str) -> str:
 
 
 def _cells(metric: Metric, found: Distribution) -> list[str]:
-    unit = unit_of(metric)
+    unit = metric.unit_title
     ends = found.mean_ci95
     interval = "–" if ends is None else f"{short(ends[0], metric)} – {short(ends[1], metric)}"
     return [
@@ -357,7 +356,7 @@ def _row(each: Difference) -> list[Text]:
     from rich.text import Text
 
     metric = METRICS[each.name]
-    unit = unit_of(metric)
+    unit = metric.unit_title
     name = each.name if each.statistic == "value" else f"{each.name} {each.statistic}"
     sign = "+" if each.difference > 0 else ""
     ends = "–" if each.ci95 is None else f"{_signed(each.ci95[0], each)} … {_signed(each.ci95[1], each)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchwright.core import JsonObject, JsonValue, is_share, is_time, lower_is_better
+from benchwright.core import SECONDS_OF, JsonObject, JsonValue, is_share, is_time, lower_is_better
 from benchwright.reports.views.comparison import (
     ChangedSample,
     Comparison,
@@ -26,8 +26,6 @@ from benchwright.reports.views.settings import table_of
 from benchwright.reports.views.workflows import StepView, step_views, workflow_view
 from benchwright.stats import compare_pairs
 from benchwright.store import MetricTotals, RunRecord, Store
-
-_TIME_UNITS = ("ns", "us", "µs", "ms", "s", "sec", "second", "seconds", "min", "minutes", "h", "hours")
 
 
 def compare_workflows(store: Store, a: RunRecord, b: RunRecord, options: ComparisonOptions) -> Comparison:
@@ -107,7 +105,7 @@ def _metrics(
                 paired=paired,
                 same=one is not None and other is not None and abs(other.mean - one.mean) <= tolerance,
                 direction=direction_of(means[0], means[1], paired, tolerance),
-                noise=is_time(name) or any(t is not None and t.unit in _TIME_UNITS for t in (one, other)),
+                noise=is_time(name) or any(t is not None and t.unit in SECONDS_OF for t in (one, other)),
                 lower_is_better=lower_is_better(name, options.lower),
                 question=question_of(zip(keys, values_a, values_b, strict=True)),
             )

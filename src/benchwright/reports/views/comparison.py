@@ -101,20 +101,41 @@ class StepPair:
     """Whether both returned the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two runs side by side."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoRuns:
+    """What comparisons of all kinds have."""
 
     run_a: Side
     """The first run."""
     run_b: Side
     """The second."""
     differs: bool
-    """Whether a score, outcome or metric differs beyond the tolerance; times do not count unless requested."""
+    """Whether something differs: beyond the tolerance, or, in load tests, beyond chance. Times of benchmarks and workflows do
+    not count unless requested."""
     regressed: bool
     """Whether a metric is worse in the second run and its corrected test says that this is no accident."""
     warnings: tuple[str, ...]
     """What makes the comparison doubtful."""
+    inputs: JsonObject
+    """The inputs or settings of the runs, where they differ."""
+
+    def verdict_json(self, *, comparable: bool) -> JsonObject:
+        """How `to_json` begins for every kind."""
+        return {
+            "run_a": asdict(self.run_a),
+            "run_b": asdict(self.run_b),
+            "differs": self.differs,
+            "regressed": self.regressed,
+            "comparable": comparable,
+            "warning": "; ".join(self.warnings) or None,
+            "input_comparison": self.inputs,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(TwoRuns):
+    """Two runs of benchmarks or workflows side by side."""
+
     metrics: tuple[MetricComparison, ...]
     """Each metric of either run, the headline first."""
     steps: tuple[StepPair, ...]
@@ -127,8 +148,6 @@ class Comparison:
     """Samples that only the first has."""
     only_b: int
     """Samples that only the second has."""
-    inputs: JsonObject
-    """The inputs or settings of the runs, where they differ."""
     outputs: JsonObject
     """`same`, and the runs' own outputs where they have any."""
     noun: Literal["sample", "step"] = "sample"
@@ -153,13 +172,7 @@ class Comparison:
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
         return {
-            "run_a": asdict(self.run_a),
-            "run_b": asdict(self.run_b),
-            "differs": self.differs,
-            "regressed": self.regressed,
-            "comparable": self.comparable,
-            "warning": "; ".join(self.warnings) or None,
-            "input_comparison": self.inputs,
+            **self.verdict_json(comparable=self.comparable),
             "output_comparison": self.outputs,
             "samples": {"both": self.both, "only_a": self.only_a, "only_b": self.only_b},
             "steps": [asdict(step) for step in self.steps],

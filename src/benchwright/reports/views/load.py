@@ -20,7 +20,14 @@ from benchwright.perf import (
     StageSummary,
     summarise,
 )
-from benchwright.reports.views.runs import EventView, PartsRequest, RunView, event_view, plain_view
+from benchwright.reports.views.runs import (
+    EventView,
+    PartsRequest,
+    RunView,
+    details_json,
+    event_view,
+    plain_view,
+)
 from benchwright.reports.views.settings import endpoint_of, table_of
 from benchwright.store import Event, RunRecord, Store
 
@@ -44,16 +51,13 @@ class LoadView(Struct, frozen=True, kw_only=True):
     """What happened, oldest first."""
 
     def to_json(self) -> JsonObject:
-        """`{run: as in a list, summary, settings, endpoint, manifest, stopped_because, events}`."""
-        return {
-            "run": self.run.to_json(),
-            "summary": self.summary.to_json(),
-            "settings": self.settings.to_json(),
-            "endpoint": self.endpoint,
-            "manifest": self.manifest,
-            "stopped_because": self.stopped_because,
-            "events": [event.to_json() for event in self.events],
-        }
+        """`{run: as in a list, summary, settings, stopped_because, endpoint, manifest, events}`."""
+        return details_json(
+            self,
+            self.summary.to_json(),
+            settings=self.settings.to_json(),
+            stopped_because=self.stopped_because,
+        )
 
 
 def load_view(run: RunRecord) -> RunView:
@@ -178,11 +182,6 @@ def short(value: float | None, metric: Metric) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
-
-
-def unit_of(metric: Metric) -> str:
-    """The unit as headings show it."""
-    return {"1/s": "per s", "tokens/s": "tokens/s", "share": "", "requests": ""}.get(metric.unit, metric.unit)
 
 
 def _of_best(summary: LoadSummary, name: str) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -17,7 +17,7 @@ from benchwright.perf import (
     adjusted,
     compare_stages,
 )
-from benchwright.reports.views.comparison import ComparisonOptions, Side, field_differences, title_of
+from benchwright.reports.views.comparison import ComparisonOptions, Side, TwoRuns, field_differences, title_of
 from benchwright.reports.views.load import (
     best_stage,
     load_requests,
@@ -58,24 +58,16 @@ class SearchComparison(Struct, frozen=True):
         return found
 
 
-class LoadComparison(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadComparison(TwoRuns):
     """Two load tests, level by level."""
 
-    run_a: Side
-    run_b: Side
-    differs: bool
-    """Whether a figure differs beyond chance."""
-    regressed: bool
-    """Whether one of them is worse in the second test."""
-    warnings: tuple[str, ...]
-    """What makes the comparison doubtful."""
     levels: tuple[StageComparison, ...]
     """Levels that both have."""
     only_a: tuple[str, ...]
     """Levels that only the first has."""
     only_b: tuple[str, ...]
-    inputs: JsonObject
-    """Settings, where they differ."""
+    """Levels that only the second has."""
     search: SearchComparison | None = None
     """Of two searches: what they found. `levels` then compares the probes there."""
 
@@ -99,13 +91,7 @@ class LoadComparison(Struct, frozen=True, kw_only=True):
     def to_json(self) -> JsonObject:
         """`{run_a, run_b, differs, regressed, comparable, warning, input_comparison, search, levels, only_a, only_b, tests}`."""
         return {
-            "run_a": asdict(self.run_a),
-            "run_b": asdict(self.run_b),
-            "differs": self.differs,
-            "regressed": self.regressed,
-            "comparable": self.comparable,
-            "warning": "; ".join(self.warnings) or None,
-            "input_comparison": self.inputs,
+            **self.verdict_json(comparable=self.comparable),
             "search": None if self.search is None else self.search.to_json(),
             "levels": [_level_json(level) for level in self.levels],
             "only_a": list(self.only_a),
@@ -137,11 +123,11 @@ def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonO
         raise UsageError(
             f"run {a.id} has the levels {', '.join(only_a) or '–'} and run {b.id} {', '.join(only_b) or '–'}: none in common"
         )
-    wanted = _wanted(options.metric)
-    levels = adjusted([_only(compare_stages(*requests, one, other), wanted) for one, other in matched])
-    if wanted is not None and not any(level.differences for level in levels):
+    requested = _requested(options.metric)
+    levels = adjusted([_only(compare_stages(*requests, one, other), requested) for one, other in matched])
+    if requested is not None and not any(level.differences for level in levels):
         raise NotFoundError(f"neither test has a value of {options.metric}")
-    search = _searches(*summaries) if wanted is None else None
+    search = _searches(*summaries) if requested is None else None
     beyond: list[Any] = [
         each for level in levels for each in level.differences if each.significant and _matters(each, options)
     ]
@@ -189,7 +175,7 @@ def _matched(
     return both, tuple(label for label in left if label not in right), tuple(label for label in right if label not in left)  # fmt: skip
 
 
-def _wanted(metric: str | None) -> str | None:
+def _requested(metric: str | None) -> str | None:
     if metric is None:
         return None
     for name, each in METRICS.items():

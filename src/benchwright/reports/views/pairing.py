@@ -24,6 +24,7 @@ from benchwright.core import (
 )
 from benchwright.reports.views.comparison import ChangedSample, Presence, StepPair
 from benchwright.reports.views.metric_comparison import question_of
+from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.stats import PairedResult, compare_pairs
 
 
@@ -270,14 +271,11 @@ def _numbers(half: Half) -> dict[str, float]:
     return {name: float(value) for name, value in scores.items() if isinstance(value, bool | int | float)}
 
 
+_SHOWN = tuple(name for name, column in COLUMNS.items() if column.compared == "shown")
+
+
 def _side_of(half: Half) -> JsonValue:
-    record = half.record
-    return {
-        "outcome": record.outcome.value,
-        "scores": record.scores,
-        "error": record.error,
-        "target": record.target,
-    }
+    return {name: getattr(half.record, name) for name in _SHOWN}
 
 
 def _key(half: Half) -> str:

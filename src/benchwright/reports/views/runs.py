@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -96,6 +96,10 @@ class RunView:
         """Whether the figures may be compared with others; None while there are none."""
         found: Any = (self.summary or {}).get("comparable")
         return found if isinstance(found, bool) else None
+
+    def identity(self) -> JsonObject:
+        """Which run it is, as its files say."""
+        return {"id": self.id, "name": self.name, "target": self.target, "model": self.model or ""}
 
     def to_json(self) -> JsonObject:
         """A run in a list, in `show --json`, from the server and of a result in Python.
@@ -247,17 +251,46 @@ class RunDetails(Struct, frozen=True, kw_only=True):
     def to_json(self) -> JsonObject:
         """`{run: as in a list, summary, recorded, ttft_s, command, params, endpoint, manifest, events}`; `recorded` counts the
         samples of a run without a result."""
-        return {
-            "run": self.run.to_json(),
-            "summary": self.run.summary,
-            "recorded": self.recorded,
-            "ttft_s": first_token_times(self.run),
-            "command": self.command,
-            "params": self.params,
-            "endpoint": self.endpoint,
-            "manifest": self.manifest,
-            "events": [event.to_json() for event in self.events],
-        }
+        return details_json(
+            self,
+            self.run.summary,
+            recorded=self.recorded,
+            ttft_s=first_token_times(self.run),
+            command=self.command,
+            params=self.params,
+        )
+
+
+class InFull(Protocol):
+    """What the views of all kinds of runs in full have."""
+
+    @property
+    def run(self) -> RunView:
+        """As in a list."""
+
+    @property
+    def endpoint(self) -> JsonObject:
+        """The model under test, without secrets."""
+
+    @property
+    def manifest(self) -> JsonObject:
+        """Hashes, versions, seed."""
+
+    @property
+    def events(self) -> tuple[EventView, ...]:
+        """What happened, oldest first."""
+
+
+def details_json(view: InFull, summary: JsonObject | None, **own: JsonValue) -> JsonObject:
+    """A run in full: what every kind has, with what its own kind adds."""
+    return {
+        "run": view.run.to_json(),
+        "summary": summary,
+        **own,
+        "endpoint": view.endpoint,
+        "manifest": view.manifest,
+        "events": [event.to_json() for event in view.events],
+    }
 
 
 def first_token_times(run: RunView) -> dict[str, Any] | None:
@@ -355,10 +388,7 @@ def manifest_table(details: RunDetails) -> JsonObject:
     return {
         **details.manifest,
         "run": {
-            "id": run.id,
-            "name": run.name,
-            "target": run.target,
-            "model": run.model or "",
+            **run.identity(),
             "created_at": _iso_time(run.created_at),
             "finished_at": None if run.finished_at is None else _iso_time(run.finished_at),
             "duration_s": None if run.seconds is None else round(run.seconds, 3),

@@ -6,7 +6,7 @@ A run may have a million samples, and their file has columns too: so steps are r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 from msgspec import Struct
@@ -153,13 +153,15 @@ NUMBERS = ColumnType("list of numbers", lambda pa: pa.list_(pa.float64()))
 TRUTHS = ColumnType("list of truth values", lambda pa: pa.list_(pa.bool_()))
 
 
-class Column(Struct, frozen=True, kw_only=True):
+class Column(Struct, frozen=True):
     """One column of `samples.parquet`, which is one field of `SampleView`."""
 
+    name: str
+    """That of the field."""
     type: ColumnType
     """What it holds."""
-    read: Callable[[_Steps], Sequence[Any]]
-    """Its values, out of recorded steps."""
+    read: Literal["record", "reply"] | Callable[[_Steps], Sequence[Any]]
+    """Its values, out of recorded steps; or whose field of that name holds them."""
     long: bool = False
     """Whether nobody looks it up by its smallest and largest value."""
     repetitive: bool = False
@@ -168,8 +170,14 @@ class Column(Struct, frozen=True, kw_only=True):
     """Whether only runs that rank choices have it."""
     exported: bool = False
     """Whether predictions and exported tables have it under its own name. Others they have under names of their own."""
-    compared: bool = False
-    """Whether comparing the run of a folder needs it."""
+    compared: Literal["", "by", "shown"] = ""
+    """Whether comparing runs needs it: samples are matched by it, or shown with it where they changed."""
+
+    def values(self, steps: _Steps) -> Sequence[Any]:
+        """Its value of every sample."""
+        if self.read == "record":
+            return steps.records.column(self.name)
+        return steps.replies.column(self.name) if self.read == "reply" else self.read(steps)
 
 
 class SampleView(NamedTuple):
@@ -265,37 +273,32 @@ class _Steps:
         return [target if target.__class__ is str else text_of(target) for target in found]
 
 
-def _recorded(name: str) -> Callable[[_Steps], Sequence[Any]]:
-    return lambda steps: steps.records.column(name)
-
-
-def _replied(name: str) -> Callable[[_Steps], Sequence[Any]]:
-    return lambda steps: steps.replies.column(name)
-
-
 COLUMNS: dict[str, Column] = {
-    "sample_id": Column(type=INTEGER, read=lambda steps: steps.numbers, compared=True),
-    "repeat": Column(type=INTEGER, read=lambda steps: steps.repeats, compared=True),
-    "prompt": Column(type=TEXT, read=lambda steps: steps.prompts, long=True),
-    "system": Column(type=TEXT, read=lambda steps: steps.systems, repetitive=True),
-    "messages": Column(type=JSON, read=lambda steps: steps.messages, long=True),
-    "response": Column(type=TEXT, read=lambda steps: steps.responses, long=True),
-    "reasoning": Column(type=TEXT, read=_replied("reasoning"), long=True, exported=True),
-    "target": Column(type=TEXT, read=_Steps.targets, compared=True),
-    "outcome": Column(type=TEXT, read=lambda steps: steps.outcomes, repetitive=True, compared=True),
-    "error": Column(type=TEXT, read=_recorded("error"), repetitive=True, compared=True),
-    "scores": Column(type=JSON, read=_recorded("scores"), long=True, compared=True),
-    "prompt_tokens": Column(type=INTEGER, read=lambda s: [usage[0] for usage in s.usages], exported=True),
-    "completion_tokens": Column(type=INTEGER, read=lambda s: [usage[1] for usage in s.usages], exported=True),
-    "latency_s": Column(type=NUMBER, read=_replied("latency_s"), exported=True),
-    "ttft_s": Column(type=NUMBER, read=_replied("ttft_s"), exported=True),
-    "attempts": Column(type=INTEGER, read=_Steps.attempts),
-    "started_at": Column(type=NUMBER, read=_replied("started_at")),
-    "finish_reason": Column(type=TEXT, read=_replied("finish_reason"), repetitive=True, exported=True),
-    "metadata": Column(type=JSON, read=lambda steps: steps.rows, long=True, compared=True),
-    "choices": Column(type=TEXTS, read=lambda steps: steps.choices, ranked=True),
-    "choices_logprobs": Column(type=NUMBERS, read=_recorded("choices_logprobs"), ranked=True),
-    "choices_is_greedy": Column(type=TRUTHS, read=_recorded("choices_is_greedy"), ranked=True),
+    column.name: column
+    for column in (
+        Column("sample_id", INTEGER, read=lambda steps: steps.numbers, compared="by"),
+        Column("repeat", INTEGER, read=lambda steps: steps.repeats, compared="by"),
+        Column("prompt", TEXT, read=lambda steps: steps.prompts, long=True),
+        Column("system", TEXT, read=lambda steps: steps.systems, repetitive=True),
+        Column("messages", JSON, read=lambda steps: steps.messages, long=True),
+        Column("response", TEXT, read=lambda steps: steps.responses, long=True),
+        Column("reasoning", TEXT, read="reply", long=True, exported=True),
+        Column("target", TEXT, read=_Steps.targets, compared="shown"),
+        Column("outcome", TEXT, read=lambda steps: steps.outcomes, repetitive=True, compared="shown"),
+        Column("error", TEXT, read="record", repetitive=True, compared="shown"),
+        Column("scores", JSON, read="record", long=True, compared="shown"),
+        Column("prompt_tokens", INTEGER, read=lambda s: [usage[0] for usage in s.usages], exported=True),
+        Column("completion_tokens", INTEGER, read=lambda s: [usage[1] for usage in s.usages], exported=True),
+        Column("latency_s", NUMBER, read="reply", exported=True),
+        Column("ttft_s", NUMBER, read="reply", exported=True),
+        Column("attempts", INTEGER, read=_Steps.attempts),
+        Column("started_at", NUMBER, read="reply"),
+        Column("finish_reason", TEXT, read="reply", repetitive=True, exported=True),
+        Column("metadata", JSON, read=lambda steps: steps.rows, long=True, compared="by"),
+        Column("choices", TEXTS, read=lambda steps: steps.choices, ranked=True),
+        Column("choices_logprobs", NUMBERS, read="record", ranked=True),
+        Column("choices_is_greedy", TRUTHS, read="record", ranked=True),
+    )
 }
 """Every field of `SampleView`, in order."""
 
@@ -322,7 +325,7 @@ def in_blocks(
 def sample_columns(samples: Sequence[SampleSteps]) -> dict[str, Sequence[Any]]:
     """The fields of `SampleView` by name, each with a value per sample; there must be samples."""
     steps = _Steps(samples)
-    return {name: column.read(steps) for name, column in COLUMNS.items()}
+    return {name: column.values(steps) for name, column in COLUMNS.items()}
 
 
 def _without_choice(prompt: str | None, messages: bytes | None, choices: list[str] | None) -> str | None:
