@@ -85,6 +85,9 @@ def read_reply(
         if calls:
             if not isinstance(calls, list):
                 return BadReply(f"the tool calls of the reply's message are {kind_of(calls)}, not a list")
+            for call in calls:
+                if not isinstance(call, dict):
+                    return BadReply(f"a tool call of the reply's message is {kind_of(call)}, not an object")
             tool_calls = calls
         elif isinstance(message.get("function_call"), dict):  # the form before tool_calls
             tool_calls = [{"type": "function", "function": message["function_call"]}]

@@ -23,6 +23,7 @@ from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply, is_content, kind_of
 from benchwright.endpoints._transport import Headers
 from benchwright.endpoints._wires.alike import Shape, Shapes, shape_of
+from benchwright.endpoints._wires.call_pieces import CallPieces
 from benchwright.endpoints._wires.wire import BadEventError, EventCollector, RouteUrls, Urls, Wire, read_event
 
 DONE = b"[DONE]"
@@ -92,7 +93,7 @@ class StreamedReply(EventCollector):
         self._route = route
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
-        self._calls: dict[int, dict[str, Any]] = {}
+        self._calls = CallPieces()
         self._usage: JsonValue = None
         self._from: JsonObject = {}  # who answers, as the first event says
         self._shapes = shapes or Shapes()
@@ -226,7 +227,7 @@ class StreamedReply(EventCollector):
                 "content": "".join(self.texts),
                 "reasoning_content": "".join(self._reasoning),
                 "refusal": "".join(self._refusal),
-                "tool_calls": [self._calls[i] for i in sorted(self._calls)],
+                "tool_calls": self._calls.as_list(),
             }
         return {**self._from, "choices": [choice], "usage": self._usage}
 
@@ -244,7 +245,7 @@ class StreamedReply(EventCollector):
             if not isinstance(delta, dict):
                 self.lacks = self.lacks and "a delta in its choices"
                 return False
-            if self.texts:
+            if self.texts or self._calls:
                 return False
         self.lacks = ""
         got = False
@@ -255,6 +256,8 @@ class StreamedReply(EventCollector):
                 got |= self._add_content(value)
             elif name == "tool_calls":
                 got |= self._add_calls(value)
+            elif name == "function_call" and isinstance(value, dict):  # the form before tool_calls
+                got |= self._add_calls([{"index": 0, "function": value}])
             elif name in _ASIDE and isinstance(value, str):
                 got = True
                 if name == "refusal":
@@ -270,34 +273,18 @@ class StreamedReply(EventCollector):
             return False
         if not isinstance(calls, list):
             raise BadEventError(f"the tool calls of an event are {kind_of(calls)}, not a list")
-        got = False
         for position, call in enumerate(calls):
-            if isinstance(call, dict):
-                self._add_call(call, position)
-                self.add_act()
-                got = True
-        return got
+            if not isinstance(call, dict):
+                raise BadEventError(f"a tool call of an event is {kind_of(call)}, not an object")
+            self._calls.add(call, position)
+        self.add_act()
+        return True
 
     def _add_content(self, value: Any) -> bool:
         text = value if isinstance(value, str) else _content_text(value)
         if text:
             self.add_text(text)
         return bool(text)
-
-    def _add_call(self, piece: dict[str, Any], position: int) -> None:
-        """Tool calls come in pieces: the name once, the arguments a few characters at a time."""
-        index = piece.get("index")
-        call = self._calls.setdefault(
-            index if isinstance(index, int) else position,
-            {"id": None, "type": "function", "function": {"name": "", "arguments": ""}},
-        )
-        if isinstance(piece.get("id"), str) and piece["id"]:
-            call["id"] = piece["id"]
-        function = piece.get("function")
-        if isinstance(function, dict):
-            for name in ("name", "arguments"):
-                if isinstance(function.get(name), str):
-                    call["function"][name] += function[name]
 
 
 def _content_text(value: Any) -> str | None:

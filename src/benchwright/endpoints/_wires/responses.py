@@ -233,9 +233,8 @@ def _usage(usage: JsonValue) -> JsonObject | None:
 
 
 _THOUGHTS = frozenset(("response.reasoning_text.delta", "response.reasoning_summary_text.delta"))
-_CONTENT = _THOUGHTS | {
-    "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta",
-}  # fmt: skip
+_ARGUMENTS = frozenset(("response.function_call_arguments.delta",))
+_CONTENT = _THOUGHTS | _ARGUMENTS | {"response.output_text.delta", "response.refusal.delta"}
 _LAST = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 
 
@@ -243,13 +242,14 @@ class ResponsesCollector(EventCollector):
     """Implements `Collector`. The last event holds the whole response; deltas are content, and give the items
     where a server leaves them out of the last event."""
 
-    __slots__ = ("_items", "_request", "_response", "_texts")
+    __slots__ = ("_calls", "_items", "_request", "_response", "_texts")
 
     def __init__(self, request: ModelRequest) -> None:
         super().__init__("output")
         self._request = request
         self._texts: dict[str, list[str]] = {}
         self._items: list[JsonValue] = []
+        self._calls: dict[str, dict[str, Any]] = {}  # by the server's name for the item
         self._response: dict[str, Any] | None = None
 
     @property
@@ -278,9 +278,19 @@ class ResponsesCollector(EventCollector):
                     self.add_thought()
                 else:
                     self.add_act()
+                    if (
+                        kind in _ARGUMENTS
+                        and (call := self._calls.get(str(event.get("item_id")))) is not None
+                    ):
+                        call["arguments"] += delta
         elif kind == "response.output_item.added":
             item = event.get("item")
             if isinstance(item, dict) and item.get("type") == "function_call":
+                begun = item.get("arguments")
+                self._calls[str(item.get("id"))] = {
+                    **item,
+                    "arguments": begun if isinstance(begun, str) else "",
+                }
                 self.add_act()
         elif kind == "response.output_item.done":
             self._items.append(event.get("item"))
@@ -329,6 +339,7 @@ class ResponsesCollector(EventCollector):
         return [
             {"type": "reasoning", "content": [{"text": thought}]},
             {"type": "message", "content": content},
+            *self._calls.values(),
         ]
 
 
