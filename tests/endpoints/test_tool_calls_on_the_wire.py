@@ -60,10 +60,8 @@ def responses_stream(calls: Calls, *, last_has_items: bool, ends: bool = True) -
     events: list[Any] = []
     for item in responses_items(calls):
         events.append({"type": "response.output_item.added", "item": {**item, "arguments": ""}})
-        for character in item["arguments"]:
-            events.append(
-                {"type": "response.function_call_arguments.delta", "item_id": item["id"], "delta": character}
-            )
+        delta = {"type": "response.function_call_arguments.delta", "item_id": item["id"]}
+        events += [{**delta, "delta": character} for character in item["arguments"]]
     if ends:
         output = responses_items(calls) if last_has_items else []
         events.append({"type": "response.completed", "response": {"status": "completed", "output": output}})
@@ -216,7 +214,8 @@ def cut_stream(api: str) -> bytes:
 @in_loop
 async def test_a_stream_cut_within_a_call_is_no_call(api: str) -> None:
     reply = await reply_to(cut_stream(api), api, stream=True)
-    assert reply.failure is not None and reply.failure.kind == "broken_stream"
+    assert reply.failure is not None
+    assert reply.failure.kind == "broken_stream"
     assert reply.tool_calls is None
 
 
@@ -228,5 +227,6 @@ async def test_a_stream_cut_within_a_call_is_no_call(api: str) -> None:
 async def test_calls_of_another_type_are_no_reply(wrong: Any, build: Callable[[Any], Any]) -> None:
     answer = build(wrong)
     reply = await reply_to(answer, stream=isinstance(answer, bytes))
-    assert reply.failure is not None and reply.failure.kind == "bad_reply"
+    assert reply.failure is not None
+    assert reply.failure.kind == "bad_reply"
     assert "tool call" in reply.failure.message

@@ -159,4 +159,8 @@ from benchwright.benchmarks._template import (
 from benchwright.benchmarks._template import (
     load_template as load_template,
 )
+from benchwright.benchmarks._tool_tasks import CallErrors as CallErrors
+from benchwright.benchmarks._tool_tasks import ToolEnvironment as ToolEnvironment
+from benchwright.benchmarks._tool_tasks import ToolTask as ToolTask
+from benchwright.benchmarks._tool_tasks import ToolTurn as ToolTurn
 from benchwright.core import MissingFieldError as MissingFieldError

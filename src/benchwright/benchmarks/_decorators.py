@@ -15,6 +15,7 @@ from benchwright.benchmarks._fields import filters_of
 from benchwright.benchmarks._registered import attach, register
 from benchwright.benchmarks._scoring import check_scorer, positional_count
 from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
+from benchwright.benchmarks._tool_tasks import CallErrors
 from benchwright.core import MODEL_TYPES, BenchmarkError, ModelType, normalise_name, suggest
 from benchwright.datasets import DatasetRef
 
@@ -87,6 +88,9 @@ def benchmark(
     turns_field: str | None = None,
     next_turn: NextTurn | None = None,
     max_turns: int = 10,
+    tools_field: str | None = None,
+    expected_calls_field: str | None = None,
+    native_calling: bool = True,
     filters: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),
     **config: Any,
@@ -115,6 +119,9 @@ def benchmark(
         turns_field: Column with the user turns that follow the prompt: texts or `{"role", "content"}`.
         next_turn: `(conversation)` or `(conversation, row)` to the next user turn; None ends it.
         max_turns: Most user turns of one conversation.
+        tools_field: Column, or dotted path, with the functions that the model may call.
+        expected_calls_field: Column, or dotted path, with the calls that are expected; it is the target.
+        native_calling: Send the functions as `tools`; if false, describe them in the prompt and read calls from the text.
         filters: Rows to keep, `{"field": value}` by the names in the data, compared as text.
         lower_is_better: Scores of which less is better, such as `["edits"]`; names like `wer`, `error_rate` and
             `latency_s` are known.
@@ -159,6 +166,7 @@ def _settings(name: str, given: dict[str, Any], base_dir: Path) -> dict[str, Any
         given["next_turn"],
         given["max_turns"],
     )
+    _check_tools(name, given)
     examples = given["num_fewshot"]
     if not isinstance(examples, int) or isinstance(examples, bool) or examples < 0:
         raise BenchmarkError(f"benchmark {name!r}: num_fewshot is {examples!r}; give a number from 0 up")
@@ -173,6 +181,8 @@ def _settings(name: str, given: dict[str, Any], base_dir: Path) -> dict[str, Any
         "choices": _choices(name, given["choices"]),
         "filters": filters_of(name, given["filters"]),
         "lower_is_better": _names(name, "lower_is_better", given["lower_is_better"]),
+        "target_field": given["expected_calls_field"] or given["target_field"],
+        "derive": None if given["tools_field"] is None else CallErrors,
     }
 
 
@@ -240,6 +250,23 @@ def _check_turns(
         wrong = "next_turn takes no arguments; it is called with (conversation) or (conversation, row)"
     elif next_turn is not None and not prompt:
         wrong = "the prompt is empty; with next_turn it opens the conversation"
+    if wrong:
+        raise BenchmarkError(f"benchmark {name!r}: {wrong}")
+
+
+def _check_tools(name: str, given: Mapping[str, Any]) -> None:
+    field, expected = given["tools_field"], given["expected_calls_field"]
+    wrong = None
+    for parameter in ("tools_field", "expected_calls_field"):
+        if not isinstance(given[parameter], str | None):
+            wrong = f"{parameter} is {given[parameter]!r}; give the name of a column"
+    if field is None and (expected is not None or given["native_calling"] is not True):
+        what = "expected_calls_field" if expected is not None else "native_calling"
+        wrong = wrong or f"{what} needs tools_field, the column with the functions that the model may call"
+    if field is not None and (given["turns_field"] or given["next_turn"]):
+        wrong = wrong or "tools_field asks for calls in one turn; leave out turns_field and next_turn"
+    if expected is not None and given["target_field"] not in ("target", expected):
+        wrong = wrong or "expected_calls_field is the target; leave out target_field"
     if wrong:
         raise BenchmarkError(f"benchmark {name!r}: {wrong}")
 

@@ -77,6 +77,8 @@ class RowSettings:
     """Whether a run may start without the rows that cannot be used."""
     infer_only: bool = False
     """Whether nothing is scored."""
+    native_calling: bool | None = None
+    """Whether functions are sent as tools; None: as the benchmark says."""
 
     @classmethod
     def of(cls, settings: Any, model_type: ModelType) -> RowSettings:
@@ -207,11 +209,14 @@ def open_rows(
     with hub_commits() as commits:
         spec = requested_spec(spec, settings)
         kind = strategy_of(spec, settings.model_type)
+        limit = settings.limit
+        if spec.limited is not None and settings.dataset is None:
+            spec, limit = replace(spec, dataset=spec.limited(limit)), None
         reader = open_dataset(
             spec.dataset,
             base_dir=spec.base_dir,
             field_mapping=spec.field_mapping,
-            limit=settings.limit,
+            limit=limit,
             filters=spec.filters,
             sampling=spec.sampling,
             shape=spec.shape,
@@ -262,6 +267,13 @@ def requested_spec(spec: BenchmarkSpec, settings: RowSettings) -> BenchmarkSpec:
     spec = replace(spec, dataset=dataset, filters=filters)
     if settings.system is not None and spec.system is None and spec.system_prompt is None:
         spec = replace(spec, system=PlainText(settings.system))
+    if settings.native_calling is not None:
+        if not spec.calls_tools:
+            flag = "native-calling" if settings.native_calling else "no-native-calling"
+            raise UsageError(
+                f"--{flag}: {spec.name} offers no functions to the model; tools_field= in @benchmark does"
+            )
+        spec = replace(spec, native_calling=settings.native_calling)
     if settings.infer_only:
         # Without the configuration, which names judges: one that gets no request needs no key.
         why = spec.unscored or INFERENCE_ONLY

@@ -12,6 +12,7 @@ from benchwright.core import JsonObject, MetricSummary, ModelType, Row
 from benchwright.datasets import DatasetRef, Filter
 
 if TYPE_CHECKING:
+    from benchwright.benchmarks._tool_tasks import ToolTasks
     from benchwright.datasets import Sampling
 
 ScorerFunction: TypeAlias = Callable[..., Any]
@@ -137,6 +138,16 @@ class BenchmarkSpec:
     """Column with the user turns that follow the prompt (all of them, if the prompt is empty)."""
     next_turn: NextTurn | None = None
     """Function that gives the next user turn."""
+    tools_field: str | None = None
+    """Column, or dotted path, with the functions that a row offers to the model."""
+    expected_calls_field: str | None = None
+    """Column, or dotted path, with the calls that a row expects; the target of such a benchmark."""
+    native_calling: bool = True
+    """Whether functions are sent as `tools`; otherwise a system message describes them, and calls are read from the text."""
+    tool_tasks: ToolTasks | None = None
+    """What a row asks of a model that calls functions, where columns alone do not say it; beats `tools_field`."""
+    limited: Callable[[int | None], DatasetRef] | None = None
+    """The data under a limit that does not count rows from the first one; None: it does."""
     max_turns: int = 10
     """Most user turns of one conversation, the first included."""
     filters: tuple[Filter, ...] = ()
@@ -198,6 +209,11 @@ class BenchmarkSpec:
     def eval_type(self) -> str:
         """The evaluation type that `run_eval` and result files use."""
         return f"{self.family}.{self.key}" if self.family else f"byob_{self.key}.{self.key}"
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether rows offer functions to the model."""
+        return self.tools_field is not None or self.tool_tasks is not None
 
     @property
     def converses(self) -> bool:

@@ -89,6 +89,8 @@ class RunOptions:
     fewshot_strict: bool | None = _data("refuse examples drawn from the evaluated rows", "rows")
     skip_bad_rows: bool | None = _data("leave unreadable rows out instead of refusing the file", "rows",
         more="They are counted as skipped")
+    native_calling: bool | None = _data("send functions as tools; if not, describe them in the prompt and read calls from the text",
+        "everything", otherwise="as the benchmark says", see="tools.md")
     infer_only: bool | None = _data("ask and record the replies, and leave the scoring to `rescore`", "scores", flag=False,
         tables=_NO_TABLE)
 
@@ -262,6 +264,7 @@ class RunKeywords(TypedDict, total=False):
     fewshot_seed: int | None
     fewshot_strict: bool | None
     skip_bad_rows: bool | None
+    native_calling: bool | None
     infer_only: bool | None
     data_type: str | None
     infer_method: str | None

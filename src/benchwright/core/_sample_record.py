@@ -161,6 +161,9 @@ class SampleRecord(Struct, frozen=True):
     """Whether each is what the model would have written."""
     conversation: list[JsonValue] | None = None
     """All messages of a conversation."""
+    tool_calls: list[JsonValue] | None = None
+    """Calls that were read from the reply, each as `{name: {parameter: value}}`; of several turns, those of each reply of
+    each turn."""
     redacted: bool = False
     """Whether a secret was removed from the reply before it was stored."""
     started_at: float = 0.0
@@ -185,6 +188,7 @@ _KEYS = {
     "choices_logprobs": "_choices_logprobs",
     "choices_is_greedy": "_choices_is_greedy",
     "conversation": "conversation",
+    "tool_calls": "tools",
     "redacted": "redacted",
 }
 """The fields in the text of a score, with their names there."""
@@ -262,6 +266,8 @@ def encode_score(record: SampleRecord) -> bytes:
         stored["_choices_is_greedy"] = record.choices_is_greedy
     if record.conversation is not None:
         stored["conversation"] = record.conversation
+    if record.tool_calls is not None:
+        stored["tools"] = record.tool_calls
     text = encode_json(stored)
     return marked_as_redacted(text) if record.redacted else text
 

@@ -28,6 +28,7 @@ STRATEGIES: Mapping[str, StrategyFacts] = {
     facts.name: facts
     for facts in (
         StrategyFacts(name="score_only", mode="ready-made", sends=False),
+        StrategyFacts(name="call_tools", mode="tools"),
         StrategyFacts(name="choices", mode="ranked", needs_echo=True),
         StrategyFacts(name="multi_turn", mode="multi-turn"),
         StrategyFacts(name="generate", mode="gen"),

@@ -75,8 +75,8 @@ class Prepared(Struct, frozen=True):
 def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
     of_rows = row_settings(spec, settings)
-    strategy_of(spec, of_rows.model_type)  # a pair that cannot work is refused first
     requested = requested_spec(spec, of_rows)
+    strategy_of(requested, of_rows.model_type)  # a pair that cannot work is refused first
     if wrong := _judge_problems(requested):
         raise ConfigError("\n".join(wrong) + "\nNothing was sent.")
     _check_secrets(requested, settings)

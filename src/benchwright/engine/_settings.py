@@ -87,6 +87,8 @@ class RunSettings:
     """The k of `pass@k` and `cons@k`; None: the repeats."""
     infer_only: bool = False
     """Ask and record, but score nothing: no scorer, no judge."""
+    native_calling: bool | None = None
+    """Whether functions are sent as tools; None: as the benchmark says."""
     rescored_from: int | None = None
     """The run whose replies are scored again. Then the model is never asked."""
     retargeted: bool = False

@@ -54,5 +54,6 @@ from benchwright.scorers._text import exact_match as exact_match
 from benchwright.scorers._text import f1_token as f1_token
 from benchwright.scorers._text import levenshtein_similarity as levenshtein_similarity
 from benchwright.scorers._text import regex_match as regex_match
+from benchwright.scorers._tool_calls import tool_calls_match as tool_calls_match
 from benchwright.scorers._yesno import boolean_yesno as boolean_yesno
 from benchwright.scorers._yesno import boolean_yesno_strict as boolean_yesno_strict

@@ -14,6 +14,7 @@ from benchwright.scorers._overlap import bleu, chrf, chrf_sacre, rouge
 from benchwright.scorers._qa import QA_METRICS
 from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
 from benchwright.scorers._text import contains, exact_match, f1_token, regex_match
+from benchwright.scorers._tool_calls import tool_calls_match
 from benchwright.scorers._yesno import boolean_yesno, boolean_yesno_strict
 
 BUILTIN_SCORERS: Mapping[str, Scorer] = {
@@ -37,6 +38,7 @@ BUILTIN_SCORERS: Mapping[str, Scorer] = {
         boolean_yesno_strict,
         chrf_sacre,
         retrieval_metrics_dedup,
+        tool_calls_match,
     )
 }
 """Every scorer of one sample by name: the twelve documented ones, then the stricter variants. Commands, files and the

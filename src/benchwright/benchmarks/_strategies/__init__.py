@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from benchwright.benchmarks._strategies.base import Strategy
+from benchwright.benchmarks._strategies.call_tools import CallTools
 from benchwright.benchmarks._strategies.converse import Converse
 from benchwright.benchmarks._strategies.generate import Generate
 from benchwright.benchmarks._strategies.rank import Rank
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from benchwright.benchmarks._spec import BenchmarkSpec
     from benchwright.core import ModelType
 
-_CLASSES: Mapping[str, type[Strategy]] = {each.name: each for each in (ScoreOnly, Rank, Converse, Generate)}
+_CLASSES: Mapping[str, type[Strategy]] = {
+    each.name: each for each in (ScoreOnly, CallTools, Rank, Converse, Generate)
+}
 
 
 def strategy_of(spec: BenchmarkSpec, model_type: ModelType | None = None) -> type[Strategy]:

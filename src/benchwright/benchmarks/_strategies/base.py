@@ -111,6 +111,7 @@ class Strategy(ABC):
         self._prompts = prompts
         self._build = prompts.build
         self._generation = generation
+        self._model_type = model_type
         self._check_row = spec.check_row
         self._echo_tokens = echo_tokens
 

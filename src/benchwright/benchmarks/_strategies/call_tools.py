@@ -1,0 +1,204 @@
+"""Call tools: the row offers functions, and the model's calls are the answer.
+
+Functions go out as `tools`, or, in prompting mode, in a system message, and calls are then read from the text. Where the row
+has an environment, calls are carried out and their results go back to the model, turn after turn. Every reply is one recorded
+call, so a resumed run replays them against a fresh environment and asks only for the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from benchwright.benchmarks._missing_fields import has_column, parameter_without_column
+from benchwright.benchmarks._prompts import Prompt
+from benchwright.benchmarks._requests import completions_request, conversation_request
+from benchwright.benchmarks._strategies.base import Answer, Asking, GoldTry, RowPlan, Strategy, tokens_of
+from benchwright.benchmarks._tool_tasks import (
+    ToolTask,
+    function_document,
+    gold_calls,
+    sent_name,
+    task_of_prompt,
+)
+from benchwright.core import MissingFieldError, UsageError, encode_json
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks._scan import RowScan, ScannedRow
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.benchmarks._strategies.tool_dialogue import ToolDialogue
+    from benchwright.core import ModelReply, ModelRequest, ModelType, Row
+
+_TAKEN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""Names of functions that OpenAI's chat route takes, and most servers with it."""
+_MOST_NAMES = 3
+
+
+class CallTools(Strategy):
+    """The model's answer is the functions that it calls."""
+
+    name = "call_tools"
+    threads = 32
+
+    @classmethod
+    def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
+        """Any benchmark that offers functions."""
+        if not spec.calls_tools:
+            return False
+        kind = model_type or spec.endpoint_type
+        if kind == "completions_logprob" or (kind == "completions" and spec.native_calling):
+            raise UsageError(
+                f"{spec.name} sends functions as tools, which only chat routes take. Use --model-type chat, or describe "
+                "the functions in the prompt: --no-native-calling"
+            )
+        return True
+
+    def plan(self, row: Row) -> RowPlan:
+        """One request for each turn; what the model calls for on the way is not known yet."""
+        task = self._task(row)
+        tools = encode_json(task.functions).decode()
+        said = task.text
+        sent = (len(said) + len(tools)) * len(task.turns)
+        return RowPlan(Prompt(said), len(task.turns), sent, (tools,))
+
+    def requests(self, row: Row, repeat: int = 0) -> tuple[ModelRequest]:
+        """The first request; the others hold replies."""
+        self._checked(row)
+        dialogue = self._open(self._task(row))
+        dialogue.begin_turn()
+        return (self._request(dialogue, repeat),)
+
+    async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
+        """Turn after turn, and within a turn reply after reply, until one of them calls nothing."""
+        try:
+            self._checked(row)
+            dialogue = self._open(self._task(row))
+        except MissingFieldError as error:
+            return Answer(None, "", row, skipped=str(error))
+        replies: list[ModelReply] = []
+        while dialogue.begin_turn():
+            while True:
+                part = f"t{len(replies):03d}" if dialogue.acts else None
+                reply = await asking.ask(self._request(dialogue, repeat), part)
+                replies.append(reply)
+                if reply.failure is not None:
+                    return Answer(reply, "", row, usage=tokens_of(replies))
+                if not await dialogue.take(reply, asking.in_thread):
+                    break
+        return self._answer(row, dialogue, replies)
+
+    def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
+        """The expected calls themselves. Those of several turns are for whoever made the benchmark to try."""
+        task = self._task(scanned.row)
+        if task.open is not None:
+            return
+        calls = gold_calls(target, native=self._spec.native_calling)
+        yield GoldTry(calls_text(calls), self._seen(scanned.row, task, calls=calls))
+
+    def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
+        """What the prompt reads, and the column with the functions."""
+        spec = self._spec
+        if spec.tool_tasks is not None:
+            return
+        yield from super().missing_fields(columns, missing)
+        if spec.tools_field is not None and not has_column(spec.tools_field, columns):
+            yield parameter_without_column(spec, "tools_field", columns)
+
+    def doubts(self, scan: RowScan, source: str) -> Iterator[str]:
+        """Names that servers refuse, and functions without a description."""
+        refused: dict[str, int] = {}
+        for scanned in scan.first if self._spec.native_calling else ():
+            for item in self._task(scanned.row).functions:
+                name = sent_name(item)
+                if _TAKEN_NAME.fullmatch(name) is None:
+                    refused.setdefault(name, scanned.line)
+        if refused:
+            shown = ", ".join(
+                f"{name!r} ({source}:{line})" for name, line in [*refused.items()][:_MOST_NAMES]
+            )
+            more = f" and {len(refused) - _MOST_NAMES} more" if len(refused) > _MOST_NAMES else ""
+            yield (
+                f"names of functions that servers refuse: {shown}{more}. Use letters, digits, _ and -, at most 64 of them"
+            )
+
+    def _task(self, row: Row) -> ToolTask:
+        spec = self._spec
+        if spec.tool_tasks is not None:
+            return spec.tool_tasks(row)
+        return task_of_prompt(spec, row, self._build(row))
+
+    def _open(self, task: ToolTask) -> ToolDialogue:
+        from benchwright.benchmarks._strategies.tool_dialogue import ToolDialogue  # not for other runs
+
+        return ToolDialogue(task, native=self._spec.native_calling)
+
+    def _request(self, dialogue: ToolDialogue, repeat: int) -> ModelRequest:
+        generation = self._generation
+        if self._model_type != "chat":
+            return completions_request(dialogue.as_prompt(), generation, repeat=repeat)
+        if dialogue.tools:
+            generation = generation.but(extra_body={"tools": dialogue.tools, **generation.extra_body})
+        return conversation_request(dialogue.messages, generation, repeat=repeat)
+
+    def _answer(self, row: Row, dialogue: ToolDialogue, replies: Sequence[ModelReply]) -> Answer:
+        last = replies[-1]
+        step = dialogue.steps[-1][-1]
+        metadata = self._seen(
+            row,
+            dialogue.task,
+            calls=step.calls,
+            error=step.error,
+            turns=dialogue.as_json(),
+            stopped=dialogue.stopped,
+        )
+        extra: dict[str, Any] = {"tool_calls": dialogue.as_json() if dialogue.acts else step.calls}
+        if dialogue.acts:
+            extra["conversation"] = list(dialogue.messages)
+        return Answer(
+            last,
+            last.text if step.calls is None else calls_text(step.calls),
+            metadata,
+            conversation=list(dialogue.messages) if dialogue.acts else None,
+            turn_index=len(dialogue.steps) - 1 if dialogue.acts else None,
+            extra=extra,
+            usage=tokens_of(replies),
+        )
+
+    def _seen(
+        self,
+        row: Row,
+        task: ToolTask,
+        *,
+        calls: Sequence[Any] | None,
+        error: str | None = None,
+        turns: Sequence[Any] = (),
+        stopped: bool = False,
+    ) -> dict[str, Any]:
+        """The row as scorers see it."""
+        return {
+            **row,
+            "_calls": calls,
+            "_call_error": error,
+            "_functions": [dict(function_document(item)) for item in task.functions],
+            "_native_calling": self._spec.native_calling,
+            "_turns": list(turns),
+            "_stopped": stopped,
+        }
+
+
+def calls_text(calls: Sequence[Mapping[str, Mapping[Any, Any]]]) -> str:
+    """Calls as a Python list of them, which is how prompting mode writes them.
+
+    >>> calls_text([{"area": {"base": 3, "unit": "m"}}])
+    "[area(base=3, unit='m')]"
+    """
+    return (
+        "["
+        + ", ".join(
+            f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+            for call in calls
+            for name, arguments in call.items()
+        )
+        + "]"
+    )

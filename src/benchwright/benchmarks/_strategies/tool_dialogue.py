@@ -1,0 +1,181 @@
+"""One sample's way through its turns: the messages so far, the functions on offer, and what each reply called."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
+
+from benchwright.benchmarks._prompts import Prompt
+from benchwright.benchmarks._tool_tasks import MAX_STEPS, ToolTask, ToolTurn, function_document, is_tool
+from benchwright.core import JsonObject, JsonValue, encode_json
+
+if TYPE_CHECKING:
+    from benchwright.core import ModelReply
+    from benchwright.toolcalls import Calls
+
+InThread: TypeAlias = Callable[..., Awaitable[Any]]
+"""As `Asking.in_thread`."""
+
+CALL_SECONDS = 30.0
+"""How long one call may take. Its thread cannot be ended, but the sample goes on without it."""
+_MORE_FUNCTIONS = "More functions are available now. Try again with them."
+_MORE_DOCUMENTS = "More functions are available now (JSON): {functions}\nTry again with them."
+
+
+class ToolStep(Struct, frozen=True):
+    """What one reply called."""
+
+    calls: Calls | None
+    """The calls; None where the reply could not be read as calls."""
+    error: str | None = None
+    """Why not, in one word."""
+
+
+class ToolDialogue:
+    """The state of one sample. `begin_turn` and `take` move it on."""
+
+    def __init__(self, task: ToolTask, *, native: bool) -> None:
+        self.task = task
+        self.native = native
+        self.acts = task.open is not None or len(task.turns) > 1
+        """Whether calls are carried out, so that there may be several requests."""
+        self.messages: list[JsonObject] = []
+        """What was said so far."""
+        self.tools: list[JsonValue] = []
+        """What requests offer as `tools`; empty in prompting mode."""
+        self.steps: list[list[ToolStep]] = []
+        """For each turn, what its replies called."""
+        self.stopped = False
+        """Whether a turn took more steps than it may."""
+        self._environment = None if task.open is None else task.open()
+
+    def begin_turn(self) -> bool:
+        """Add what the user says next; whether there was anything."""
+        number = len(self.steps)
+        if self.stopped or number >= len(self.task.turns):
+            return False
+        turn = self.task.turns[number]
+        self.steps.append([])
+        said: list[JsonObject] = [dict(message) for message in turn.messages]
+        if self.native:
+            self.tools = [*self.tools, *self._as_tools(turn)]  # earlier requests keep theirs
+            if turn.functions and not said:
+                said = [{"role": "user", "content": _MORE_FUNCTIONS}]
+        elif number == 0:
+            from benchwright.toolcalls import prompting_messages
+
+            said = prompting_messages(said, self._documents(turn))
+        elif turn.functions:
+            text = _MORE_DOCUMENTS.format(functions=encode_json(self._documents(turn)).decode())
+            said.insert(0, {"role": "user", "content": text})
+        self.messages += said
+        return True
+
+    async def take(self, reply: ModelReply, in_thread: InThread) -> bool:
+        """Take in a reply and carry out its calls; whether the model is to be asked again within this turn."""
+        step = self._read(reply)
+        self.steps[-1].append(step)
+        if not self.acts:
+            return False
+        calls = step.calls or []
+        self.messages.append(self._said(reply, calls))
+        if not calls or self._environment is None:
+            return False
+        if len(self.steps[-1]) > MAX_STEPS:
+            self.stopped = True
+            return False
+        results = [await self._result(call, in_thread) for call in calls]
+        self.messages += self._results(reply, calls, results)
+        return True
+
+    def as_prompt(self) -> Prompt:
+        """The messages as one text, for routes that take no messages."""
+        texts = [str(message.get("content") or "") for message in self.messages]
+        return Prompt("\n\n".join(texts))
+
+    def as_json(self) -> list[JsonValue]:
+        """The calls of each reply of each turn; null for a reply that was none."""
+        return [[step.calls for step in turn] for turn in self.steps]  # type: ignore[misc]  # calls are JSON but for odd keys
+
+    def _read(self, reply: ModelReply) -> ToolStep:
+        from benchwright.toolcalls import CallDecodeError, decode_calls, read_tool_calls
+
+        try:
+            if not self.native:
+                return ToolStep(decode_calls(reply.text, self.task.language))
+            if reply.tool_calls is not None:
+                return ToolStep(read_tool_calls(reply.tool_calls))
+        except CallDecodeError as error:
+            return ToolStep(None, error.reason)
+        return ToolStep(None, "calls_as_text" if _looks_like_calls(reply.text) else "no_calls")
+
+    async def _result(self, call: dict[str, dict[Any, Any]], in_thread: InThread) -> str:
+        assert self._environment is not None  # calls are carried out only where there is one
+        ((name, arguments),) = call.items()
+        try:
+            return str(
+                await asyncio.wait_for(in_thread(self._environment.call, name, arguments), CALL_SECONDS)
+            )
+        except TimeoutError:
+            return f"Error during execution: {name} took more than {CALL_SECONDS:g} seconds"
+        except Exception as error:  # an environment of the user's own may raise; the model gets to see what
+            return f"Error during execution: {error}"
+
+    def _said(self, reply: ModelReply, calls: Calls) -> JsonObject:
+        if not self.native or not reply.tool_calls or not calls:
+            return {"role": "assistant", "content": reply.text}
+        sent: list[JsonValue] = [
+            {**call, "id": self._identity(call, number)}
+            for number, call in enumerate(reply.tool_calls)
+            if isinstance(call, dict)
+        ]
+        return {"role": "assistant", "content": reply.text or None, "tool_calls": sent}
+
+    def _results(self, reply: ModelReply, calls: Calls, results: list[str]) -> list[JsonObject]:
+        if self.native:
+            return [
+                {"role": "tool", "tool_call_id": self._identity(call, number), "content": result}
+                for number, (call, result) in enumerate(zip(reply.tool_calls or (), results, strict=True))
+            ]
+        from benchwright.toolcalls import Call
+
+        told: list[JsonValue] = [
+            {"role": "tool", "name": str(Call.of(call)), "content": result}
+            for call, result in zip(calls, results, strict=True)
+        ]
+        return [{"role": "user", "content": encode_json(told).decode()}]
+
+    def _identity(self, call: JsonValue, number: int) -> str:
+        """The id of a call; servers that give none get one back, since results must name their call."""
+        given = call.get("id") if isinstance(call, dict) else None
+        if isinstance(given, str) and given:
+            return given
+        return f"call_{len(self.steps) - 1}_{len(self.steps[-1]) - 1}_{number}"
+
+    def _as_tools(self, turn: ToolTurn) -> list[JsonValue]:
+        from benchwright.toolcalls import tools_of
+
+        tools: list[JsonValue] = []
+        for item in turn.functions:
+            tools += [dict(item)] if is_tool(item) else tools_of([item], self.task.language)
+        return tools
+
+    def _documents(self, turn: ToolTurn) -> list[JsonObject]:
+        """The functions as prompting mode describes them: tools as they stand, documents with a hint at their language."""
+        from benchwright.toolcalls import hinted
+
+        found: list[JsonObject] = []
+        for item in turn.functions:
+            document = dict(function_document(item))
+            found += [document] if is_tool(item) else hinted([document], self.task.language)
+        return found
+
+
+def _looks_like_calls(text: str) -> bool:
+    """Whether a model without a parser in front of it wrote calls: tags, JSON with a name and arguments, or a list of calls."""
+    if "<tool_call>" in text or "<function=" in text or "[TOOL_CALLS]" in text:
+        return True
+    return '"name"' in text and ('"arguments"' in text or '"parameters"' in text)

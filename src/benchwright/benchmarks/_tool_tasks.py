@@ -1,0 +1,203 @@
+"""What a row asks of a model that calls functions: its turns, the functions it offers, and what the calls act on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from benchwright.benchmarks._fields import at_path
+from benchwright.core import JsonObject, MissingFieldError, Row, load_json
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks._prompts import Prompt
+    from benchwright.benchmarks._spec import BenchmarkSpec
+    from benchwright.toolcalls import Calls, Language
+
+MAX_STEPS = 20
+"""Replies with calls that one turn may take. A model that wants more is stopped, and the sample counts as stopped."""
+
+
+class ToolEnvironment(Protocol):
+    """What the calls of one sample act on. Opened anew for every sample, so that samples never share a state."""
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Carry out one call; the text that the model gets to see. An error of the call is such a text as well."""
+        ...
+
+
+class ToolTurn(Struct, frozen=True):
+    """One turn of the user."""
+
+    messages: tuple[JsonObject, ...]
+    """What is said. Empty where the turn only offers further functions: then the model is told so."""
+    functions: tuple[JsonObject, ...] = ()
+    """Functions that are offered from this turn on: documents of functions, or tools as OpenAI's chat route takes them."""
+
+
+class ToolTask(Struct, frozen=True, kw_only=True):
+    """All that one row asks."""
+
+    turns: tuple[ToolTurn, ...]
+    """At least one."""
+    language: Language = "python"
+    """In which the values of calls are written."""
+    open: Callable[[], ToolEnvironment] | None = None
+    """Opens what calls act on. None: calls are not carried out, and the first reply is the answer."""
+
+    @property
+    def text(self) -> str:
+        """All that the user says, for previews and to recognise rows that ask the same."""
+        said = (message.get("content") for turn in self.turns for message in turn.messages)
+        return "\n".join(text for text in said if isinstance(text, str))
+
+    @property
+    def functions(self) -> list[JsonObject]:
+        """Every function that is ever offered."""
+        return [function for turn in self.turns for function in turn.functions]
+
+
+ToolTasks: TypeAlias = Callable[[Row], ToolTask]
+"""A row to what it asks. Raises MissingFieldError, with the reason, for a row that asks nothing usable."""
+
+
+def task_of_prompt(spec: BenchmarkSpec, row: Row, prompt: Prompt) -> ToolTask:
+    """The task of a benchmark with `tools_field`: one turn, its prompt, and the functions of the row."""
+    messages: list[JsonObject] = [{"role": "user", "content": prompt.text}]
+    if prompt.system is not None:
+        messages.insert(0, {"role": "system", "content": prompt.system})
+    if spec.history is not None:
+        messages[-1:-1] = [dict(message) for message in spec.history(row)]
+    functions = read_functions(row, spec.tools_field or "")
+    return ToolTask(turns=(ToolTurn(tuple(messages), tuple(functions)),))
+
+
+def read_functions(row: Row, field: str) -> list[JsonObject]:
+    """The functions in a column: a list, or its JSON text, of documents or of tools. MissingFieldError for anything else."""
+    value = at_path(row, field, _ABSENT)
+    if value is _ABSENT:
+        raise MissingFieldError(field, row)
+    if isinstance(value, str):  # as CSV files hold it
+        try:
+            value = load_json(value)
+        except ValueError as error:
+            raise MissingFieldError(field, reason=f'"{field}" is no JSON: {error}') from None
+    if not isinstance(value, list | tuple):
+        kind = type(value).__name__
+        raise MissingFieldError(field, reason=f'"{field}" holds {kind} where a list of functions is expected')
+    found: list[JsonObject] = []
+    for number, item in enumerate(value, 1):
+        if wrong := function_problem(item):
+            raise MissingFieldError(field, reason=f'function {number} of "{field}": {wrong}')
+        found.append(dict(item))
+    return found
+
+
+_ABSENT: Any = object()
+
+
+def function_document(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The function itself, where it stands inside a tool."""
+    inner = item.get("function")
+    return inner if item.get("type") == "function" and isinstance(inner, Mapping) else item
+
+
+def is_tool(item: Mapping[str, Any]) -> bool:
+    """Whether a function is written as OpenAI's chat route takes it, and so sent as it stands."""
+    return function_document(item) is not item
+
+
+def sent_name(item: Mapping[str, Any]) -> str:
+    """The name under which a function is sent as a tool: documents may have dots in theirs, and tools must not."""
+    name = str(function_document(item).get("name"))
+    return name if is_tool(item) else name.replace(".", "_")
+
+
+def gold_calls(expected: Any, *, native: bool) -> Calls:
+    """Calls that do what is expected: of every parameter, the first value that is allowed.
+
+    >>> gold_calls([{"geo.area": {"base": [3, 4], "unit": ["m", ""]}}], native=True)
+    [{'geo_area': {'base': 3, 'unit': 'm'}}]
+    """
+    from benchwright.toolcalls import ground_truth_of
+
+    return [
+        {(name.replace(".", "_") if native else name): _first_allowed(parameters)}
+        for call in ground_truth_of(expected)
+        for name, parameters in call.items()
+    ]
+
+
+def _first_allowed(parameters: Mapping[str, Sequence[Any]]) -> dict[Any, Any]:
+    chosen = {}
+    for name, allowed in parameters.items():
+        values = [value for value in allowed if value != ""]
+        if values:  # else it may only be left out
+            chosen[name] = _plain(values[0])
+    return chosen
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping) and all(isinstance(allowed, list) for allowed in value.values()):
+        return _first_allowed(value)
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def function_problem(item: object) -> str | None:
+    """What is wrong with one function, in words; None if nothing is."""
+    if not isinstance(item, Mapping):
+        return f"it is {type(item).__name__}, not an object with a name and parameters"
+    function = function_document(item)
+    name = function.get("name")
+    if not isinstance(name, str) or not name.strip():
+        return 'it has no "name"'
+    parameters = function.get("parameters")
+    if parameters is None:
+        return None
+    if not isinstance(parameters, Mapping):
+        return f'"parameters" of {name} is {type(parameters).__name__}, not an object'
+    return _schema_problem(name, parameters)
+
+
+def _schema_problem(name: str, parameters: Mapping[str, Any]) -> str | None:
+    properties, required = parameters.get("properties"), parameters.get("required")
+    if properties is not None and not isinstance(properties, Mapping):
+        return f'"properties" of {name} is {type(properties).__name__}, not an object'
+    if required is None:
+        return None
+    if not isinstance(required, Sequence) or isinstance(required, str):
+        return f'"required" of {name} is {type(required).__name__}, not a list of names'
+    unknown = [str(each) for each in required if each not in (properties or {})]
+    return f"{name} requires {', '.join(unknown)}, which its properties do not have" if unknown else None
+
+
+class CallErrors:
+    """Implements `Derived`: how often calls were wrong in which way, by the `error_type` of the scores."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, scores: Mapping[str, Any]) -> None:
+        """Take one sample's scores."""
+        kind = scores.get("error_type")
+        if isinstance(kind, str) and kind:
+            self._counts[kind] += 1
+
+    def figures(self) -> dict[str, float]:
+        """Samples by their first fault, the most frequent first."""
+        return {f"errors.{kind}": float(count) for kind, count in self._counts.most_common()}
+
+    def remarks(self) -> Sequence[str]:
+        """The same in one line, and what to do about calls that the server left in the text."""
+        if not self._counts:
+            return ()
+        listed = ", ".join(f"{count:,} × {kind}" for kind, count in self._counts.most_common())
+        notes = [f"wrong calls by their first fault: {listed}"]
+        if texts := sum(count for kind, count in self._counts.items() if kind.endswith("calls_as_text")):
+            notes.append(
+                f"{texts:,} replies hold calls as text: the server does not read its model's calls. Start it with a parser for "
+                "them (vLLM: --enable-auto-tool-choice --tool-call-parser NAME), or ask with --no-native-calling"
+            )
+        return notes

@@ -1,0 +1,69 @@
+"""Calls of functions: whether a reply calls what is expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchwright.scorers._input import AnswerScores, ScorerInput
+
+
+def tool_calls_match(sample: ScorerInput) -> AnswerScores:
+    """Whether the calls of a reply are the expected ones, in any order.
+
+    `correct`: as many calls as expected, each with the name and arguments of another expected one. `parsed`: whether the reply
+    could be read as calls; a reply in plain words is parsed, and right where no call is expected. `name_correct`: whether the
+    right functions were called, whatever their arguments. `error_type`: the first fault, as a text.
+
+    Expected calls are `{"name": …, "arguments": {…}}`, or `{name: {parameter: [allowed values]}}`, where `""` among the values
+    says that the parameter may be left out. Where a run offers functions, their schemas say which types are right.
+    """
+    from benchwright.toolcalls import expected_calls_verdict
+
+    row = sample.metadata
+    calls, error = _calls_of(sample)
+    functions: list[dict[str, Any]] = row.get("_functions") or []
+    underscores = bool(row.get("_native_calling"))
+    verdict = expected_calls_verdict(functions, calls or [], sample.target, underscore_names=underscores)
+    spoke = error in (None, "no_calls")
+    kind = verdict.error_type if spoke or verdict.valid else f"ast_decoder:{error}"
+    correct = verdict.valid and (spoke or not sample.target)
+    return AnswerScores(
+        {
+            "correct": correct,
+            "parsed": spoke or correct,
+            "name_correct": _names(calls or [], underscores) == _expected_names(sample.target, underscores),
+            "error_type": None if correct else kind,
+            "error": None if correct else verdict.message,
+        },
+        sample.response,
+    )
+
+
+def _calls_of(sample: ScorerInput) -> tuple[list[dict[str, Any]] | None, str | None]:
+    """The calls that the run read, or those in the text of a ready-made response; and why there are none."""
+    row = sample.metadata
+    if "_calls" in row:
+        return row["_calls"], row.get("_call_error")
+    from benchwright.toolcalls import CallDecodeError, decode_calls
+
+    try:
+        return decode_calls(sample.response), None
+    except CallDecodeError as error:
+        return None, error.reason
+
+
+def _names(calls: list[dict[str, Any]], underscores: bool) -> list[str]:
+    return sorted(_spelled(name, underscores) for call in calls for name in call)
+
+
+def _expected_names(expected: Any, underscores: bool) -> list[str] | None:
+    from benchwright.toolcalls import ground_truth_of
+
+    try:
+        return _names(ground_truth_of(expected), underscores)
+    except ValueError:  # which the verdict says
+        return None
+
+
+def _spelled(name: str, underscores: bool) -> str:
+    return name.replace(".", "_") if underscores else name

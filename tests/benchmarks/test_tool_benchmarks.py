@@ -1,0 +1,338 @@
+"""Benchmarks whose answers are calls: what is sent, what counts as a call, how turns go on, and what survives a stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright
+from benchwright import BenchmarkError, DatasetError, benchmark
+from benchwright.benchmarks import ToolTask, ToolTurn
+from benchwright.core import JsonObject, ModelRequest, RequestFailure
+from benchwright.endpoints import ScriptedEndpoint
+from benchwright.scorers import ScorerInput, tool_calls_match
+
+NUMBERS = count()
+"""Names of benchmarks are unique in a file."""
+WEATHER: JsonObject = {
+    "name": "geo.weather",
+    "description": "Weather of a city",
+    "parameters": {
+        "type": "dict",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["city"],
+    },
+}
+TOOL: JsonObject = {"type": "function", "function": {**WEATHER, "name": "weather"}}
+ROW = {
+    "question": "Weather in Paris?",
+    "tools": [TOOL],
+    "calls": [{"name": "weather", "arguments": {"city": "Paris"}}],
+}
+
+
+def bench(rows: list[dict[str, Any]], **options: Any) -> Callable[..., Any]:
+    options = {"tools_field": "tools", "expected_calls_field": "calls", **options}
+
+    @benchmark(name=f"tools {next(NUMBERS)}", dataset=rows, prompt="{question}", **options)
+    def score(sample: ScorerInput) -> Any:
+        return tool_calls_match(sample)
+
+    return score
+
+
+def called(*calls: tuple[str, str], text: str | None = None) -> JsonObject:
+    """A reply with calls, each of a name and the text of its arguments."""
+    sent = [
+        {"id": f"c{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    message: JsonObject = {"content": text, "tool_calls": sent}  # type: ignore[dict-item]
+    return {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+
+
+def samples(result: Any) -> list[Any]:
+    return list(result.samples())
+
+
+def test_tools_are_sent_and_calls_are_the_answer(tmp_path: Path) -> None:
+    script = ScriptedEndpoint(called(("weather", '{"city": "paris"}')))
+    result = benchwright.run(
+        bench([ROW]), endpoint=script, workspace=tmp_path, temperature=0.5, max_tokens=77
+    )
+    body = script.requests[0].body
+    assert (body["tools"], body["temperature"], body["max_tokens"]) == ([TOOL], 0.5, 77)
+    assert result.metrics["correct"].value == 1.0
+    assert result.summary.outcomes["scored"] == 1
+
+
+def test_documents_become_tools_that_servers_take(tmp_path: Path) -> None:
+    row = {
+        **ROW,
+        "tools": [WEATHER],
+        "calls": [{"geo.weather": {"city": ["Paris", "Paris, France"], "days": [1, ""]}}],
+    }
+    script = ScriptedEndpoint(called(("geo_weather", '{"city": "Paris, France"}')))
+    result = benchwright.run(bench([row]), endpoint=script, workspace=tmp_path)
+    (tool,) = script.requests[0].body["tools"]  # type: ignore[misc,str-unpack]
+    assert tool["function"]["name"] == "geo_weather"  # type: ignore[index,call-overload]
+    assert tool["function"]["parameters"]["type"] == "object"  # type: ignore[index,call-overload]
+    assert result.metrics["correct"].value == 1.0
+
+
+@pytest.mark.parametrize("model_type", ["chat", "completions"])
+def test_prompting_mode_describes_functions_and_reads_text(tmp_path: Path, model_type: str) -> None:
+    row = {**ROW, "tools": [WEATHER], "calls": [{"name": "geo.weather", "arguments": {"city": "Paris"}}]}
+    script = ScriptedEndpoint("[geo.weather(city='Paris')]")
+    result = benchwright.run(
+        bench([row]), endpoint=script, workspace=tmp_path, native_calling=False, model_type=model_type
+    )
+    body = script.requests[0].body
+    assert "tools" not in body
+    sent = str(body["messages"][0]["content"] if model_type == "chat" else body["prompt"])  # type: ignore[index,call-overload]
+    assert "geo.weather" in sent
+    assert result.metrics["correct"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (called(("weather", "{broken")), "ast_decoder:arguments_not_json"),
+        (called(("weather", '["Paris"]')), "ast_decoder:arguments_not_object"),
+        (called(("", "{}")), "ast_decoder:no_name"),
+        ('<tool_call>{"name": "weather", "arguments": {"city": "Paris"}}</tool_call>', "ast_decoder:calls_as_text"),
+        (called(("forecast", '{"city": "Paris"}')), "simple_function_checker:wrong_func_name"),
+        (called(("weather", '{"city": "Rome"}')), "value_error:string"),
+        (called(("weather", '{"city": "Paris"}'), ("weather", '{"city": "Paris"}')), "multiple_function_checker:wrong_count"),
+        ("It is sunny.", "multiple_function_checker:wrong_count"),
+    ],
+)  # fmt: skip
+def test_wrong_calls_are_named_and_kept(tmp_path: Path, reply: Any, error: str) -> None:
+    result = benchwright.run(bench([ROW]), endpoint=ScriptedEndpoint(reply), workspace=tmp_path)
+    (sample,) = samples(result)
+    assert (sample["scores"]["correct"], sample["scores"]["error_type"]) == (False, error)
+    assert sample["outcome"] == ("unparsed" if error.startswith("ast_decoder") else "scored")
+    assert result.summary.derived == {f"errors.{error}": 1.0}
+    assert any(error in note for note in result.summary.notes)
+    if "calls_as_text" in error:
+        assert any("--no-native-calling" in note for note in result.summary.notes)
+
+
+def test_no_call_is_right_where_none_is_expected_and_a_failed_request_is_neither(tmp_path: Path) -> None:
+    quiet = {**ROW, "question": "Tell me a joke", "calls": []}
+    busy = RequestFailure("rate_limited", "status 429: slow down", 429)
+    answers = {"joke": "Why did …", "poem": called(("weather", '{"city": "Paris"}')), "riddle": busy}
+
+    def script(request: ModelRequest) -> Any:
+        question = str(request.body["messages"])
+        return next(answer for word, answer in answers.items() if word in question)
+
+    rows = [{**quiet, "question": f"Tell me a {word}"} for word in answers]
+    target = bench(rows)
+    result = benchwright.run(target, endpoint=ScriptedEndpoint(script), workspace=tmp_path)
+    joke, poem, riddle = samples(result)
+    assert (joke["outcome"], joke["scores"]["correct"]) == ("scored", True)
+    assert (poem["outcome"], poem["scores"]["error_type"]) == ("scored", "irrelevance_error:decoder_success")
+    assert (riddle["outcome"], riddle["scores"]) == ("request_failed", None)
+    metric = result.metrics["correct"]
+    assert (metric.value, metric.count, metric.with_failures) == (0.5, 2, pytest.approx(1 / 3))
+    # A resume asks again for what failed, and for nothing else.
+    answers["riddle"] = "What walks …"
+    again = ScriptedEndpoint(script)
+    resumed = benchwright.resume(
+        result.run_id, endpoint=again, target=target, workspace=tmp_path, retry_failed=True
+    )
+    assert len(again.requests) == 1
+    assert resumed.metrics["correct"].value == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"tools": "no list"}, '"tools" is no JSON'),
+        ({"tools": {"name": "f"}}, "a list of functions is expected"),
+        ({"tools": [{"description": "no name"}]}, 'function 1 of "tools": it has no "name"'),
+        ({"tools": [TOOL, {"name": "f", "parameters": []}]}, 'function 2 of "tools": "parameters" of f is list'),
+        ({"tools": [{"name": "f", "parameters": {"properties": [1]}}]}, '"properties" of f is list'),
+        ({"tools": [{"name": "f", "parameters": {"properties": {}, "required": ["x"]}}]}, "f requires x"),
+    ],
+)  # fmt: skip
+def test_functions_that_are_none_are_found_before_anything_is_sent(
+    tmp_path: Path, change: dict[str, Any], reason: str
+) -> None:
+    script = ScriptedEndpoint("x")
+    with pytest.raises(DatasetError, match=reason.replace("(", "\\(")):
+        benchwright.run(bench([{**ROW, **change}]), endpoint=script, workspace=tmp_path)
+    assert not script.requests
+
+
+def test_check_finds_names_that_servers_refuse_and_expected_calls_that_cannot_be_right() -> None:
+    odd = {**TOOL, "function": {**WEATHER, "name": "what weather?"}}  # type: ignore[dict-item]
+    unreachable = {**ROW, "calls": [{"name": "weather", "arguments": {"town": "Paris"}}]}
+    (report,) = benchwright.check(bench([ROW, {**ROW, "tools": [odd]}, unreachable]))
+    assert any("servers refuse: 'what weather?'" in warning for warning in report.warnings)
+    assert report.gold is not None
+    assert (report.gold.checked, report.gold.right) == (3, 1)
+    (prompting,) = benchwright.check(bench([ROW, {**ROW, "tools": [odd]}]), native_calling=False)
+    assert not any("servers refuse" in warning for warning in prompting.warnings)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"tools_field": None}, "expected_calls_field needs tools_field"),
+        ({"tools_field": 7}, "give the name of a column"),
+        ({"turns_field": "turns"}, "leave out turns_field"),
+        ({"target_field": "answer"}, "leave out target_field"),
+    ],
+)
+def test_definitions_that_cannot_work(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(BenchmarkError, match=reason):
+        bench([ROW], **options)
+
+
+def test_the_flag_is_refused_where_no_functions_are_offered(tmp_path: Path) -> None:
+    @benchmark(name="plain", dataset=[{"q": "1"}], prompt="{q}")
+    def score(sample: ScorerInput) -> Any:
+        return {"correct": True}
+
+    with pytest.raises(benchwright.UsageError, match="--no-native-calling"):
+        benchwright.run(score, workspace=tmp_path, native_calling=False)
+
+
+# -- turns, with an environment --
+
+
+class Lamp:
+    """A lamp that counts how often it was switched."""
+
+    def __init__(self) -> None:
+        self.on = False
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        if name == "break":
+            raise ValueError("the lamp is broken")
+        if name != "switch":
+            return f"there is no function {name}"
+        self.on = bool(arguments["on"])
+        return f"on={self.on}"
+
+
+SWITCH: JsonObject = {
+    "name": "switch",
+    "description": "Switch the lamp",
+    "parameters": {"type": "dict", "properties": {}},
+}
+BREAK: JsonObject = {
+    "name": "break",
+    "description": "Break the lamp",
+    "parameters": {"type": "dict", "properties": {}},
+}
+
+
+def lamps(
+    tmp_path: Path, turns: tuple[ToolTurn, ...], rows: int = 1, *, native: bool = True
+) -> Callable[..., Any]:
+    seen: list[Any] = []
+
+    @benchmark(
+        name=f"lamps {next(NUMBERS)}",
+        dataset=[{"id": n} for n in range(rows)],
+        prompt="{id}",
+        tools_field="tools",
+    )
+    def score(sample: ScorerInput) -> Any:
+        seen.append(sample.metadata)
+        stopped = sample.metadata["_stopped"]
+        return {"correct": not stopped, "replies": sum(map(len, sample.metadata["_turns"]))}
+
+    spec = score._benchmark  # type: ignore[attr-defined]
+    task = ToolTask(turns=turns, open=Lamp)
+    score._benchmark = replace(spec, tool_tasks=lambda row: task, native_calling=native)  # type: ignore[attr-defined]
+    score.seen = seen  # type: ignore[attr-defined]
+    return score
+
+
+def said(text: str, *functions: JsonObject) -> ToolTurn:
+    return ToolTurn(({"role": "user", "content": text},), functions)
+
+
+TWO_TURNS = (said("Light, please.", SWITCH), ToolTurn((), (BREAK,)))
+
+
+def test_results_go_back_to_the_model_until_it_calls_nothing(tmp_path: Path) -> None:
+    script = ScriptedEndpoint(
+        [called(("switch", '{"on": true}'), ("dim", "{}")), "It is light.", called(("break", "{}")), "Done."]
+    )
+    target = lamps(tmp_path, TWO_TURNS)
+    result = benchwright.run(target, endpoint=script, workspace=tmp_path)
+    assert result.metrics["replies"].value == 4
+    second = script.requests[1].body["messages"]
+    assert [message["role"] for message in second] == ["user", "assistant", "tool", "tool"]  # type: ignore[union-attr,index,call-overload]
+    assert [(m["tool_call_id"], m["content"]) for m in second[2:]] == [  # type: ignore[index]
+        ("c0", "on=True"),
+        ("c1", "there is no function dim"),
+    ]
+    first, third = script.requests[0].body["tools"], script.requests[2].body["tools"]
+    assert [tool["function"]["name"] for tool in first] == ["switch"]  # type: ignore[union-attr,index,call-overload]
+    assert [tool["function"]["name"] for tool in third] == ["switch", "break"]  # type: ignore[union-attr,index,call-overload]
+    assert "More functions" in script.requests[2].body["messages"][-1]["content"]  # type: ignore[operator,index,call-overload]
+    last = script.requests[3].body["messages"][-1]  # type: ignore[index]
+    assert last["content"] == "Error during execution: the lamp is broken"  # type: ignore[index,call-overload]
+    (seen,) = target.seen  # type: ignore[attr-defined]
+    assert seen["_turns"] == [[[{"switch": {"on": True}}, {"dim": {}}], None], [[{"break": {}}], None]]
+
+
+def test_results_in_prompting_mode_are_one_message_of_the_user(tmp_path: Path) -> None:
+    script = ScriptedEndpoint(["[switch(on=True)]", "It is light.", "No."])
+    benchwright.run(lamps(tmp_path, TWO_TURNS, native=False), endpoint=script, workspace=tmp_path)
+    second = script.requests[1].body["messages"]
+    assert [m["role"] for m in second] == ["system", "user", "assistant", "user"]  # type: ignore[union-attr,index,call-overload]
+    assert second[-1]["content"] == '[{"role":"tool","name":"switch(on=True)","content":"on=True"}]'  # type: ignore[index,call-overload]
+    assert "break" in script.requests[2].body["messages"][-1]["content"]  # type: ignore[operator,index,call-overload]
+    assert all("tools" not in request.body for request in script.requests)
+
+
+def test_a_model_that_never_stops_calling_is_stopped(tmp_path: Path) -> None:
+    script = ScriptedEndpoint(called(("switch", '{"on": true}')))
+    result = benchwright.run(lamps(tmp_path, TWO_TURNS), endpoint=script, workspace=tmp_path)
+    assert len(script.requests) == 21
+    assert result.metrics["correct"].value == 0.0
+    assert result.summary.outcomes["scored"] == 1
+
+
+def test_calls_without_ids_get_some(tmp_path: Path) -> None:
+    call = {"type": "function", "function": {"name": "switch", "arguments": '{"on": true}'}}
+    reply: JsonObject = {"choices": [{"message": {"content": None, "tool_calls": [call, call]}}]}
+    script = ScriptedEndpoint([reply, "Done.", "Done."])
+    benchwright.run(lamps(tmp_path, TWO_TURNS), endpoint=script, workspace=tmp_path)
+    *_, assistant, one, two = script.requests[1].body["messages"]  # type: ignore[misc,str-unpack]
+    sent = [each["id"] for each in assistant["tool_calls"]]  # type: ignore[index,call-overload,union-attr]
+    assert sent == [one["tool_call_id"], two["tool_call_id"]]  # type: ignore[index,call-overload]
+    assert len(set(sent)) == 2
+
+
+def test_a_stopped_run_resumes_within_a_turn_without_asking_again(tmp_path: Path) -> None:
+    answers = [called(("switch", '{"on": true}')), "It is light.", called(("break", "{}")), "Done."]
+    target = lamps(tmp_path, TWO_TURNS)
+    first = ScriptedEndpoint(answers[:3])
+    result = benchwright.run(target, endpoint=first, workspace=tmp_path, max_requests=3, parallelism=1)
+    assert (len(first.requests), result.summary.partial) == (3, True)
+    second = ScriptedEndpoint(answers[3:])
+    resumed = benchwright.resume(result.run_id, endpoint=second, target=target, workspace=tmp_path)
+    assert len(second.requests) == 1
+    assert resumed.metrics["replies"].value == 4
+    # Scored again without a model: the calls are carried out once more on a new lamp.
+    rescored = benchwright.rescore(result.run_id, target=target, workspace=tmp_path)
+    assert rescored.metrics["replies"].value == 4
+
+
+def test_a_request_that_fails_within_a_turn_fails_the_sample(tmp_path: Path) -> None:
+    script = ScriptedEndpoint([called(("switch", '{"on": true}')), TimeoutError("too slow")])
+    result = benchwright.run(lamps(tmp_path, TWO_TURNS), endpoint=script, workspace=tmp_path)
+    assert result.summary.outcomes["request_failed"] == 1
