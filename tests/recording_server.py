@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-Answer = Callable[[dict[str, Any]], str]
+Answer = Callable[[dict[str, Any]], "str | dict[str, Any]"]
+"""From a body to the text of the answer, or to its message where that holds more, such as tool calls."""
 
 
 class Received(NamedTuple):
@@ -22,7 +23,7 @@ class Received(NamedTuple):
 
 
 class RecordingServer(ThreadingHTTPServer):
-    """Answers chat and completions alike; `reply` makes the text out of a request's body."""
+    """Answers chat and completions alike; `reply` makes the text, or the message, out of a request's body."""
 
     daemon_threads = True
 
@@ -70,7 +71,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): self.headers.get_all(name) or [] for name in self.headers}
         server.received.append(Received(self.path, headers, body))
         text = server.reply(body)
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "text": text}
+        message = text if isinstance(text, dict) else {"content": text}
+        choice = {"index": 0, "message": {"role": "assistant", **message}, "text": text}
         usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
         payload = json.dumps({"choices": [{**choice, "finish_reason": "stop"}], "usage": usage}).encode()
         self.send_response(200)

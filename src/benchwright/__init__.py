@@ -32,10 +32,11 @@ _ROOMS = {
     "store": "InputChangedError RunClosedError StaleAttemptError StepHeldError StoreError",
     "suites": "read_base",
     "workflows": (
-        "ApiError AssistantMessage BenchwrightClient BenchwrightRun Dataset DatasetSource LLMError LLMMessage LLMReply "
-        "MissingKeyError ModelProvider RowError RunRecord StepParams StepTimeoutError SystemMessage UserMessage "
+        "AgentResult ApiError AssistantMessage BenchwrightClient BenchwrightRun Dataset DatasetSource LLMError LLMMessage "
+        "LLMReply LLMTool LLMToolCall "
+        "MissingKeyError ModelProvider RowError RunRecord StepParams StepTimeoutError SystemMessage ToolMessage UserMessage "
         "WorkflowContext WorkflowDescriptor WorkflowError call_llm collect_async_iter dataset emit entrypoint "
-        "error_message hash_json iter_async_with_concurrency map_dataset stable_stringify step workflow"
+        "error_message hash_json iter_async_with_concurrency map_dataset run_agent stable_stringify step workflow"
     ),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}

@@ -72,6 +72,7 @@ from benchwright.suites import (
     read_base as read_base,
 )
 from benchwright.workflows import (
+    AgentResult as AgentResult,
     ApiError as ApiError,
     AssistantMessage as AssistantMessage,
     BenchwrightClient as BenchwrightClient,
@@ -81,6 +82,8 @@ from benchwright.workflows import (
     LLMError as LLMError,
     LLMMessage as LLMMessage,
     LLMReply as LLMReply,
+    LLMTool as LLMTool,
+    LLMToolCall as LLMToolCall,
     MissingKeyError as MissingKeyError,
     ModelProvider as ModelProvider,
     RowError as RowError,
@@ -88,6 +91,7 @@ from benchwright.workflows import (
     StepParams as StepParams,
     StepTimeoutError as StepTimeoutError,
     SystemMessage as SystemMessage,
+    ToolMessage as ToolMessage,
     UserMessage as UserMessage,
     WorkflowContext as WorkflowContext,
     WorkflowDescriptor as WorkflowDescriptor,
@@ -101,6 +105,7 @@ from benchwright.workflows import (
     hash_json as hash_json,
     iter_async_with_concurrency as iter_async_with_concurrency,
     map_dataset as map_dataset,
+    run_agent as run_agent,
     stable_stringify as stable_stringify,
     step as step,
     workflow as workflow,

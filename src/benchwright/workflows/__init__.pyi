@@ -1,5 +1,6 @@
 """Durable workflows: their steps, datasets and model calls, the clients that record them, and programs as runs."""
 
+from benchwright.workflows._agent import AgentResult, run_agent
 from benchwright.workflows._canonical import hash_json, stable_stringify
 from benchwright.workflows._client import BenchwrightClient, BenchwrightRun, RunRecord, StepParams
 from benchwright.workflows._concurrency import Outcome, collect_async_iter, iter_async_with_concurrency
@@ -21,9 +22,11 @@ from benchwright.workflows._llm import (
     LLMReply,
     ModelProvider,
     SystemMessage,
+    ToolMessage,
     UserMessage,
     call_llm,
 )
+from benchwright.workflows._llm_tools import LLMTool, LLMToolCall
 from benchwright.workflows._programs import (
     ProgramPlan,
     ProgramResult,
@@ -46,6 +49,7 @@ from benchwright.workflows._sources import DatasetSource
 from benchwright.workflows._supervisor import ProgramProgress, ProgramWatcher
 
 __all__ = [
+    "AgentResult",
     "ApiError",
     "AssistantMessage",
     "BenchwrightClient",
@@ -56,6 +60,8 @@ __all__ = [
     "LLMError",
     "LLMMessage",
     "LLMReply",
+    "LLMTool",
+    "LLMToolCall",
     "MissingKeyError",
     "ModelProvider",
     "Outcome",
@@ -71,6 +77,7 @@ __all__ = [
     "StepParams",
     "StepTimeoutError",
     "SystemMessage",
+    "ToolMessage",
     "UserMessage",
     "WorkflowContext",
     "WorkflowDescriptor",
@@ -90,6 +97,7 @@ __all__ = [
     "program_executable",
     "refuse_settings",
     "resume_program",
+    "run_agent",
     "run_program",
     "run_script",
     "stable_stringify",

@@ -21,6 +21,7 @@ from benchwright.endpoints import (
 )
 from benchwright.runs import choose_model
 from benchwright.workflows._context import WorkflowContext, current_context
+from benchwright.workflows._llm_tools import LLMTool, LLMToolCall, tool_calls_of, tools_of_request
 from benchwright.workflows._recorder import MissingKeyError, WorkflowError
 
 _OPENAI_URL = "https://api.openai.com/v1"
@@ -52,7 +53,15 @@ class AssistantMessage(TypedDict):
     content: str
 
 
-LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage
+class ToolMessage(TypedDict):
+    """What a tool call gave."""
+
+    role: Literal["tool"]
+    tool_call_id: str
+    content: str
+
+
+LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 """One message of a conversation."""
 
 
@@ -71,6 +80,8 @@ class LLMReply(TypedDict):
     """stop, length, content_filter, …, as the server reports it."""
     reasoning: str
     """The model's thinking, where the server reports it."""
+    tool_calls: list[LLMToolCall]
+    """The tools that the model calls; empty when it calls none."""
     latency_s: float
     """Seconds from sending to the last byte, of the attempt that counted."""
     raw: JsonValue
@@ -99,6 +110,8 @@ async def call_llm(
     retries: int | None = None,
     max_concurrency: int | None = None,
     extra_body: JsonObject | None = None,
+    tools: Sequence[LLMTool] = (),
+    tool_choice: str | JsonObject | None = None,
 ) -> LLMReply:
     """Ask a model. Failing requests are tried again as in a benchmark; `LLMError` when nothing came of it.
 
@@ -107,6 +120,9 @@ async def call_llm(
         demo model; else a model of benchwright.toml, whose settings are the defaults.
     model_id: the model's name at the server; may be None for a configured one.
     temperature: None leaves it to the server or the configuration.
+    tools: what the model may call: Python functions, or tools as OpenAI's chat route takes them. It only asks for calls:
+        carry them out yourself, or let `run_agent` do it.
+    tool_choice: `auto`, `none`, `required`, or the one tool to call; None leaves it to the server.
 
     It is not recorded by itself: call it in a step.
     """
@@ -116,7 +132,7 @@ async def call_llm(
         generation = generation.but(temperature=None)
     generation = generation.but(
         **_given(temperature=temperature, max_tokens=max_tokens, top_p=top_p, seed=seed, stop=stop),
-        extra_body={**generation.extra_body, **(extra_body or {})},
+        extra_body={**generation.extra_body, **(extra_body or {}), **_tool_fields(tools, tool_choice)},
     )
     if isinstance(settings, EndpointSettings):
         patience = _given(request_timeout_s=timeout, max_retries=retries, parallelism=max_concurrency)
@@ -133,6 +149,13 @@ async def call_llm(
             finally:
                 await endpoint.aclose()
     return _told(reply, bodies[-1] if bodies else None)
+
+
+def _tool_fields(tools: Sequence[LLMTool], choice: str | JsonObject | None) -> JsonObject:
+    offered = tools_of_request(tools)
+    if choice is not None and not offered:
+        raise UsageError("call_llm: tool_choice chooses among tools; give tools=[…] as well")
+    return {**({"tools": offered} if offered else {}), **({} if choice is None else {"tool_choice": choice})}
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -218,6 +241,7 @@ def _told(reply: ModelReply, raw: JsonValue) -> LLMReply:
         "completion_tokens": completion,
         "finish_reason": reply.finish_reason,
         "reasoning": reply.reasoning,
+        "tool_calls": tool_calls_of(reply),
         "latency_s": reply.latency_s,
         "raw": raw,
     }
