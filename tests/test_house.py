@@ -25,6 +25,7 @@ MAY_IMPORT: dict[str, str] = {
     "demo": "core endpoints",
     "scorers": "core plugins toolcalls",
     "benchmarks": "core plugins config datasets toolcalls scorers",
+    "bfcl": "core",
     "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
     "reports": "core plugins stats config store perf",

@@ -24,7 +24,7 @@ async def handler(input_value, ctx: WorkflowContext):
         ctx,
         given.get("model", "demo"),
         messages=[
-            {"role": "user", "content": given.get("question", 'What is the stock of the item "desk"?')}
+            {"role": "user", "content": given.get("question", 'How many pieces of the item "desk" are in stock?')}
         ],
         tools=[stock_of_item, order_item],
         temperature=0,

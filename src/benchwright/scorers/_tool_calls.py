@@ -21,7 +21,7 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
 
     row = sample.metadata
     calls, error = _calls_of(sample)
-    functions: list[dict[str, Any]] = row.get("_functions") or []
+    functions: list[dict[str, Any]] = row.get("_functions") or _expected_functions(sample.target)
     underscores = bool(row.get("_native_calling"))
     verdict = expected_calls_verdict(functions, calls or [], sample.target, underscore_names=underscores)
     spoke = error in (None, "no_calls")
@@ -63,6 +63,32 @@ def _expected_names(expected: Any, underscores: bool) -> list[str] | None:
         return _names(ground_truth_of(expected), underscores)
     except ValueError:  # which the verdict says
         return None
+
+
+_TYPES = {bool: "boolean", int: "integer", float: "float", str: "string", list: "array", dict: "dict"}
+
+
+def _expected_functions(expected: Any) -> list[dict[str, Any]]:
+    """Functions with just the parameters that the expected calls have, for responses of which no functions are known."""
+    from benchwright.toolcalls import ground_truth_of
+
+    try:
+        calls = ground_truth_of(expected)
+    except ValueError:
+        return []
+    functions = []
+    for call in calls:
+        for name, parameters in call.items():
+            types = {
+                parameter: {
+                    "type": next((_TYPES.get(type(value), "any") for value in allowed if value != ""), "any")
+                }
+                for parameter, allowed in parameters.items()
+            }
+            functions.append(
+                {"name": name, "parameters": {"type": "dict", "properties": types, "required": []}}
+            )
+    return functions
 
 
 def _spelled(name: str, underscores: bool) -> str:
