@@ -59,7 +59,8 @@ async def run_agent(
         raise UsageError("run_agent: two tools have the same name; rename one of them")
     if max_steps < 1:
         raise UsageError(f"run_agent: max_steps is {max_steps}; give a number from 1 up")
-    history: list[JsonObject] = [{**message} for message in messages]
+    given: Sequence[Any] = messages
+    history: list[JsonObject] = [dict(message) for message in given]
     carried_out = 0
     for number in range(1, max_steps + 1):
 
