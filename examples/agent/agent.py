@@ -18,14 +18,15 @@ def order_item(item: str, pieces: int) -> dict:
     return {"item": item, "ordered": pieces}
 
 
+QUESTION = 'How many pieces of the item "desk" are in stock?'
+
+
 async def handler(input_value, ctx: WorkflowContext):
     given = input_value or {}
     return await run_agent(
         ctx,
         given.get("model", "demo"),
-        messages=[
-            {"role": "user", "content": given.get("question", 'How many pieces of the item "desk" are in stock?')}
-        ],
+        messages=[{"role": "user", "content": given.get("question", QUESTION)}],
         tools=[stock_of_item, order_item],
         temperature=0,
     )
