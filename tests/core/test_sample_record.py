@@ -75,6 +75,7 @@ def records(values: st.SearchStrategy[Any], texts: st.SearchStrategy[str]) -> st
             started,
             finished,
             (*draw(st.lists(own, max_size=1)), *draw(st.lists(others, max_size=2))),
+            draw(st.none() | st.lists(st.dictionaries(texts, values, max_size=2), max_size=3)),
         )
 
     return build()

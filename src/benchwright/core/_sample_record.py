@@ -161,9 +161,6 @@ class SampleRecord(Struct, frozen=True):
     """Whether each is what the model would have written."""
     conversation: list[JsonValue] | None = None
     """All messages of a conversation."""
-    tool_calls: list[JsonValue] | None = None
-    """Calls that were read from the reply, each as `{name: {parameter: value}}`; of several turns, those of each reply of
-    each turn."""
     redacted: bool = False
     """Whether a secret was removed from the reply before it was stored."""
     started_at: float = 0.0
@@ -172,6 +169,9 @@ class SampleRecord(Struct, frozen=True):
     """Wall clock."""
     calls: tuple[CallRecord, ...] = ()
     """Calls that are stored together with the sample: its own first, if it shares the row of the score."""
+    tool_calls: list[JsonValue] | None = None
+    """Calls that were read from the reply, each as `{name: {parameter: value}}`; of several turns, those of each reply of
+    each turn."""
 
 
 _KEYS = {
