@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from benchwright.core import ConfigError
 from benchwright.scorers import JudgeConfig, JudgeTemplateError
-from benchwright.scorers._judge_grades import json_grade, stated_grade
-from benchwright.scorers._judge_templates import render
+from benchwright.scorers._judge_templates import json_grade, render, stated_grade
 
 BARE: dict[str, Any] = {"url": "http://localhost/v1", "model_id": "m"}
 

@@ -95,9 +95,9 @@ def test_a_notebook_rescores_and_resumes_what_it_defined() -> None:
 def test_a_benchmark_that_only_a_closed_notebook_defined_is_named_with_the_cure() -> None:
     names = cell(NOTEBOOK.replace("sums", "gone_sums"))
     first = run(names["check_sum"])
-    from benchwright.benchmarks import _registered
+    from benchwright.benchmarks import _spec
 
-    for specs in _registered._BY_MODULE.values():  # as in a new process
+    for specs in _spec._BY_MODULE.values():  # as in a new process
         specs.pop("gone_sums", None)
     with pytest.raises(UsageError, match=rf"rescore\({first.run_id}, target=FUNCTION\)"):
         rescore(first.run_id)

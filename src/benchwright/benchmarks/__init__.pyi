@@ -45,13 +45,13 @@ from benchwright.benchmarks._loading import (
     missing_target as missing_target,
 )
 from benchwright.benchmarks._missing_fields import target_problem as target_problem
-from benchwright.benchmarks._nocode.builtins import (
+from benchwright.benchmarks._nocode import (
     BUILTIN_EVALUATIONS as BUILTIN_EVALUATIONS,
 )
-from benchwright.benchmarks._nocode.builtins import (
+from benchwright.benchmarks._nocode import (
     BuiltinEvaluation as BuiltinEvaluation,
 )
-from benchwright.benchmarks._nocode.builtins import (
+from benchwright.benchmarks._nocode import (
     builtin_definition as builtin_definition,
 )
 from benchwright.benchmarks._nocode.load import freeze_nocode as freeze_nocode
@@ -66,6 +66,7 @@ from benchwright.benchmarks._prompts import (
     build_prompts as build_prompts,
 )
 from benchwright.benchmarks._prompts import next_user_turn as next_user_turn
+from benchwright.benchmarks._questions import is_question_file as is_question_file
 from benchwright.benchmarks._questions.load import (
     load_questions as load_questions,
 )
@@ -76,8 +77,6 @@ from benchwright.benchmarks._questions.rows import (
 from benchwright.benchmarks._questions.rows import (
     validate_questions as validate_questions,
 )
-from benchwright.benchmarks._questions.target import is_question_file as is_question_file
-from benchwright.benchmarks._registered import defined_without_file as defined_without_file
 from benchwright.benchmarks._requests import (
     Generation as Generation,
 )
@@ -143,6 +142,7 @@ from benchwright.benchmarks._scoring import (
     scores_of as scores_of,
 )
 from benchwright.benchmarks._spec import BenchmarkSpec as BenchmarkSpec
+from benchwright.benchmarks._spec import defined_without_file as defined_without_file
 from benchwright.benchmarks._strategies import strategy_of as strategy_of
 from benchwright.benchmarks._strategies.base import Answer as Answer
 from benchwright.benchmarks._strategies.base import Asking as Asking

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from benchwright.benchmarks._fields import filters_of
-from benchwright.benchmarks._registered import attach, register
 from benchwright.benchmarks._scoring import check_scorer, positional_count
-from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
+from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn, attach, register
 from benchwright.benchmarks._tool_tasks import CallErrors
 from benchwright.core import MODEL_TYPES, BenchmarkError, ModelType, normalise_name, suggest
 from benchwright.datasets import DatasetRef

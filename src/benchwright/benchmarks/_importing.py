@@ -24,7 +24,7 @@ from types import ModuleType
 
 from msgspec import Struct
 
-from benchwright.benchmarks._registered import forget
+from benchwright.benchmarks._spec import forget
 from benchwright.core import BenchmarkError, BenchwrightError, loading_code
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 from benchwright.benchmarks._importing import import_dotted, import_file
-from benchwright.benchmarks._nocode.builtins import BUILTIN_EVALUATIONS
-from benchwright.benchmarks._questions.target import is_question_file
-from benchwright.benchmarks._registered import attached_to, defined_in
-from benchwright.benchmarks._spec import BenchmarkSpec
+from benchwright.benchmarks._nocode import BUILTIN_EVALUATIONS
+from benchwright.benchmarks._questions import is_question_file
+from benchwright.benchmarks._spec import BenchmarkSpec, attached_to, defined_in
 from benchwright.config import SUITE_SUFFIXES
 from benchwright.core import BenchmarkError, NotFoundError, data_endings, nearest, normalise_name, suggest
 from benchwright.plugins import Registry

@@ -10,6 +10,7 @@ from benchwright.datasets._fetchers import (
 from benchwright.datasets._fetchers import (
     register_fetcher as register_fetcher,
 )
+from benchwright.datasets._fetchers import with_file_options as with_file_options
 from benchwright.datasets._formats import (
     FORMAT_PLUGINS as FORMAT_PLUGINS,
 )
@@ -17,8 +18,6 @@ from benchwright.datasets._formats import (
     has_installed_format as has_installed_format,
 )
 from benchwright.datasets._hf.errors import HubError as HubError
-from benchwright.datasets._hf.pins import hub_commits as hub_commits
-from benchwright.datasets._hf.pins import recorded_pins as recorded_pins
 from benchwright.datasets._hf.random_access import HubDataset as HubDataset
 from benchwright.datasets._hf.random_access import HubInfo as HubInfo
 from benchwright.datasets._hf.upkeep import (
@@ -42,13 +41,14 @@ from benchwright.datasets._hf.upkeep import (
 from benchwright.datasets._hf_uri import (
     HfUri as HfUri,
 )
+from benchwright.datasets._hf_uri import hub_commits as hub_commits
 from benchwright.datasets._hf_uri import (
     parse_hf_uri as parse_hf_uri,
 )
+from benchwright.datasets._hf_uri import recorded_pins as recorded_pins
 from benchwright.datasets._hf_uri import (
     with_parameters as with_parameters,
 )
-from benchwright.datasets._local import with_file_options as with_file_options
 from benchwright.datasets._media import (
     MediaError as MediaError,
 )
@@ -83,7 +83,6 @@ from benchwright.datasets._open import (
 from benchwright.datasets._open import (
     open_dataset as open_dataset,
 )
-from benchwright.datasets._program import HasRows as HasRows
 from benchwright.datasets._reader import DatasetReader as DatasetReader
 from benchwright.datasets._sampled import MAX_TOKENS_FIELD as MAX_TOKENS_FIELD
 from benchwright.datasets._sampling import RowRange as RowRange
@@ -98,3 +97,4 @@ from benchwright.datasets._sampling import (
 )
 from benchwright.datasets._values import Batch as Batch
 from benchwright.datasets._values import Filter as Filter
+from benchwright.datasets._values import HasRows as HasRows

@@ -24,9 +24,8 @@ from benchwright.core import (
     data_format,
     suggest,
 )
-from benchwright.datasets._program import ProgramSource
 from benchwright.datasets._stored import StoredFile, compression_of
-from benchwright.datasets._values import Chunks, Source
+from benchwright.datasets._values import Chunks, ProgramSource, Source
 from benchwright.plugins import Registry, check_function
 
 Reader: TypeAlias = Callable[[StoredFile], Chunks]

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.core import DatasetError, Row, load_json, suggest
-from benchwright.datasets._local import local_path, scheme_of
+from benchwright.datasets._fetchers import local_path, scheme_of
 from benchwright.datasets._media_formats import (
     HEAD_BYTES,
     MEDIA_KINDS,

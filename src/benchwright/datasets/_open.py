@@ -8,14 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchwright.core import BadRow, DatasetError, Row
-from benchwright.datasets._fetchers import SOURCE_PLUGINS, fetch, installed_source, no_fetcher
+from benchwright.datasets._fetchers import (
+    SOURCE_PLUGINS,
+    FileOptions,
+    fetch,
+    file_options,
+    installed_source,
+    no_fetcher,
+    scheme_of,
+)
 from benchwright.datasets._formats import file_source
 from benchwright.datasets._hf_uri import HfUri
-from benchwright.datasets._local import FileOptions, file_options, scheme_of
-from benchwright.datasets._program import HasRows, ProgramSource, program_source
 from benchwright.datasets._reader import DatasetReader, RowShape
 from benchwright.datasets._stored import StoredFile
-from benchwright.datasets._values import Filter
+from benchwright.datasets._values import Filter, HasRows, ProgramSource, program_source
 
 if TYPE_CHECKING:
     from benchwright.datasets._sampling import Sampling

@@ -7,17 +7,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchwright.core import ConfigError, JsonObject, UsageError, redact, suggest
-from benchwright.scorers._input import ScorerInput, Scores
 from benchwright.scorers._judge_config import JudgeCall, JudgeConfig, JudgeFailedError
-from benchwright.scorers._judge_grades import (
+from benchwright.scorers._judge_templates import (
+    JudgeTemplate,
     is_number,
     json_grade,
+    named_template,
     pattern_grade,
+    render,
     same_number,
     stated_grade,
     stated_words,
 )
-from benchwright.scorers._judge_templates import JudgeTemplate, named_template, render
+from benchwright.scorers._scorer import ScorerInput, Scores
 
 _SHOWN_CHARS = 200
 _GRADE_CHARS = 40

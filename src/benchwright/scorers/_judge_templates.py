@@ -1,12 +1,14 @@
-"""The questions that judges answer: the built-in ones with their grades, and how they are rendered.
+"""The questions that judges answer: the built-in ones with their grades, how they are rendered, and how a grade is read.
 
 Templates have the `{name}` syntax of prompts, without attributes. Values are inserted as they are and never read as
-templates.
+templates. Reading a grade is pure: text in, grade or None out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +23,7 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.plugins import Registry
+from benchwright.scorers._patterns import matches_of
 
 _CLOSING = """
 Think it through first, in a few sentences. Then finish with one line and nothing after it:
@@ -158,3 +161,161 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=64)
 def _compiled(template: str) -> BraceTemplate:
     return BraceTemplate(template, "judge template", attributes=False)
+
+
+_JSON_KEYS = ("grade", "score", "rating", "verdict")
+_MARKUP = "*_`\"'[](){}<>$"
+# "GRADE:", with the bold, quotes and brackets that judges wrap around it and around the grade.
+_STATEMENT = re.compile(r"(?i)\bgrade[*_`\"']*\s*[:=][\s*_`\"'\[(<{$]*")
+# What makes the statement after it one of several on offer, as in the question: GRADE: C or GRADE: I.
+_ALTERNATIVE = re.compile(r"(?i)(?:\bor|/|\|)[\s*_`\"'\[(<{$]*\Z")
+_DECODER = json.JSONDecoder()
+
+
+def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False) -> str | None:
+    """The grade after the last `GRADE:` that can be read; bold, brackets and case do not matter.
+
+    `grades` maps spellings in upper case to the grade they mean. Numbers can be read too; where the
+    grades are `closed`, only those that equal one of them. A last statement that stands alone on its
+    line and cannot be read ends the search: an earlier grade would not be the judge's last word. One that
+    leaves a choice, such as `C or I`, is no grade.
+
+    >>> stated_grade("GRADE: I. No, on reflection: GRADE: **c**", {"C": "C", "I": "I"})
+    'C'
+    """
+    known = _any_of(tuple(grades))
+    choice = _choice_of(tuple(grades))
+    for statement in reversed(list(_STATEMENT.finditer(reply))):
+        match = known.match(reply, statement.end()) if known else None
+        before = reply[: statement.start()].rpartition("\n")[2]
+        if choice.match(reply, statement.end()) or _is_alternative(before):
+            if not before.strip(_MARKUP + "#->: \t\r"):  # it stands at the start of its line
+                return None
+            continue
+        if match:
+            return grades[" ".join(match[0].upper().split())]
+        words = reply[statement.end() :].partition("\n")[0].split()
+        grade = words[0].rstrip(_MARKUP + ".,;:!") if words else ""
+        if is_number(grade) and (not closed or same_number(grade, grades.values()) is not None):
+            return grade
+        if len(words) == 1:
+            return None
+    return None
+
+
+def stated_words(reply: str) -> str:
+    """What stands after the last `GRADE:`, up to the end of its line; empty where there is nothing."""
+    statements = list(_STATEMENT.finditer(reply))
+    if not statements:
+        return ""
+    return reply[statements[-1].end() :].partition("\n")[0].strip().strip(_MARKUP + ".,;:!")
+
+
+def pattern_grade(reply: str, pattern: re.Pattern[str]) -> str | None:
+    """Group 1 (or the whole match, without groups) of the last match that has one."""
+    grade = None
+    for found in matches_of(pattern, reply):
+        if found is not None and _bare(found):
+            grade = _bare(found)
+    return grade
+
+
+def json_grade(reply: str, *, whole: bool) -> str | None:
+    """The grade in the reply's JSON: of the whole reply, or of the last object in it that has one.
+
+    The keys `grade`, `score`, `rating`, `verdict` are tried in this order, outer objects before inner.
+
+    >>> json_grade('Here: {"result": {"grade": "C"}}', whole=False)
+    'C'
+    """
+    if whole:
+        try:
+            return _grade_in(json.loads(reply))
+        except (ValueError, RecursionError):
+            return None
+    grade = None
+    for value in _objects(reply):
+        grade = _grade_in(value) or grade
+    return grade
+
+
+def is_number(grade: str) -> bool:
+    """Whether the grade is a finite number."""
+    try:
+        value = float(grade)
+    except ValueError:
+        return False
+    return value - value == 0
+
+
+def same_number(grade: str, grades: Iterable[str]) -> str | None:
+    """Which of `grades` is the same number: a judge that writes 4.0 for 4 means the listed 4."""
+    return next((known for known in grades if is_number(known) and float(known) == float(grade)), None)
+
+
+def _bare(grade: str) -> str:
+    return grade.strip().strip("*`").strip()
+
+
+@lru_cache(maxsize=64)
+def _any_of(spellings: tuple[str, ...]) -> re.Pattern[str] | None:
+    if not spellings:
+        return None
+    longest_first = sorted(spellings, key=len, reverse=True)
+    words = "|".join(r"\s+".join(map(re.escape, spelling.split())) for spelling in longest_first)
+    # The grade must end there: "GRADE: incomplete" is not I, "GRADE: 4.5" is not 4, "GRADE: A-" is not A.
+    return re.compile(rf"(?i)(?:{words})(?!\w|[.,]\d|[+\-])")
+
+
+@lru_cache(maxsize=64)
+def _choice_of(spellings: tuple[str, ...]) -> re.Pattern[str]:
+    """Several grades on offer: `C or I`, `C/I`, `C, P or I`, `4 or 5`; not `4/5`, which is 4 of 5."""
+    one = "|".join(r"\s+".join(map(re.escape, spelling.split())) for spelling in spellings)
+    number = r"[+-]?\d+(?:\.\d+)?"
+    one = f"(?:{one}|{number})" if one else number
+    around = r"[\s*_`\"'\[\](){}<>$]{0,6}"  # bounded: judges may add a page of blanks
+    stated = rf"(?:grade{around}[:=]{around})?"
+    return re.compile(
+        rf"(?i){one}(?:{around},{around}{stated}{one})*{around},?{around}"
+        rf"(?:\bor\b|\||/(?!{around}\d))(?:\s+(?:maybe|perhaps|possibly))?{around}{stated}{one}(?!\w)"
+    )
+
+
+def _is_alternative(before: str) -> bool:
+    """Whether a statement is one of several on offer, by what stands before it on its line."""
+    return _ALTERNATIVE.search(before) is not None and _STATEMENT.search(before) is not None
+
+
+def _objects(text: str) -> Iterator[object]:
+    """JSON objects in a text, in order, not those inside another one, up to one that is nested too deeply.
+
+    Such a one is not searched: each of its thousands of braces would cost as much as the first.
+    """
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except RecursionError:
+            return
+        except ValueError:
+            end = start + 1
+        else:
+            yield value
+        start = text.find("{", end)
+
+
+def _grade_in(value: object) -> str | None:
+    layer = [value]
+    while layer:
+        inner: list[object] = []
+        for item in layer:
+            if isinstance(item, dict):
+                for key in _JSON_KEYS:
+                    found = item.get(key)
+                    if isinstance(found, str | int | float) and _bare(str(found)):
+                        return _bare(str(found))
+                inner += item.values()
+            elif isinstance(item, list):
+                inner += item
+        layer = inner
+    return None

@@ -7,7 +7,7 @@ from functools import cache
 from string import ascii_uppercase
 
 from benchwright.core import Row
-from benchwright.scorers._input import ScorerInput, Scores, answer_scores
+from benchwright.scorers._scorer import ScorerInput, Scores, answer_scores
 
 _LETTERS = ascii_uppercase[:10]
 """Options that can be named: A to J."""

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from benchwright.core import UsageError, suggest
 from benchwright.plugins import Registry, check_function
 from benchwright.scorers._choices import multiple_choice_acc, multiple_choice_acc_verbatim
-from benchwright.scorers._input import Scorer
 from benchwright.scorers._letters import mcq_letter_extract, mcq_letter_strict
 from benchwright.scorers._numbers import gsm8k_answer, gsm8k_answer_strict
 from benchwright.scorers._overlap import bleu, chrf, chrf_sacre, rouge
 from benchwright.scorers._qa import QA_METRICS
 from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
+from benchwright.scorers._scorer import Scorer
 from benchwright.scorers._text import contains, exact_match, f1_token, regex_match
 from benchwright.scorers._tool_calls import tool_calls_match
 from benchwright.scorers._yesno import boolean_yesno, boolean_yesno_strict

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
-from benchwright.scorers._input import AnswerScores, ScorerInput, Scores, answer_scores
+from benchwright.scorers._scorer import AnswerScores, ScorerInput, Scores, answer_scores
 
 _NUMBER = r"(-?\d[\d,]*(?:\.\d+)?)"
 _ANY = re.compile(_NUMBER)

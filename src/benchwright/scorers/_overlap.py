@@ -9,7 +9,7 @@ from string import punctuation
 from typing import Any
 
 from benchwright.core import BenchwrightError, UsageError
-from benchwright.scorers._input import ScorerInput, Scores
+from benchwright.scorers._scorer import ScorerInput, Scores
 
 
 def composed(text: str) -> str:

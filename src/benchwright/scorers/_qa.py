@@ -13,11 +13,11 @@ from decimal import Decimal
 from functools import cache
 
 from benchwright.core import JsonObject, UsageError, encode_json, suggest
-from benchwright.scorers._input import AnswerScores, Scorer, ScorerInput, Scores
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
 from benchwright.scorers._numbers import ReadNumber, plain_number, read_number
 from benchwright.scorers._overlap import bleu, rouge
+from benchwright.scorers._scorer import AnswerScores, Scorer, ScorerInput, Scores
 from benchwright.scorers._text import contains, f1_token, is_whole, regex_match
 
 _READ_CHARS = 100_000

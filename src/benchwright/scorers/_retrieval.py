@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import log2
 
 from benchwright.core import BenchmarkError
-from benchwright.scorers._input import ScorerInput, Scores
+from benchwright.scorers._scorer import ScorerInput, Scores
 
 
 def retrieval_metrics(sample: ScorerInput) -> Scores:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import warnings
 
-from benchwright.scorers._input import ScorerInput, Scores
 from benchwright.scorers._overlap import composed, overlap, tokens
 from benchwright.scorers._patterns import is_found
+from benchwright.scorers._scorer import ScorerInput, Scores
 
 
 def exact_match(sample: ScorerInput) -> Scores:

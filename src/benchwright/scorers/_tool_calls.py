@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.scorers._input import AnswerScores, ScorerInput
+from benchwright.scorers._scorer import AnswerScores, ScorerInput
 
 
 def tool_calls_match(sample: ScorerInput) -> AnswerScores:

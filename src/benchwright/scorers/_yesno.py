@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from benchwright.scorers._input import ScorerInput, Scores, answer_scores
+from benchwright.scorers._scorer import ScorerInput, Scores, answer_scores
 
 YES = frozenset({"yes", "true", "correct", "right", "yeah", "yep"})
 NO = frozenset({"no", "false", "incorrect", "wrong", "nope", "nah"})

@@ -159,16 +159,16 @@ def test_a_cache_that_cannot_be_written(
 def test_a_disk_that_is_full_fails_no_run_while_there_is_room_elsewhere(
     hub: LoopbackHub, repo: Repo, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from benchwright.datasets._hf import download
+    from benchwright.datasets._hf import hub as hub_files
 
-    whole = download._append
+    whole = hub_files._append
 
     def full_there(*args: Any) -> None:
         if args[-1].is_relative_to(cache):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         whole(*args)
 
-    monkeypatch.setattr(download, "_append", full_there)
+    monkeypatch.setattr(hub_files, "_append", full_there)
     assert load_dataset("hf://a/data") == ROWS
     assert not list(cache.rglob("rows.parquet"))
     dataset = HubDataset("hf://a/data")
@@ -201,13 +201,13 @@ def test_an_interrupted_download_goes_on_where_it_stopped(hub: LoopbackHub, cach
 def test_a_disk_that_fills_while_downloading_is_left_as_it_was(
     hub: LoopbackHub, repo: Repo, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from benchwright.datasets._hf import download
+    from benchwright.datasets._hf import hub as hub_files
 
     def full(*args: Any) -> None:
         args[-1].write_bytes(b"a part of it")
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
-    monkeypatch.setattr(download, "_append", full)
+    monkeypatch.setattr(hub_files, "_append", full)
     with pytest.raises(DatasetError, match="the disk is full"):
         load_dataset("hf://a/data")
     assert not [path for path in (cache / "hf" / "a--data" / "partial").rglob("*") if path.is_file()]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchwright.core import DatasetError
 from benchwright.datasets import HubDataset, load_dataset
-from benchwright.datasets._hf import parts, row_files
+from benchwright.datasets._hf import parts
 from benchwright.datasets._hf.splits import Term, parse_split
 
 ROWS = numbered(95)
@@ -21,7 +21,7 @@ ROWS = numbered(95)
 @pytest.fixture
 def repo(hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> Repo:
     monkeypatch.setattr(parts, "PART_BYTES", 1)
-    monkeypatch.setattr(row_files, "GROUP_ROWS", 7)
+    monkeypatch.setattr(parts, "GROUP_ROWS", 7)
     repo = hub.repo("a/data")
     shards = [parquet(ROWS[i : i + 40], row_group_size=9) for i in range(0, 95, 40)]
     repo.commit(

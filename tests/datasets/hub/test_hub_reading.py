@@ -14,8 +14,7 @@ from hub_server import LoopbackHub
 
 from benchwright.core import DatasetError
 from benchwright.datasets import load_dataset, open_dataset
-from benchwright.datasets._hf.card import CardConfig
-from benchwright.datasets._hf.layout import named_files, repo_configs
+from benchwright.datasets._hf.layout import CardConfig, named_files, repo_configs
 
 TRAIN, TEST = numbered(5, "train"), numbered(3, "test")
 

@@ -1,1 +1,110 @@
-"""Evaluations without code: from a table of the configuration to a benchmark like any other."""
+"""Evaluations without code, from a table of the configuration to a benchmark like any other; and the built-in ones.
+
+Built-in evaluations are tables too, with data from the hub.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from benchwright.core import ConfigError, UsageError, suggest
+
+if TYPE_CHECKING:
+    from benchwright.config import BuiltinBenchmark, GraderStyle, NoCodeBenchmark
+
+_ABSTRACT = """\
+{% if row.context is defined %}Context:
+{{ row.context.contexts | join("\\n") if row.context is mapping else row.context }}
+
+{% endif %}Question: {{ row.question }}
+
+Answer with one word: yes, no or maybe."""
+
+
+class BuiltinEvaluation(Struct, frozen=True):
+    """One of them."""
+
+    description: str
+    """One line for listings."""
+    dataset: str
+    """Where its rows are."""
+    prompt: str
+    """Template text."""
+    grading: Mapping[str, Any]
+    """How replies are compared: what a `GraderStyle` is made of."""
+
+    @property
+    def grader(self) -> GraderStyle:
+        """How replies are compared."""
+        from benchwright.config import GraderStyle  # the names are needed by every run, and this by few
+
+        return GraderStyle(**self.grading)
+
+
+_BY_SIMILARITY = {"type": "levenshtein", "golden_column": "answer"}
+
+BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
+    "pubmedqa": BuiltinEvaluation(
+        "questions on medical abstracts: yes, no or maybe",
+        "hf://quantiles/PubMedQA?config=pqa_labeled&split=train",
+        _ABSTRACT,
+        {
+            "type": "leading_label",
+            "golden_column": "final_decision",
+            "labels": ("yes", "no", "maybe"),
+            "tokens": 5,
+        },
+    ),
+    "simpleqa-verified": BuiltinEvaluation(
+        "short questions of fact, by similarity of the answers",
+        "hf://quantiles/simpleqa-verified",
+        "{{ row.problem }}",
+        _BY_SIMILARITY,
+    ),
+    "financebench": BuiltinEvaluation(
+        "questions on annual reports, by similarity of the answers",
+        "hf://quantiles/financebench",
+        "{{ row.question }}",
+        _BY_SIMILARITY,
+    ),
+}
+"""Every built-in evaluation by name."""
+
+
+def builtin_definition(table: BuiltinBenchmark, name: str, folder: Path) -> NoCodeBenchmark:
+    """The evaluation as a definition of its own, under `name`."""
+    from benchwright.config import NoCodeBenchmark
+
+    found = BUILTIN_EVALUATIONS.get(table.benchmark)
+    if found is None:
+        raise UsageError(
+            f"no built-in evaluation {table.benchmark!r}.{suggest(table.benchmark, BUILTIN_EVALUATIONS)} Known: "
+            f'{", ".join(BUILTIN_EVALUATIONS)}. A table with another name says which: benchmark = "…"'
+        )
+    grader = found.grader
+    if table.metric is not None:
+        grader = _compared_by(table, grader)
+    return NoCodeBenchmark(
+        name=name,
+        dataset=table.dataset or found.dataset,
+        prompt=found.prompt,
+        grader=grader,
+        folder=str(folder),
+    )
+
+
+def _compared_by(table: BuiltinBenchmark, grader: GraderStyle) -> GraderStyle:
+    if grader.type != "levenshtein":
+        raise ConfigError(f"metric: {table.benchmark} compares labels; leave it out")
+    if table.metric == "cosine":
+        raise ConfigError(
+            "metric cosine compares embeddings, and there is no embedding model here (all-MiniLM-L6-v2 would have "
+            "to be installed with its library); take levenshtein, which is what is used without metric"
+        )
+    if table.metric != "levenshtein":
+        raise ConfigError(f"metric {table.metric!r} is not known; expected levenshtein")
+    return grader

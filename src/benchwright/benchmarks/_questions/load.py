@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from benchwright.benchmarks._media import RowMedia
+from benchwright.benchmarks._questions import SCHEME
 from benchwright.benchmarks._questions.columns import Columns
 from benchwright.benchmarks._questions.layout import find_layout
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions, sampling_for
@@ -23,7 +24,6 @@ from benchwright.benchmarks._questions.prompts import (
 from benchwright.benchmarks._questions.rows import LENGTH, RowRules
 from benchwright.benchmarks._questions.scoring import scoring_of
 from benchwright.benchmarks._questions.sniff import checked_type, doubts, sniff
-from benchwright.benchmarks._questions.target import SCHEME
 from benchwright.benchmarks._spec import BenchmarkSpec, Media, RowCheck
 from benchwright.core import (
     DatasetError,

@@ -21,12 +21,11 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from benchwright.core import DatasetError, JsonObject, content_hash
-from benchwright.datasets._hf.card import CARD, front_matter
-from benchwright.datasets._hf.disk import set_aside, write_whole
-from benchwright.datasets._hf.download import hasher_for
 from benchwright.datasets._hf.errors import HubError, HubRefusedError, HubUnreachableError, RepoRef
-from benchwright.datasets._hf.hub import COMMIT, Hub, HubFile
-from benchwright.datasets._hf.pins import pinned_commits
+from benchwright.datasets._hf.hub import COMMIT, Hub, HubFile, hasher_for
+from benchwright.datasets._hf.layout import CARD, front_matter
+from benchwright.datasets._hf.row_cache import set_aside, write_whole
+from benchwright.datasets._hf_uri import pinned_commits
 
 VERSION = 1
 """Of the records; others are not read."""

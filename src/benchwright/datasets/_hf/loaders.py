@@ -17,14 +17,12 @@ from msgspec import Struct
 from msgspec.structs import replace as replace_struct
 
 from benchwright.core import DatasetError, JsonObject, hub_format
-from benchwright.datasets._hf.card import card_configs
 from benchwright.datasets._hf.commits import Listing, PinnedRepo, Records, snapshot
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile
-from benchwright.datasets._hf.layout import Config, exported_configs, named_files, repo_configs
-from benchwright.datasets._hf.parts import Origin, file_parts
+from benchwright.datasets._hf.layout import Config, card_configs, exported_configs, named_files, repo_configs
+from benchwright.datasets._hf.parts import Origin, Reading, file_parts
 from benchwright.datasets._hf.row_cache import Part
-from benchwright.datasets._hf.row_files import Reading
 from benchwright.datasets._hf.viewer import Viewer, viewer_parts
 from benchwright.datasets._hf_uri import HfUri, LoaderName
 

@@ -9,15 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace as replace_struct
 
 from benchwright.core import DatasetError, JsonObject
-from benchwright.datasets._hf.card import card_configs
 from benchwright.datasets._hf.commits import Records, listing, pin
 from benchwright.datasets._hf.errors import RepoRef
 from benchwright.datasets._hf.hub import Hub
-from benchwright.datasets._hf.layout import Config, data_paths
+from benchwright.datasets._hf.layout import Config, card_configs, data_paths
 from benchwright.datasets._hf.library import library_loader, what_library_does
 from benchwright.datasets._hf.loaders import Loader, PinnedDataset, export_loader, files_loader, viewer_loader
 from benchwright.datasets._hf.parts import FilePart
-from benchwright.datasets._hf.pins import recorded_split
 from benchwright.datasets._hf.row_cache import Part
 from benchwright.datasets._hf.settings import HubSettings, hub_settings
 from benchwright.datasets._hf.splits import (
@@ -28,7 +26,7 @@ from benchwright.datasets._hf.splits import (
     parse_split,
     spelled_with_plus,
 )
-from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
+from benchwright.datasets._hf_uri import HfUri, parse_hf_uri, recorded_split
 
 LISTED_FILES = 50
 """How many files a record names; all are counted."""

@@ -7,10 +7,9 @@ from contextlib import closing
 
 from benchwright.core import BadRow, DatasetError, JsonObject, Row, content_hash
 from benchwright.datasets._hf.commits import Records
-from benchwright.datasets._hf.parts import FilePart
+from benchwright.datasets._hf.parts import FilePart, read_rows
 from benchwright.datasets._hf.resolve import Piece, ResolvedHub
 from benchwright.datasets._hf.row_cache import Entry, Part, RowCache
-from benchwright.datasets._hf.row_files import read_rows
 from benchwright.datasets._readers.parquet import parquet_file, table_rows
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Chunk, Chunks, Trouble

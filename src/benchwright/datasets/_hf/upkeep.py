@@ -12,8 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.datasets._hf.disk import locked, set_aside, sha256_of
-from benchwright.datasets._hf.row_cache import META, ROWS, entry_name
+from benchwright.datasets._hf.row_cache import META, ROWS, entry_name, locked, set_aside, sha256_of
 from benchwright.datasets._hf.settings import hub_settings
 
 

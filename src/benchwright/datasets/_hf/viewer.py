@@ -16,8 +16,8 @@ from msgspec import Struct
 from benchwright.core import DatasetError, JsonObject, load_exact_json
 from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError, RepoRef, complaint
 from benchwright.datasets._hf.hub import Hub
+from benchwright.datasets._hf.parts import RowWriter
 from benchwright.datasets._hf.row_cache import Filled
-from benchwright.datasets._hf.row_files import RowWriter
 from benchwright.datasets._hf.splits import split_identity
 
 ROWS_PER_CALL = 100

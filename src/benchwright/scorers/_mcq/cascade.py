@@ -7,8 +7,15 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from benchwright.scorers._mcq.extraction import ChoiceRule, Extraction, nothing
-from benchwright.scorers._mcq.letters import NOT_INSIDE, NOT_PART, is_word, joined_to
+from benchwright.scorers._mcq.extraction import (
+    NOT_INSIDE,
+    NOT_PART,
+    ChoiceRule,
+    Extraction,
+    is_word,
+    joined_to,
+    nothing,
+)
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.statements import Stated, asserted, statements
 from benchwright.scorers._mcq.texts import OptionTexts

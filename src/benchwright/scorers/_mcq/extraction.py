@@ -1,15 +1,133 @@
-"""What a rule of the cascade is, and what reading a reply found: the letter, the rule and the place."""
+"""What the cascade is made of: a letter in running text, a rule, and what was read from a reply.
+
+Chinese, Japanese and Korean characters are no part of a Latin word: in `选B项` the B stands alone.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from benchwright.scorers._mcq.letters import UNASKED
+from benchwright.scorers._mcq.view import View
+
+WORD = r"[^\W\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+"""One character of a word, those scripts left out that write no blanks between words."""
+
+OPENERS = r"[\s({\[<]{0,4}"
+CLOSERS = r"[)\]}>]{0,3}"
+NOT_INSIDE = rf"(?<!{WORD})(?<!{WORD}['/.&-])"
+"""Before a letter that stands alone: no word, nor one that continues (`x-B`, `U.S`, `R&B`)."""
+NOT_PART = rf"(?!{WORD}|'{WORD}|-[a-z]|\+|\#|&{WORD}|\.[A-Za-z]\.)"
+"""After it: no word (`Bob`, `B12`, `B's`, `B-tree`, `C++`, `C#`, `D.C.`)."""
+UNASKED = rf"(?!\s?{CLOSERS}\s?\?)"
+"""After a letter that is not in question: "Is the answer B?" states nothing."""
+STOP = (
+    rf"(?=\s?(?:选项|项)?\s?{CLOSERS}\s?(?:[.,;:!(\[–—\-]|\n|$)"
+    r"|\s(?:because|since|as|due|given|for|with|here|then|by|based|which|rather|instead|not)\b)"
+)
+"""The letter ends the clause, or a reason follows."""
+HARD_STOP = rf"(?=\s?{CLOSERS}\s?(?:[.!]|\n|$))"
+"""The letter ends the sentence."""
+CLOSED = r"(?=\s?[)\]]{0,2}\s?[}.:,])"
+"""A brace closes after the letter."""
+
+# Words that may follow an option called A or I; before any other word it was an article or a pronoun.
+_GOES_ON = (
+    r"(?:the|because|since|as|for|and|or|but|which|is|are|was|with|due|given|per|by|in|on|at|from|to|if|when|where|while|unless|although|though"
+    r"|rather|instead|not|here|then|would|must|should|seems|appears|fits|matches)\b"
+)
+_I_GOES_ON = r"(?:the|because|since|as|for|and|or|which|is|with|due|given)\b"
+_VERB = r"(?!\s(?:is|was|are|would|can|cannot|has|does|seems|looks|gives|means)\b|\s?(?:是|不|错|对|正确))"
+
+
+class Letter(NamedTuple):
+    """An option letter in a view."""
+
+    start: int
+    """Its place."""
+    letter: str
+    """The option, in upper case."""
+
+
+def letter_at(view: View, at: int, options: Collection[str]) -> Letter | None:
+    """The option letter that stands alone at `at`, after blanks and brackets; articles and pronouns are none."""
+    found = _letter().match(view.text, at)
+    if found is None:
+        return None
+    letter = found["letter"].upper()
+    start = found.start("letter")
+    if letter not in options or is_word(view.text, start):
+        return None
+    return Letter(start, letter)
+
+
+def is_word(text: str, at: int) -> bool:
+    """Whether the letter at `at` is the article a or the pronoun I rather than an option."""
+    letter = text[at]
+    if letter in "Aa":
+        return _article().match(text, at + 1) is not None
+    if letter in "Ii":
+        return _pronoun().match(text, at + 1) is not None
+    return False
+
+
+def joined_to(
+    view: View, at: int, letter: str, options: Collection[str], covered: Callable[[View, int], bool]
+) -> bool:
+    """Whether another option is joined to the letter at `at`: `B or C`, `A/B`, `B, C`.
+
+    Letters that are `covered` by an option's text name none: `C, both A and B` is C.
+    """
+    after = _and_more().match(view.text, at + 1)
+    if after is not None:
+        other, place = after["letter"].upper(), after.start("letter")
+        if (
+            other in options
+            and other != letter
+            and not is_word(view.text, place)
+            and not covered(view, place)
+        ):
+            return True
+    before = _before().search(view.text, max(0, at - 16), at)
+    return before is not None and before["letter"] in options and before["letter"] != letter
+
+
+@cache
+def _letter() -> re.Pattern[str]:
+    return re.compile(rf"{OPENERS}(?P<letter>[A-Za-z]){NOT_PART}")
+
+
+@cache
+def _article() -> re.Pattern[str]:
+    return re.compile(rf"[ ](?!(?i:{_GOES_ON}))[^\W\d_\u2e80-\u9fff\uac00-\ud7af]")
+
+
+@cache
+def _pronoun() -> re.Pattern[str]:
+    return re.compile(rf"'|[ ](?!(?i:{_I_GOES_ON}))[^\W\d_\u2e80-\u9fff\uac00-\ud7af]")
+
+
+@cache
+def _and_more() -> re.Pattern[str]:
+    joint = r"(?:,?\s?(?:or|and|and/or)\s|\s?(?:/|&|,|或者|或是|或|和|与|及|以及)\s?)"
+    return re.compile(
+        rf"{CLOSERS}{joint}(?:(?:also|perhaps|maybe|even|both|option|choice|选项)\s?){{0,2}}"
+        rf"[(\[]?(?P<letter>[A-Za-z]){NOT_PART}{_VERB}",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _before() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<!{WORD})(?P<letter>[A-Z])[)\]]?\s?(?:\s(?:or|and|nor)\s|/|&|或者?|和|与)\s?(?:option\s|choice\s)?[(\[]?$"
+    )
+
 
 Method: TypeAlias = Literal["exact", "pattern", "boxed", "option_text", "levenshtein", "none"]
 """How a letter was found: the reply is a letter; it states one; it boxes one; it names one option's text; the

@@ -7,8 +7,7 @@ a pattern for what stands before the letter or text. `verdict` and `preferred` b
 
 from __future__ import annotations
 
-from benchwright.scorers._mcq.extraction import ChoiceRule
-from benchwright.scorers._mcq.letters import CLOSED, HARD_STOP, NOT_INSIDE, NOT_PART, STOP
+from benchwright.scorers._mcq.extraction import CLOSED, HARD_STOP, NOT_INSIDE, NOT_PART, STOP, ChoiceRule
 
 _START = r"(?<![^\W_])"
 """The beginning of a word; an underscore ends one: `final_answer`."""

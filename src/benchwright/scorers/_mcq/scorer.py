@@ -11,14 +11,13 @@ from functools import cache
 from typing import Literal, TypeAlias, get_args
 
 from benchwright.core import MetricSummary, UsageError, suggest
-from benchwright.scorers._input import Scorer, ScorerInput, Scores
+from benchwright.scorers._choices import gold_letter, gold_letters, options_of
 from benchwright.scorers._mcq.cascade import extract_choice
-from benchwright.scorers._mcq.extraction import Extraction, nothing
+from benchwright.scorers._mcq.extraction import NOT_PART, WORD, Extraction, nothing
 from benchwright.scorers._mcq.guesses import aisbench_choice, nearest_choice
-from benchwright.scorers._mcq.letters import NOT_PART, WORD
-from benchwright.scorers._mcq.rows import gold_letter, gold_letters, options_of
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import View
+from benchwright.scorers._scorer import Scorer, ScorerInput, Scores
 
 Fallback: TypeAlias = Literal["none", "levenshtein", "aisbench"]
 """What decides `accuracy` where no answer can be read."""

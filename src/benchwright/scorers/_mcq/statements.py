@@ -8,11 +8,11 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from benchwright.scorers._mcq.extraction import ChoiceRule
-from benchwright.scorers._mcq.letters import (
+from benchwright.scorers._mcq.extraction import (
     NOT_INSIDE,
     NOT_PART,
     STOP,
+    ChoiceRule,
     is_word,
     joined_to,
     letter_at,
