@@ -223,7 +223,7 @@ def test_pairs_are_rows_of_equal_content_and_each_is_paired_once(data: st.DataOb
 def test_another_prompt_is_refused(here: Path) -> None:
     a = run(every_row, endpoint=answering(12))
     b = run(politely, endpoint=answering(12))
-    with pytest.raises(UsageError, match="asked or scored in another way"):
+    with pytest.raises(UsageError, match="prompted or scored in another way"):
         compare(a.run_id, b.run_id)
 
 

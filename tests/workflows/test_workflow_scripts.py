@@ -168,7 +168,7 @@ def test_signals_interrupt_the_run_and_leave_nothing_running(script: Path, numbe
     child.send_signal(number)
     _, told = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == code
-    assert "go on with: python my_eval.py --resume 1" in told
+    assert "resume it with: python my_eval.py --resume 1" in told
     assert "Traceback" not in told
     store = store_of(script)
     assert store.run(1).status == "interrupted"

@@ -215,12 +215,12 @@ def _findings(report: CheckReport) -> list[tuple[str, str, str]]:
         found.append(("few-shot", f"{len(fewshot.examples)} examples from {fewshot.source}", ""))
     gold = report.gold
     if gold is not None and gold.checked:
-        told = f"{gold.right} of {gold.tried} score as right ({gold.key})"
+        words = f"{gold.right} of {gold.tried} score as right ({gold.key})"
         if gold.failed:
-            told += f", the scorer fails on {gold.failed}"
+            words += f", the scorer fails on {gold.failed}"
         if report.rows > gold.looked_at:
-            told += f"; only the first {gold.looked_at} of {plural(report.rows, 'row')} were tried"
-        found.append(("gold answers", told, "yellow" if gold.failed else ""))
+            words += f"; only the first {gold.looked_at} of {plural(report.rows, 'row')} were tried"
+        found.append(("gold answers", words, "yellow" if gold.failed else ""))
     if report.gold_fails:
         cure = "correct the targets or the scorer, or accept this with --allow-failing-gold"
         found.append(("", f"a model that is always right would get 0: {cure}", "red"))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchwright.cli._output import Output
     from benchwright.sdk import Resolved
     from benchwright.store import Lease, Store, Workspace
-    from benchwright.workflows import Serve, ServerBeside
+    from benchwright.workflows import ProgramServer, Serve
 
 _SHORT = {"mode": "-m", "work_dir": "-w"}
 _TIME = re.compile(r"\d{8}_\d{6}(_\d+)?")
@@ -51,8 +51,8 @@ def add_workspace(parser: Parser) -> None:
 
 def given(arguments: argparse.Namespace, names: Iterable[str] | None = None) -> dict[str, Any]:
     """Settings that were typed, by canonical name: those of runs, or the ones named."""
-    wanted = [setting.name for setting in RUN_SETTINGS] if names is None else names
-    values = {name: getattr(arguments, name, None) for name in wanted}
+    chosen = [setting.name for setting in RUN_SETTINGS] if names is None else names
+    values = {name: getattr(arguments, name, None) for name in chosen}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -249,14 +249,14 @@ def server_next_to(arguments: Namespace, note: object) -> Serve | None:
 
 
 @contextmanager
-def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[ServerBeside | None]:
+def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[ProgramServer | None]:
     """Serve on a free loopback port, with the right to write to the run of the lease."""
     from benchwright.server import serving
-    from benchwright.workflows import ServerBeside
+    from benchwright.workflows import ProgramServer
 
     with serving(workspace) as (address, state):
         state.hold(lease)
-        yield ServerBeside(address.url, address.token)
+        yield ProgramServer(address.url, address.token)
 
 
 def named_workspace(arguments: Namespace) -> Workspace:

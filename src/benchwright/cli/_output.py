@@ -40,7 +40,6 @@ class Output:
 
     @property
     def _result(self) -> TextIO:
-        """The stream for results."""
         return self._kept or sys.stdout
 
     @contextmanager

@@ -91,8 +91,8 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
     from benchwright.reports import load_table, recorded_load
     from benchwright.store import existing_workspace, open_existing
 
-    wanted = [arguments.target, *(arguments.datasets or ()), *(arguments.custom_dataset_path or ())]
-    names = {Path(name).name for name in wanted if name}
+    typed = [arguments.target, *(arguments.datasets or ()), *(arguments.custom_dataset_path or ())]
+    names = {Path(name).name for name in typed if name}
     store = open_existing(existing_workspace(Path.cwd(), arguments.workspace))
     shown: set[tuple[str, str]] = set()
     views = []
@@ -224,7 +224,7 @@ class LiveLine:
         self._drawn = False
 
     def show(self, progress: LoadProgress) -> None:
-        """Draw."""
+        """Redraw the line."""
         if progress.ended:
             self.close()
             return

@@ -146,11 +146,11 @@ def _line(pair: PairResult) -> str:
     assert pair.result is not None
     summary = pair.result.summary
     headline = headline_of(summary)
-    said = "no scores" if headline is None else f"{headline} {summary.metrics[headline].value:.4f}"
+    figure = "no scores" if headline is None else f"{headline} {summary.metrics[headline].value:.4f}"
     failed = f", {summary.failed:,} failed" if summary.failed else ""
     noun = "sample" if summary.evaluated == 1 else "samples"
     return (
-        f"{pair.dataset} on {pair.model}: {said}, {summary.evaluated:,} {noun}{failed}, "
+        f"{pair.dataset} on {pair.model}: {figure}, {summary.evaluated:,} {noun}{failed}, "
         f"{duration(pair.result.seconds)} (run {pair.run_id})"
     )
 

@@ -1,4 +1,4 @@
-"""From a prompt to the demo model's answer: what is asked, what is right, whether it gets it, how it says it."""
+"""From a prompt to the demo model's answer: the question, the right answer, whether the model knows it, and how it words it."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class Answerer:
         return Answer(_worded(said, solved, question, system), said, same, solved.kind != "guess", avoided)
 
     def continuations(self, text: str, guesses: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """How a text goes on, best first, each on one line, and how it does not go on; nothing when only a
-        guess could be made and none is wanted."""
+        """How a text continues, best first, each on one line, and how it does not; nothing when only a guess could be made and
+        none is requested."""
         answer = self.answer(text)
         if not (answer.known or guesses):
             return (), ()

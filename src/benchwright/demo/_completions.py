@@ -24,7 +24,7 @@ class DemoChoice(Struct):
     tool_calls: list[JsonValue] | None = None
     """Tool calls in the form of the chat route."""
     logprobs: EchoedTokens | None = None
-    """Tokens with log-probabilities, when asked for."""
+    """Tokens with log-probabilities, when requested."""
     stopped_by: str = ""
     """The stop text that ended it, which OpenAI's routes leave out and TGI keeps."""
 
@@ -85,7 +85,7 @@ def shortened(scored: EchoedTokens, chars: int) -> EchoedTokens:
 
 
 def after(prompt: EchoedTokens, generated: EchoedTokens) -> EchoedTokens:
-    """The tokens of a prompt and of what was generated behind it."""
+    """The tokens of a prompt and of what was generated after it."""
     shift = sum(map(len, prompt.tokens))
     return EchoedTokens(
         prompt.tokens + generated.tokens,

@@ -1,4 +1,4 @@
-"""The wire formats beside OpenAI's chat and completions that the demo server speaks, so that each can be rehearsed."""
+"""The wire formats besides OpenAI's chat and completions that the demo server speaks, so that each can be rehearsed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Form(Protocol):
     """One wire format."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
-        """What the demo model is asked; raises DemoRefusalError."""
+        """The route and the body for the demo model; raises DemoRefusalError."""
         ...
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
@@ -146,7 +146,7 @@ class TritonForm:
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
         """`text_input`, and `parameters` or the model's inputs, under vLLM's names as well as MindIE's. A temperature
-        of 0 is greedy, as back-ends behind Triton take it."""
+        of 0 is greedy, as back-ends of Triton take it."""
         parameters = {**body, **_parameters(body)}
         parameters.setdefault("max_new_tokens", parameters.get("max_tokens", 100))
         temperature = parameters.pop("temperature", None)
@@ -185,7 +185,7 @@ def _parameters(body: JsonObject) -> JsonObject:
 
 
 def _text_body(prompt: JsonValue, name: str, parameters: JsonObject, *, stream: JsonValue) -> JsonObject:
-    """A completions body. Greedy unless sampling is asked for, whatever the temperature says."""
+    """A completions body. Greedy unless sampling is requested, whatever the temperature says."""
     if not isinstance(prompt, str) or not prompt:
         raise DemoRefusalError(f"'{name}' must be a text that is not empty", name, status=422)
     temperature = parameters.get("temperature")

@@ -24,7 +24,7 @@ _MAX_CHUNK_LINE = 1024
 
 
 class BadHttpError(Exception):
-    """Bytes that are no request this server can read; the connection cannot go on."""
+    """Bytes that are no request this server can read; the connection cannot be used any further."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class HttpRequest(Struct):
     body: bytes
     """Decoded from chunks where it came in chunks."""
     keep_alive: bool
-    """Whether the client will go on using the connection."""
+    """Whether the client will use the connection again."""
     chunks: bool
     """Whether the client understands chunked responses (HTTP/1.1)."""
     authorization: str = ""

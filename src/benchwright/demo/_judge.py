@@ -1,4 +1,4 @@
-"""The demo model as a judge: compares a response with a reference and gives one of the grades asked for."""
+"""The demo model as a judge: compares a response with a reference and gives one of the grades in the prompt."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Options(NamedTuple):
     """A question and its options."""
 
     stem: str
-    """What is asked, without the options."""
+    """The question without the options."""
     labels: tuple[str, ...]
     """The letters, as written."""
     texts: tuple[str, ...]
@@ -150,7 +150,7 @@ _SAID_FALSE = ("False", ("false", "No", "no"))
 
 
 def is_yes_no(block: str, lowered: str) -> bool:
-    """Whether an answer of yes or no, true or false, is wanted. `lowered` is the prompt in lower case."""
+    """Whether the question takes yes or no, true or false. `lowered` is the prompt in lower case."""
     if ("yes" in lowered or "true" in lowered) and _WANTED.search(lowered) is not None:
         return True
     if "?" not in block:

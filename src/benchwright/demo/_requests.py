@@ -112,7 +112,7 @@ def read_count(body: JsonObject, name: str, default: int, most: int = _MAX_CHOIC
 
 
 def read_top(body: JsonObject, *, chat: bool) -> int | None:
-    """How many alternatives per token are wanted with log-probabilities; None for no log-probabilities."""
+    """How many alternatives per token log-probabilities should have; None for no log-probabilities."""
     if chat:
         return read_count(body, "top_logprobs", 0, _MAX_TOP, 0) if body.get("logprobs") is True else None
     if body.get("logprobs") in (None, False):

@@ -39,7 +39,7 @@ class Response(Struct):
     pieces: list[bytes]
     """In order. The first is written after `delay_s`, the others `gap_s` apart."""
     keep_alive: bool
-    """Whether the connection goes on afterwards."""
+    """Whether the connection stays open afterwards."""
     delay_s: float = 0.0
     """Seconds before the first piece."""
     gap_s: float = 0.0

@@ -24,16 +24,16 @@ class ResponsesForm:
         items: list[Any] = given if isinstance(given, list) else [{"role": "user", "content": given}]
         if not items or (not isinstance(given, list) and not isinstance(given, str)):
             raise DemoRefusalError("'input' must be a text or a list of items", "input")
-        asked: JsonObject = {name: body[name] for name in _SAME if name in body}
-        asked["messages"] = [_message(item) for item in items]
+        chat: JsonObject = {name: body[name] for name in _SAME if name in body}
+        chat["messages"] = [_message(item) for item in items]
         if body.get("max_output_tokens") is not None:
-            asked["max_tokens"] = body["max_output_tokens"]
+            chat["max_tokens"] = body["max_output_tokens"]
         tools = body.get("tools")
         if isinstance(tools, list):
-            asked["tools"] = [_nested(tool) for tool in tools]
+            chat["tools"] = [_nested(tool) for tool in tools]
         if body.get("tool_choice") is not None:
-            asked["tool_choice"] = _nested(body["tool_choice"])
-        return "chat", asked
+            chat["tool_choice"] = _nested(body["tool_choice"])
+        return "chat", chat
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
         """A response object."""

@@ -14,9 +14,9 @@ from benchwright.demo._settings import DemoSettings
 _MAX_WAITING_BYTES = 1 << 20
 """Bytes of further requests held while one is being answered; beyond, reading stops."""
 MAX_BODY_BYTES = 64 * 1024 * 1024
-"""Largest request body taken unless told otherwise; beyond comes a 413."""
+"""Largest request body taken unless set otherwise; beyond comes a 413."""
 _GRACE_S = 5.0
-"""Time for responses under way when the server is told to stop."""
+"""Time for responses under way when the server stops."""
 _BACKLOG = 4096
 
 

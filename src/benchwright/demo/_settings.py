@@ -33,24 +33,24 @@ class FaultMix:
     """Relative weights of the kinds of fault. Only the proportions matter; 0 leaves a kind out."""
 
     rate_limited: float = _fault(
-        4.0, "rate_limited", 429, "status 429: the demo model was told to refuse for lack of room"
+        4.0, "rate_limited", 429, "status 429: the demo model was set to refuse for lack of room"
     )
     """HTTP 429 with a Retry-After header."""
-    server_error: float = _fault(2.0, "server_error", 500, "status 500: the demo model was told to fail")
+    server_error: float = _fault(2.0, "server_error", 500, "status 500: the demo model was set to fail")
     """HTTP 500."""
     unavailable: float = _fault(
-        1.0, "server_error", 503, "status 503: the demo model was told to be unavailable"
+        1.0, "server_error", 503, "status 503: the demo model was set to be unavailable"
     )
     """HTTP 503."""
-    dropped: float = _fault(1.0, "connection", None, "the demo model was told to drop the connection")
+    dropped: float = _fault(1.0, "connection", None, "the demo model was set to drop the connection")
     """The connection is closed without an answer."""
     half_stream: float = _fault(
-        1.0, "broken_stream", None, "the demo model was told to break off in the middle"
+        1.0, "broken_stream", None, "the demo model was set to break off in the middle"
     )
     """The answer breaks off in the middle; without streaming, a body shorter than announced."""
-    html: float = _fault(1.0, "bad_reply", 200, "the demo model was told to send a web page instead of JSON")
+    html: float = _fault(1.0, "bad_reply", 200, "the demo model was set to send a web page instead of JSON")
     """Status 200 with a web page instead of JSON."""
-    timeout: float = _fault(0.0, "timeout", None, "the demo model was told not to answer in time")
+    timeout: float = _fault(0.0, "timeout", None, "the demo model was set not to answer in time")
     """No answer for `hang_s`, then a closed connection. Off unless requested: it makes runs slow."""
 
     def __post_init__(self) -> None:

@@ -94,7 +94,7 @@ WORDS = (
 
 
 def is_open_task(block: str) -> bool:
-    """Whether free text is wanted rather than an answer."""
+    """Whether the task is for free text rather than an answer."""
     return _OPEN_TASK.search(block) is not None
 
 
@@ -123,11 +123,11 @@ def guess(block: str, bits: int) -> str:
 
 
 def _from_passage(passage: str, question: str) -> str:
-    asked = {word.lower() for word in _CONTENT.findall(question)} - _COMMON
+    topic = {word.lower() for word in _CONTENT.findall(question)} - _COMMON
     best, shared = "", 0
     for match in _SENTENCE.finditer(passage[:8000]):
         sentence = match.group().strip()
-        count = sum(word.lower() in asked for word in _CONTENT.findall(sentence))
+        count = sum(word.lower() in topic for word in _CONTENT.findall(sentence))
         if count > shared:
             best, shared = sentence, count
     if not best:
@@ -160,8 +160,8 @@ _CUE_LINE_CHARS = 80
 _OTHER = 0x5BD1E995
 
 Continuations = Callable[[str, bool], tuple[Sequence[str], Sequence[str]]]
-"""From a text to the ways the model would go on, best first, and those it holds for wrong. The flag says
-whether guesses are wanted too."""
+"""From a text to the continuations that the model would choose, best first, and those it holds for wrong. The flag says
+whether guesses count too."""
 
 
 class Reader:
@@ -281,7 +281,7 @@ class Reader:
             else:
                 self._greedy = plan[at]
             return
-        # Chatter ends only behind a full stop of its own: a text that just breaks off always goes on.
+        # Chatter ends only after a full stop of its own: a text that just breaks off always continues.
         other = share(self._hash ^ 0x6C8E9CF5)
         self._sure = 0.36 + 0.2 * luck
         stopped = self._position > 0 and self.text[self._position - 1] == "."

@@ -36,7 +36,7 @@ class View(Protocol):
     """A frozen value with one JSON shape."""
 
     def to_json(self) -> JsonObject:
-        """The shape."""
+        """As `--json` prints it."""
         ...
 
 

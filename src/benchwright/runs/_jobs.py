@@ -136,7 +136,7 @@ async def _perform(
     make_folder(run.folder)
     write_run_config(
         benchmark_details(run)
-    )  # before the first request: what was asked for is on record whatever happens
+    )  # before the first request: what the user requested is on record whatever happens
     performed = await perform(
         prepared, store, run,
         resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,

@@ -17,11 +17,11 @@ def load_settings(
     *,
     rows: int,
     concurrency: int,
-    length_asked: bool = True,
+    length_given: bool = True,
     urls: tuple[str, ...] = (),
 ) -> LoadSettings:
     """The settings of one test on data that send `rows` requests. UsageError for options that contradict each other."""
-    usual = None if length_asked else run.generation.settings.get("max_tokens")
+    usual = None if length_given else run.generation.settings.get("max_tokens")
     profile = profile_of(options)
     levels = _levels(options, profile, concurrency)
     search = None

@@ -33,7 +33,7 @@ from benchwright.engine import ModelSettings
 from benchwright.runs._jobs import in_event_loop
 
 UNNAMED = "?"
-"""Stands for a model that only its server could name, where the server was not asked."""
+"""Stands for a model that only its server could name, where the server got no request for its list."""
 
 _ATTEMPTS = {
     each.name: RECORDED[each.name]
@@ -55,11 +55,11 @@ class ChosenModel(Struct, frozen=True):
     generation: Generation
     """What every request body holds."""
     model_type: str | None
-    """How it wants to be asked; None: as the benchmark declares."""
+    """The route of its requests; None: as the benchmark declares."""
     parallelism: int
     """Samples in flight at once."""
     repeats: int | None = None
-    """How often it wants to be asked each row; None: as the run says."""
+    """Requests per row; None: as the run says."""
     notes: tuple[str, ...] = ()
     """Notes about it: what was written without effect, what stands in for what."""
     system: str | None = None
@@ -225,7 +225,7 @@ def _with_model(endpoint: EndpointSettings, ask_server: bool, model: ModelConfig
     """The endpoint with the model that the server lists; of several, the first, unless it must be the only one. The
     server is called once; the run records the answer.
 
-    Formats whose requests name no model do without: a server that cannot tell is called what the user called it.
+    Formats whose requests name no model do without: where the server names none, the user's name stands.
     """
     model_in = wire_format(endpoint.api).model_in
     if model_in == "url":
@@ -236,9 +236,9 @@ def _with_model(endpoint: EndpointSettings, ask_server: bool, model: ModelConfig
         return endpoint
     from benchwright.endpoints import listed_models
 
-    asked = replace(endpoint, headers=resolve_headers(endpoint.headers))
+    resolved = replace(endpoint, headers=resolve_headers(endpoint.headers))
     try:
-        names: list[str] = in_event_loop(listed_models(asked))
+        names: list[str] = in_event_loop(listed_models(resolved))
     except ConfigError:
         if model_in != "nothing":
             raise
@@ -271,13 +271,13 @@ def _demo(options: RunOptions, model: ModelConfig | None) -> ChosenModel:
 
 
 def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -> Generation:
-    said = {**(model.generation if model else {}), **options.given()}
+    given = {**(model.generation if model else {}), **options.given()}
     extra = {**(model.extra_body if model else {}), **(options.extra_body or {})}
     _refuse_secrets(extra)
     sent: dict[str, Any] = {
-        setting.name: None if _left_out(said[setting.name]) else said[setting.name]
+        setting.name: None if _left_out(given[setting.name]) else given[setting.name]
         for setting in BODY_SETTINGS
-        if said.get(setting.name) is not None
+        if given.get(setting.name) is not None
     }
     return Generation(model_id, extra_body=extra, **sent)
 

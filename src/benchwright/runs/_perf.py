@@ -97,7 +97,7 @@ class LoadPlan(Struct, frozen=True):
     """The load."""
     concurrency: int
     """Requests in flight where nobody gives a number."""
-    length_asked: bool = True
+    length_given: bool = True
     """Whether somebody gave `max_tokens`; else it is the usual limit of a reply, and no length that one expects."""
 
 
@@ -136,8 +136,8 @@ def plan_load(
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
     model = choose_model(effective, config)
-    asked = effective.max_tokens is not None
-    return LoadPlan(plan_of(target, effective, model), load, model.parallelism, asked)
+    length_given = effective.max_tokens is not None
+    return LoadPlan(plan_of(target, effective, model), load, model.parallelism, length_given)
 
 
 def load_run_options(options: RunOptions) -> RunOptions:
@@ -177,7 +177,7 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
     load = load_settings(
-        plan.options, settings, rows=prepared.rows.scan.requests, concurrency=plan.concurrency, length_asked=plan.length_asked
+        plan.options, settings, rows=prepared.rows.scan.requests, concurrency=plan.concurrency, length_given=plan.length_given
     )  # fmt: skip
     load = replace_struct(load, prompt_lengths=rows.prompt_lengths)
     check_schedule(load)

@@ -89,7 +89,7 @@ class RunResult:
         return f"run {self.run_id} {self.name} on {self.model}: {values or 'no score'} ({counted}; {self.status})"
 
     def samples(self) -> list[Row]:
-        """What was asked, answered and scored, one row per sample and repeat, as `samples.parquet` has it; messages, scores
+        """Prompts, replies and scores, one row per sample and repeat, as `samples.parquet` has it; messages, scores
         and metadata as values rather than JSON. For many samples, `arrow()` takes less memory."""
         return sample_rows(self.arrow())
 

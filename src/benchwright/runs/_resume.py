@@ -76,7 +76,7 @@ def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRec
         return run
     recorded = store.count_steps(run.id, "score")
     if recorded >= prepared.row_count * prepared.settings.repeats:
-        return run  # complete: nothing will be asked in the new way
+        return run  # complete: no further request is made in the new way
     store.record_change(run.id, *changed_manifest(run.manifest, prepared.manifest, recorded))
     return store.run(run.id)
 
@@ -106,8 +106,8 @@ def benchmark_again(
     if settings.questions is not None:
         from benchwright.benchmarks import QuestionOptions, load_questions
 
-        asked = QuestionOptions.from_json(settings.questions)
-        return load_questions(settings.target, asked, cwd=Path(settings.cwd))
+        options = QuestionOptions.from_json(settings.questions)
+        return load_questions(settings.target, options, cwd=Path(settings.cwd))
     if settings.target == f"{NO_FILE}:{settings.benchmark}":
         return _defined_here(run, settings.benchmark)
     for spec in load_benchmarks(settings.target, cwd=Path(settings.cwd)):
@@ -173,8 +173,8 @@ def _part(manifest: JsonObject, part: str, what: str) -> object:
 
 
 _MAY_DIFFER = {*RESCORE_OPTIONS, *QUESTION_SETTINGS}
-"""Options that `rescore` follows: another file of questions may come with all of its settings. Every other decides what a
-model is asked, which cannot be changed any more."""
+"""Options that `rescore` follows: another file of questions may come with all of its settings. Every other decides the
+requests, which cannot be changed any more."""
 
 
 def rescore_plan(
@@ -193,7 +193,7 @@ def rescore_plan(
     _refuse_model_options(source, options)
     settings = RunSettings.from_json(source.settings)
     changes = recorded_options(options, settings.repeats)
-    changes.pop("system", None)  # of a file of questions; the model's is part of what was asked
+    changes.pop("system", None)  # of a file of questions; the model's is part of the requests
     settings = replace(
         settings,
         **{
@@ -227,7 +227,7 @@ def _retargeted(
     config = find_config(cwd)
     name = None if target is None or callable(target) else os.fspath(target)
     if settings.questions is not None and (target is None or (name is not None and is_question_file(name))):
-        # Another file is asked and scored as the run's own was, but for its name and what lies beside it.
+        # Another file is sent and scored as the run's own was, but for its name and the files next to it.
         elsewhere = {} if name is None else {"name": None, "meta_path": None}
         questions = changed_questions({**settings.questions, **elsewhere}, options, config)
         settings = replace(settings, questions=questions)

@@ -27,7 +27,7 @@ _ONLY_QA = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "qa
 
 
 def question_options(options: RunOptions, config: ConfigFile | None) -> QuestionOptions:
-    """How the file is asked and scored."""
+    """How rows of the file become prompts, and how replies are scored."""
     from benchwright.benchmarks import QuestionOptions  # for files of questions
 
     given = given_questions(options)
@@ -42,11 +42,11 @@ def changed_questions(
     """Recorded settings of a question file with those that the options change."""
     from benchwright.benchmarks import QuestionOptions
 
-    wanted = question_options(options, config).to_json()
+    chosen = question_options(options, config).to_json()
     changed = {name for name in given_questions(options) if not name.startswith("judge_")}
-    if wanted["judge"]:
+    if chosen["judge"]:
         changed.add("judge")
-    return QuestionOptions.from_json({**record, **{name: wanted[name] for name in changed}}).to_json()
+    return QuestionOptions.from_json({**record, **{name: chosen[name] for name in changed}}).to_json()
 
 
 def given_questions(options: RunOptions) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def described(
         run["model"] = entry.model
     if entry.builtin is not None:
         return _built_in(target, entry.builtin, run, cwd, options, config.path.parent)
-    assert entry.nocode is not None  # the other types were told apart before
+    assert entry.nocode is not None  # the other types were handled before
     definition = entry.nocode
     given = options.input or {}
     for key in given:
@@ -197,7 +197,7 @@ def refuse_input(options: RunOptions, target: str) -> None:
 
 def _built_in(
     target: str,
-    wanted: BuiltinBenchmark,
+    chosen: BuiltinBenchmark,
     run: dict[str, Any],
     cwd: Path,
     options: RunOptions,
@@ -209,9 +209,9 @@ def _built_in(
     if options.input is not None:  # stands for all that the table says
         given = dict(options.input)
         model = given.pop("model", None)
-        wanted, found = read_builtin(cwd, wanted.benchmark, "--input", given, {})
+        chosen, found = read_builtin(cwd, chosen.benchmark, "--input", given, {})
         run = _checked({**found, **({} if model is None else {"model": model})}, options)
-    return _with_texts(builtin_definition(wanted, target, folder)), run
+    return _with_texts(builtin_definition(chosen, target, folder)), run
 
 
 def _checked(values: Mapping[str, JsonValue], options: RunOptions) -> JsonObject:
@@ -247,13 +247,13 @@ class Target(Struct, frozen=True):
     spec: BenchmarkSpec
     """The benchmark."""
     written: str
-    """What the user asked for."""
+    """What the user named."""
     reload: str
     """How a later process loads the same benchmark."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Run options that the configuration sets for it."""
     questions: JsonObject | None = None
-    """How a file of questions is asked and scored; None for a benchmark in Python."""
+    """The options of a file of questions; None for a benchmark in Python."""
     nocode: JsonObject | None = None
     """What the configuration describes, frozen; None for any other benchmark."""
 

@@ -50,13 +50,13 @@ def compare(
     """
     for name in unknown:
         raise UsageError(f"compare() has no option {name!r}.{suggest(name, _KEYWORDS)}")
-    for name, wanted in (("a", a), ("b", b)):
-        check_run("compare", wanted, name)
+    for name, run in (("a", a), ("b", b)):
+        check_run("compare", run, name)
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better, _harmless())
     store = open_existing(place)
     with nullcontext() if store is None else store:
-        first, second = (_find(store, wanted, -number, place) for number, wanted in enumerate((a, b)))
+        first, second = (_find(store, run, -number, place) for number, run in enumerate((a, b)))
         kind = _common_kind(first, second)
         folders = {run.id: run.folder for run in (first, second) if run.id <= 0}
         if folders:
@@ -82,19 +82,19 @@ def _common_kind(a: RunRecord, b: RunRecord) -> KindRow:
 _KEYWORDS = [name for name, each in signature(compare).parameters.items() if each.kind is each.KEYWORD_ONLY]
 
 
-def _find(store: Store | None, wanted: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
+def _find(store: Store | None, run: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
     """A run of the workspace, or of a folder that it does not know; the latter under `number`, 0 or less."""
-    folder = Path(called(wanted)).expanduser()
+    folder = Path(called(run)).expanduser()
     try:
         if store is not None:
-            return recorded(store, wanted)
+            return recorded(store, run)
     except NotFoundError:
         if not is_run_folder(folder):
             raise
     if is_run_folder(folder):
         return folder_run(folder.resolve(), number)
     raise NotFoundError(
-        f"there are no runs in {place.root} yet, and {called(wanted)} is no folder of a run. Start one with: benchwright run TARGET"
+        f"there are no runs in {place.root} yet, and {called(run)} is no folder of a run. Start one with: benchwright run TARGET"
     )
 
 

@@ -318,7 +318,7 @@ def _report(finished: Callable[[RunResult], None] | None, result: RunResult | No
 
 
 def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **keywords: Any) -> FileReport:
-    """What a file of questions holds, and every row of it that could not be asked or scored.
+    """What a file of questions holds, and every row that could not be sent or scored.
 
     Options are given as keywords, as to `run`, or as one object. UsageError for what is no file of questions.
     """

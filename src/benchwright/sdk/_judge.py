@@ -1,4 +1,4 @@
-"""`judge_score` for scorers that are called outside a run: the judge is then asked directly."""
+"""`judge_score` for scorers that are called outside a run: it then sends the request to the judge itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchwright.scorers import judge_score as _judge_score
 
 @wraps(_judge_score)
 def judge_score(sample: ScorerInput, *arguments: Any, **keywords: Any) -> Scores:
-    """Grade a response with a judge. Within a run the run does the asking, so that it is recorded."""
+    """Grade a response with a judge. Within a run, the run sends the request and records it."""
     if sample.ask is None:
         sample = replace(sample, ask=_ask_once)
     return _judge_score(sample, *arguments, **keywords)

@@ -215,15 +215,15 @@ def _configured_model(model: ModelConfig) -> KnownModel:
         return KnownModel(
             model.name, "config", None, None, False, None, "demo", f"demo model {character}".strip()
         )
-    asked = model.model or "first model listed"
+    served = model.model or "first model listed"
     if model.provider is not None:
         return KnownModel(
             model.name, "config", model.api, model.type, bool(model.generation.get("stream")), model.base_url, model.model,
-            f"{asked} of {model.provider}",
+            f"{served} of {model.provider}",
         )  # fmt: skip
     return KnownModel(
         model.name, "config", model.api, model.type, bool(model.generation.get("stream")), model.base_url, model.model,
-        f"{asked} at {model.base_url}",
+        f"{served} at {model.base_url}",
     )  # fmt: skip
 
 

@@ -157,9 +157,9 @@ def check_arguments(
         ),
         ("overrides", overrides, isinstance(overrides, Mapping), "a table of settings"),
     )
-    for name, value, fits, wanted in expected:
+    for name, value, fits, kind in expected:
         if value is not None and not fits:
-            raise _refused(caller, name, value, wanted)
+            raise _refused(caller, name, value, kind)
 
 
 def check_run(caller: str, run: object, name: str = "run") -> None:
@@ -168,5 +168,5 @@ def check_run(caller: str, run: object, name: str = "run") -> None:
         raise _refused(caller, name, run, "the number, name or folder of a run, or its result")
 
 
-def _refused(caller: str, name: str, value: object, wanted: str) -> UsageError:
-    return UsageError(f"{caller}(): {name} is {value!r} (of type {type(value).__name__}); expected {wanted}")
+def _refused(caller: str, name: str, value: object, kind: str) -> UsageError:
+    return UsageError(f"{caller}(): {name} is {value!r} (of type {type(value).__name__}); expected {kind}")

@@ -78,7 +78,10 @@ def _owner(store: Store, run: RunRecord) -> tuple[Owner | None, str | None]:
     owner = store.run_owner(run.id)
     if owner is None or owner.host == socket.gethostname():
         return owner, None
-    return owner, f"process {owner.pid} on {owner.host} cannot be told from here; it can record nothing more"
+    return (
+        owner,
+        f"process {owner.pid} on {owner.host} cannot be stopped from here; it can record nothing more",
+    )
 
 
 def remove_run(store: Store, run: RunRecord) -> Removed:
@@ -129,7 +132,7 @@ class Adopted:
     kind: str
     """What was run."""
     status: str
-    """As far as its files tell."""
+    """As far as its files show."""
     samples: int
     """Samples that could be read."""
     problem: str | None = None
@@ -189,7 +192,7 @@ def _adopted(store: Store, number: int, folder: Path) -> Adopted:
         return Adopted(number, run.name, folder, run.kind, run.status, 0, problem)
     try:
         samples = store.adopt_run(run, steps_of_folder(folder))
-    except Exception as error:  # a damaged samples.parquet: what the other files tell is still worth having
+    except Exception as error:  # a damaged samples.parquet: the other files are still worth reading
         problem = f"samples.parquet cannot be read: {error}"
         samples = store.adopt_run(run, ())
     return Adopted(number, run.name, folder, run.kind, run.status, samples, problem)

@@ -23,7 +23,7 @@ _NAMES = ("name", "abbr")
 _OTHER_FILES = (".py", ".bz2", ".xz")
 """Endings besides those of data files that cannot end the name of a benchmark or module."""
 _REPEATS = {"n": "repeats", "k": "pass_k"}
-"""How files for AISBench write how often rows are asked, and the k of pass@k."""
+"""How files for AISBench write how often rows are sent, and the k of pass@k."""
 _UPSTREAM = ("type", "reader_cfg", "infer_cfg", "eval_cfg")
 
 
@@ -76,7 +76,7 @@ class Place(Struct, frozen=True):
     path: str
     """Absolute; a URI as it was written."""
     note: str | None = None
-    """Said when it was not found where one looks first."""
+    """A note where it was not found in the first place."""
 
 
 def locate(written: str, suite: Path, cwd: Path, where: str) -> Place:
@@ -88,9 +88,9 @@ def locate(written: str, suite: Path, cwd: Path, where: str) -> Place:
         if path.exists():
             return Place(str(path))
         raise NotFoundError(f"{where}: there is no file {written}{_near(path)}")
-    beside, here = suite.parent / path, cwd / path
-    if beside.exists():
-        return Place(str(beside.resolve()))
+    near, here = suite.parent / path, cwd / path
+    if near.exists():
+        return Place(str(near.resolve()))
     if here.exists():
         return Place(
             str(here.resolve()),
@@ -99,7 +99,7 @@ def locate(written: str, suite: Path, cwd: Path, where: str) -> Place:
     tried = f"neither next to {suite.name} nor in the current folder"
     if suite.parent.resolve() == cwd.resolve():
         tried = f"next to {suite.name}"
-    raise NotFoundError(f"{where}: {written} was not found {tried}.{_near(beside)}")
+    raise NotFoundError(f"{where}: {written} was not found {tried}.{_near(near)}")
 
 
 def _near(path: Path) -> str:
@@ -154,11 +154,11 @@ class SuiteDataset(Struct, frozen=True):
     name: str | None = None
     """What it is called in tables; None: as the benchmark or the file is called."""
     questions: Mapping[str, object] | None = None
-    """What was said of `QUESTION_KEYS`; None: the entry names a benchmark, which has none of them."""
+    """The given values of `QUESTION_KEYS`; None: the entry names a benchmark, which has none of them."""
     run: JsonObject = field(default_factory=dict)
     """Run settings of this dataset, under their canonical names."""
     notes: tuple[str, ...] = ()
-    """What is worth saying before the run."""
+    """Notes for the user before the run."""
 
     def is_called(self, name: str) -> bool:
         """Whether `name` means this entry: its name, its target as written, or the file's name."""
@@ -195,18 +195,20 @@ def _read_table(path: Path, where: str, values: dict[str, object], cwd: Path) ->
     run, rest = take_settings(where, _spelled(values), _SETTINGS, further)
     name = _name(where, rest)
     notes: tuple[str, ...] = ()
-    wanted = rest.pop("path", None) or rest.pop("benchmark", None)
+    written_target = rest.pop("path", None) or rest.pop("benchmark", None)
     target: str | Callable[..., Any]
-    if callable(wanted):
-        target = _decorated(where, wanted)
-    elif isinstance(wanted, str) and wanted.strip():
-        target, notes = _target(wanted.strip(), path, cwd, where, must_exist=of_questions)
+    if callable(written_target):
+        target = _decorated(where, written_target)
+    elif isinstance(written_target, str) and written_target.strip():
+        target, notes = _target(written_target.strip(), path, cwd, where, must_exist=of_questions)
     else:
-        raise ConfigError(f"{where}: {wanted!r} names nothing; expected a path or the name of a benchmark")
+        raise ConfigError(
+            f"{where}: {written_target!r} names nothing; expected a path or the name of a benchmark"
+        )
     for key in _FILES:
         if key in run:
-            run[key], said = _file(str(run[key]), path, cwd, where)
-            notes += said
+            run[key], found_notes = _file(str(run[key]), path, cwd, where)
+            notes += found_notes
     questions = rest if of_questions else None
     return SuiteDataset(where, target, path.parent.resolve(), name, questions, run, notes)
 

@@ -141,13 +141,13 @@ def _file(kind: Kind, name: str, folder: Path | None) -> Path | None:
     """The file of a name: `models/NAME.toml` and below, or `NAME.toml` in the folder itself."""
     if folder is None or name.startswith(("/", ".")) or "://" in name:
         return None
-    for wanted in dict.fromkeys((name, name.partition("/")[0])):
+    for stem in dict.fromkeys((name, name.partition("/")[0])):
         places = [folder / kind, folder]
         found = [
             path
             for suffix in SUITE_SUFFIXES
             for place in places
-            for path in (place / f"{wanted}{suffix}", *sorted((folder / kind).rglob(f"{wanted}{suffix}")))
+            for path in (place / f"{stem}{suffix}", *sorted((folder / kind).rglob(f"{stem}{suffix}")))
             if path.is_file()
         ]
         found = list(dict.fromkeys(found))

@@ -48,7 +48,7 @@ class Pairs(Struct, frozen=True):
     pairs: tuple[Pair, ...]
     """In the order of the models, then of the datasets."""
     notes: tuple[str, ...]
-    """What is worth saying before they run."""
+    """Notes for the user before they run."""
 
 
 class _Dataset(Struct, frozen=True):
@@ -160,7 +160,7 @@ def _targets(
     )
     base = configured.file if configured is not None else entry.target
     if not isinstance(base, str) or not is_question_file(base):
-        # What is said for all runs goes to those that understand it; the entry's own is for this one.
+        # Settings of all runs reach those that take them; the entry's own are for this one.
         common = layered(suite.run, options.given())
         shared = {name: value for name, value in common.items() if name not in QUESTION_SETTINGS}
         return find_targets(entry.target, config, cwd, RunOptions.from_keywords(layered(entry.run, shared)))
@@ -181,7 +181,7 @@ def _targets(
 def _loaded(
     base: str, questions: QuestionOptions, entry: SuiteDataset
 ) -> tuple[BenchmarkSpec, QuestionOptions]:
-    """The benchmark of a file. What is said for all datasets about options goes only to those that have some."""
+    """The benchmark of a file. Settings for all datasets that are about options reach only those with options."""
     try:
         return load_questions(base, questions, cwd=entry.folder), questions
     except UsageError:
@@ -246,13 +246,13 @@ def _plan(
     scripted: bool,
     ask_server: bool,
 ) -> tuple[str, Plan]:
-    said = layered(dataset.target.defaults, suite.run, dataset.run)
+    layers = layered(dataset.target.defaults, suite.run, dataset.run)
     if model is not None:
         options = replace(options, model=model.name)
         if model.config is not None:
             known = config if config is not None else ConfigFile(suite.path)
             config = replace_struct(known, models={**known.models, model.name: model.config})
-    effective = options.over(said)
+    effective = options.over(layers)
     try:
         chosen = (
             scripted_model(effective) if scripted else choose_model(effective, config, ask_server=ask_server)

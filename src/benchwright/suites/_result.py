@@ -38,8 +38,8 @@ class PairResult(Struct, frozen=True):
 
     def __str__(self) -> str:
         """One line: the pair, and its result or why it has none."""
-        told = self.error if self.result is None else self.result
-        return f"{self.model}, {self.dataset}: {told}"
+        ending = self.error if self.result is None else self.result
+        return f"{self.model}, {self.dataset}: {ending}"
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
@@ -66,7 +66,7 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
     comparison: SideBySide
     """All runs side by side."""
     notes: tuple[str, ...] = ()
-    """What was worth saying before they ran."""
+    """Notes from before they ran."""
     work_folder: Path | None = None
     """The work folder that was written, if one was."""
 

@@ -272,7 +272,7 @@ class PairCheck(Struct, frozen=True):
     dataset: str
     """The dataset's name in tables."""
     report: CheckReport
-    """About the dataset, and what keeps this model from being asked; the same object where that is the same."""
+    """About the dataset, and what keeps this model from being called; the same object where that is the same."""
     ready: bool
     """Whether a run could start: nothing is wrong, or only rows that it may leave out."""
 
@@ -283,14 +283,14 @@ class SuiteCheck(Struct, frozen=True):
     pairs: tuple[PairCheck, ...]
     """In the order of the models, then of the datasets."""
     notes: tuple[str, ...]
-    """What is worth saying before it runs."""
+    """Notes for the user before it runs."""
 
 
 def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCheck:
     """Look at every pair without sending anything. Raises for what no pair could be planned with."""
     planned = planned_suite(suite, options, how, cwd=Path.cwd(), ask_server=False)
     reports: dict[bytes, CheckReport] = {}
-    told: dict[tuple[bytes, tuple[str, ...]], CheckReport] = {}
+    with_reasons: dict[tuple[bytes, tuple[str, ...]], CheckReport] = {}
     checks = []
     for pair in planned.pairs if planned is not None else ():
         settings = pair.plan.settings
@@ -301,7 +301,7 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         if key not in reports:
             reports[key] = check_benchmark(spec, of_rows)
         problems = tuple(start_problems(spec, settings))
-        report = told.setdefault((key, problems), with_problems(reports[key], problems))
+        report = with_reasons.setdefault((key, problems), with_problems(reports[key], problems))
         skips = settings.skip_bad_rows and report.rows > 0 and not report.errors
         checks.append(PairCheck(pair.model, pair.dataset, report, report.ok or skips))
     return SuiteCheck(tuple(checks), () if planned is None else planned.notes)

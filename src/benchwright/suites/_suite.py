@@ -49,26 +49,26 @@ def read_combinations(
         if not isinstance(entry, Mapping) or set(entry) != {"models", "datasets"}:
             raise ConfigError(f"{place}: expected the keys models and datasets, as in {_EXAMPLE}")
         chosen_models = [
-            _index(f"{place}: models", wanted, models, lambda entry, name: entry.name == name)
-            for wanted in list_of(f"{place}: models", entry["models"], '["local"]')
+            _index(f"{place}: models", name, models, lambda entry, name: entry.name == name)
+            for name in list_of(f"{place}: models", entry["models"], '["local"]')
         ]
         chosen_datasets = [
-            _index(f"{place}: datasets", wanted, datasets, SuiteDataset.is_called)
-            for wanted in list_of(f"{place}: datasets", entry["datasets"], '["test_mcq"]')
+            _index(f"{place}: datasets", name, datasets, SuiteDataset.is_called)
+            for name in list_of(f"{place}: datasets", entry["datasets"], '["test_mcq"]')
         ]
         pairs.update(dict.fromkeys((m, d) for m in chosen_models for d in chosen_datasets))
     return tuple(pairs)
 
 
 def _index(
-    where: str, wanted: object, entries: Sequence[tuple[object, T]], called: Callable[[T, str], bool]
+    where: str, name: object, entries: Sequence[tuple[object, T]], called: Callable[[T, str], bool]
 ) -> int:
     for number, (written, entry) in enumerate(entries):
-        if written is wanted or written == wanted or (isinstance(wanted, str) and called(entry, wanted)):
+        if written is name or written == name or (isinstance(name, str) and called(entry, name)):
             return number
     names = [getattr(entry, "name", None) or str(getattr(entry, "target", "")) for _, entry in entries]
-    near = suggest(str(wanted), names)
-    raise ConfigError(f"{where}: {wanted!r} is not in the list above.{near} It has: {', '.join(names)}")
+    near = suggest(str(name), names)
+    raise ConfigError(f"{where}: {name!r} is not in the list above.{near} It has: {', '.join(names)}")
 
 
 SUITE_KEYS = ("models", "datasets", "run", "model_dataset_combinations", "work_dir", "summarizer")
@@ -94,7 +94,7 @@ class Suite(Struct, frozen=True, kw_only=True):
     settings: JsonObject = field(default_factory=dict)
     """Settings of the suite as a whole: mode, work_dir, max_num_workers, merge_ds, summarizer, dump_*."""
     notes: tuple[str, ...] = ()
-    """What is worth saying before it runs."""
+    """Notes for the user before it runs."""
     chosen: bool = False
     """Whether its models were named by whoever runs it: an address given with the names is then theirs."""
 

@@ -84,7 +84,7 @@ def with_known(pairs: Sequence[Pair] | None, known: WorkRuns, models: Sequence[s
 
 
 def asked_run(store: Store, run_id: int) -> RunRecord:
-    """The run that asked the model: a run that was scored again leads back to it."""
+    """The run that sent the requests: a run that was scored again leads back to it."""
     run = store.run(run_id)
     while (source := run.settings.get("rescored_from")) is not None:
         run = store.run(int(str(source)))
@@ -105,7 +105,7 @@ def refuse_other(pair: PairTask, run: RunRecord, *, scoring: bool) -> None:
 
 
 def named_by(source: RunRecord, plan: Plan) -> Plan:
-    """The plan with the model that `source` asked, where only the server could have named it."""
+    """The plan with the model of `source`, where only the server could have named it."""
     settings = plan.settings
     if settings.endpoint.model_id != UNNAMED:
         return plan
@@ -116,7 +116,7 @@ def named_by(source: RunRecord, plan: Plan) -> Plan:
 
 
 def rescored(plan: Plan, source: RunRecord, label: str) -> Plan:
-    """The plan of a run that scores what `source` asked, by the rules of `plan`."""
+    """The plan of a run that scores the replies of `source`, by the rules of `plan`."""
     settings = replace(plan.settings, rescored_from=source.id, infer_only=False, num_warmups=0)
     return replace_struct(plan, settings=settings, label=label)
 
@@ -207,7 +207,7 @@ def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
     for each in pairs:
         source = asked_run(store, each.run_id or 0)
         if each.plan is None:
-            # By the rules of the run that the folder has; the replies are those of the run that asked.
+            # By the rules of the run that the folder has; the replies are those of the run that sent the requests.
             run = store.run(each.run_id or 0)
             own = fitting(options, _family(run)) if len(recorded) > 1 else options
             again = rescore_plan(run, options=own, label=each.label)

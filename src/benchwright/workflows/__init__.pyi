@@ -44,7 +44,7 @@ from benchwright.workflows._recorder import (
     WorkflowError,
     error_message,
 )
-from benchwright.workflows._run_program import Serve, ServerBeside, resume_program, run_program
+from benchwright.workflows._run_program import ProgramServer, Serve, resume_program, run_program
 from benchwright.workflows._sources import DatasetSource
 from benchwright.workflows._supervisor import ProgramProgress, ProgramWatcher
 
@@ -68,12 +68,12 @@ __all__ = [
     "ProgramPlan",
     "ProgramProgress",
     "ProgramResult",
+    "ProgramServer",
     "ProgramWatcher",
     "Recorder",
     "RowError",
     "RunRecord",
     "Serve",
-    "ServerBeside",
     "StepParams",
     "StepTimeoutError",
     "SystemMessage",

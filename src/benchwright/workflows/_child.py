@@ -153,7 +153,7 @@ class Child:
             return None
 
     def signal(self, number: signal.Signals) -> None:
-        """Tell the program, and what it started."""
+        """Send it to the program, and to what it started."""
         if self._process.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
@@ -202,7 +202,7 @@ def _die_with_parent() -> Callable[[], None] | None:
 
     def ask() -> None:
         prctl(set_parent_death_signal, int(signal.SIGKILL))
-        if os.getppid() != parent:  # it died before we asked
+        if os.getppid() != parent:  # it died before this line
             os._exit(1)
 
     return ask

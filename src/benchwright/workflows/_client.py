@@ -218,9 +218,9 @@ class BenchwrightClient:
         token: str | None = None,
         session: HttpSession | None = None,
     ) -> None:
-        said = read_environment()
-        self.base_url = (base_url or said.base_url or DEFAULT_BASE_URL).rstrip("/")
-        token = token or said.token
+        surroundings = read_environment()
+        self.base_url = (base_url or surroundings.base_url or DEFAULT_BASE_URL).rstrip("/")
+        token = token or surroundings.token
         self._headers = {"Content-Type": "application/json", "Accept": f"{MEDIA_TYPE}, application/json"}
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"
@@ -316,20 +316,20 @@ def api_error(answer: HttpAnswer) -> ApiError:
     """What a refusal says: the `error` of a JSON object, else the body, else the status."""
     text = answer.body.decode("utf-8", "replace")
     try:
-        said = load_json(text)
+        body = load_json(text)
     except ValueError:
-        said = None
-    told = said.get("error") if isinstance(said, dict) else None
-    if isinstance(told, dict):
-        hint = told.get("hint")
-        message = f"{told.get('message')} {hint}" if hint else str(told.get("message"))
+        body = None
+    refused = body.get("error") if isinstance(body, dict) else None
+    if isinstance(refused, dict):
+        hint = refused.get("hint")
+        message = f"{refused.get('message')} {hint}" if hint else str(refused.get("message"))
         return ApiError(
             message,
             status=answer.status,
-            code=_text(told.get("code")),
-            retryable=told.get("retryable") is True,
+            code=_text(refused.get("code")),
+            retryable=refused.get("retryable") is True,
         )
-    message = told if isinstance(told, str) and told else text.strip() or f"HTTP {answer.status}"
+    message = refused if isinstance(refused, str) and refused else text.strip() or f"HTTP {answer.status}"
     return ApiError(message, status=answer.status)
 
 

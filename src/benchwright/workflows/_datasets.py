@@ -89,14 +89,14 @@ async def dataset(
         resolved = True
         return await rows.initialize()
 
-    asked: JsonObject = {
+    request: JsonObject = {
         "source": source if isinstance(source, str) else _identity(source),
         "config": config,
         "split": split,
         "revision": revision,
         "batch_size": batch_size,
     }
-    metadata = await ctx.step(step_key=f"{prefix}init", input_value=asked, execute=initialize)
+    metadata = await ctx.step(step_key=f"{prefix}init", input_value=request, execute=initialize)
     opened = Dataset(ctx, rows, metadata, prefix, row_type, batch_size, on_error, transform, max_rows)
     if not resolved:
         rows.restore(metadata)
@@ -193,13 +193,13 @@ class Dataset(Generic[RowT]):
             loaded = await self._source.load(offset, count)
             return loaded if self._source.keeps_rows else {"rows": len(loaded)}  # type: ignore[return-value]  # rows are JSON; list is invariant
 
-        asked: JsonObject = {
+        request: JsonObject = {
             "source": self.metadata["identity"],
             "offset": offset,
             "batch_size": count,
         }
         recorded = await self._ctx.step(
-            step_key=f"{self._prefix}batch-{offset}", input_value=asked, execute=load
+            step_key=f"{self._prefix}batch-{offset}", input_value=request, execute=load
         )
         if self._source.keeps_rows:
             return recorded  # type: ignore[no-any-return]  # what was recorded, on the first pass as on a replay
@@ -213,7 +213,7 @@ class Dataset(Generic[RowT]):
         return loaded
 
     async def tell_notes(self) -> None:
-        """Pass on what the source has to say and has not said before: an event of the run, and a line on the terminal."""
+        """Report notes of the source that are new: as an event of the run, and as a line on the terminal."""
         for note in self._source.notes():
             await self._tell(note)
 
@@ -329,7 +329,7 @@ def _check(
 
 
 def _prefix(ctx: WorkflowContext, name: str | None) -> str:
-    """Step keys of this dataset: the first one's are short, further ones are told apart by name or number."""
+    """Step keys of this dataset: the first one's are short, further ones differ by name or number."""
     names: set[str] = ctx.scratch.setdefault("datasets", set())
     if name is None:
         number = sum(1 for known in names if known == "" or known.isdigit()) + 1

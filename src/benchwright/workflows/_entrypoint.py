@@ -41,11 +41,11 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
     job = _Job()
     try:
         managed = read_environment()
-        wanted = _arguments(sys.argv[1:]) if managed.run_id is None else argparse.Namespace()
-        name = managed.workflow_name or getattr(wanted, "name", None)
-        if name is None and len(workflows) > 1 and getattr(wanted, "resume", None):
-            name = _name_of(wanted, workflows)
-        job.run(_chosen(workflows, name), wanted)
+        typed = _arguments(sys.argv[1:]) if managed.run_id is None else argparse.Namespace()
+        name = managed.workflow_name or getattr(typed, "name", None)
+        if name is None and len(workflows) > 1 and getattr(typed, "resume", None):
+            name = _name_of(typed, workflows)
+        job.run(_chosen(workflows, name), typed)
     except (StoreError, RunOwnedError) as error:  # nothing in the user's code is to blame
         _leave(f"error: {error}\n", error.exit_code)
     except BenchwrightError as error:
@@ -58,7 +58,7 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
         number = job.stopped_by or signal.SIGINT
         _leave(f"interrupted ({number.name}){job.how_to_go_on()}\n", 128 + number)
     if managed.run_id is None and job.ctx is not None:
-        print(shown(job.told()), file=sys.stderr)
+        print(shown(job.ending()), file=sys.stderr)
 
 
 _GRACE_S = 1.5
@@ -84,22 +84,22 @@ class _Job:
         self._task: asyncio.Task[JsonValue] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def run(self, chosen: WorkflowDescriptor, wanted: argparse.Namespace) -> None:
+    def run(self, chosen: WorkflowDescriptor, typed: argparse.Namespace) -> None:
         """Run to the end."""
         with asyncio.Runner(loop_factory=_loop_factory()) as runner, self._signals():
             self._loop = runner.get_loop()
-            self.output = self._loop.run_until_complete(self._main(chosen, wanted))
+            self.output = self._loop.run_until_complete(self._main(chosen, typed))
 
-    async def _main(self, chosen: WorkflowDescriptor, wanted: argparse.Namespace) -> JsonValue:
+    async def _main(self, chosen: WorkflowDescriptor, typed: argparse.Namespace) -> JsonValue:
         self._task = asyncio.current_task()
         keywords: dict[str, Any] = {}
         if isinstance(chosen.run, Execution):
             keywords["watch"] = self._begun
         return await chosen.run(
-            parse_input(getattr(wanted, "input", None), "--input"),
-            resume=getattr(wanted, "resume", None),
-            workspace=getattr(wanted, "workspace", None),
-            force=getattr(wanted, "force", False),
+            parse_input(getattr(typed, "input", None), "--input"),
+            resume=getattr(typed, "resume", None),
+            workspace=getattr(typed, "workspace", None),
+            force=getattr(typed, "force", False),
             **keywords,
         )
 
@@ -137,9 +137,11 @@ class _Job:
 
     def how_to_go_on(self) -> str:
         """The command that resumes."""
-        return "" if self.ctx is None else f"; go on with: python {sys.argv[0]} --resume {self.ctx.run_id}"
+        return (
+            "" if self.ctx is None else f"; resume it with: python {sys.argv[0]} --resume {self.ctx.run_id}"
+        )
 
-    def told(self) -> str:
+    def ending(self) -> str:
         """One line about a run that went well."""
         ctx = self.ctx
         assert ctx is not None
@@ -172,18 +174,18 @@ def _chosen(workflows: Sequence[WorkflowDescriptor], name: str | None) -> Workfl
     raise UsageError(f"Unknown workflow: {name}.{suggest(name, names)} This script has: {', '.join(names)}")
 
 
-def _name_of(wanted: argparse.Namespace, workflows: Sequence[WorkflowDescriptor]) -> str:
+def _name_of(typed: argparse.Namespace, workflows: Sequence[WorkflowDescriptor]) -> str:
     """Which workflow the run to be resumed is one of."""
-    place = wanted.workspace or read_environment().workspace
+    place = typed.workspace or read_environment().workspace
     with open_store(find_workspace(Path.cwd(), None if place is None else Path(place))) as store:
-        return find_workflow_run(store, wanted.resume, [workflow.name for workflow in workflows]).name
+        return find_workflow_run(store, typed.resume, [workflow.name for workflow in workflows]).name
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
     """What the script's own command line says; words that are not ours are the script's."""
     parser = argparse.ArgumentParser(description="Run a benchwright workflow.", allow_abbrev=False)
     parser.add_argument("--input", metavar="JSON", help="what the handler is given")
-    parser.add_argument("--resume", metavar="RUN", help='go on with a run: its number, or "last"')
+    parser.add_argument("--resume", metavar="RUN", help='resume a run: its number, or "last"')
     parser.add_argument("--name", metavar="NAME", help="which workflow, if the script has several")
     parser.add_argument("--workspace", metavar="DIR", help="where the run is recorded")
     parser.add_argument(

@@ -17,7 +17,7 @@ from benchwright.store import HEARTBEAT_S
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._context import WorkflowContext, traceback_text
 from benchwright.workflows._recorder import Recorder, WorkflowError
-from benchwright.workflows._sessions import Asked, Session, open_session
+from benchwright.workflows._sessions import RunRequest, Session, open_session
 
 Handler = Callable[..., Awaitable[Any] | Any]
 """`async def handler(input_value, ctx)` or `async def handler(ctx)`; returns what JSON can hold."""
@@ -105,10 +105,10 @@ class Execution:
         """Run the workflow to its end and give its output, as JSON types.
 
         Whatever the handler raises is recorded and raised again; a cancelled run is `interrupted` and can be
-        resumed. A run that is complete gives its recorded output without doing anything. `watch` is told the
+        resumed. A run that is complete gives its recorded output without doing anything. `watch` gets the
         context, and whether the run is complete already.
         """
-        asked = Asked(
+        request = RunRequest(
             self.name,
             self.handler,
             input_value,
@@ -116,7 +116,7 @@ class Execution:
             None if workspace is None else Path(workspace),
             force,
         )
-        session = await open_session(asked)
+        session = await open_session(request)
         try:
             ctx = WorkflowContext(session.recorder, self.name, session.client, session.started_at)
             if watch is not None:
@@ -170,9 +170,9 @@ class Execution:
 
 async def _note_end(recorder: Recorder, status: RunStatus, error: BaseException) -> None:
     """Record how a run ended badly. If even that fails, the first error says so."""
-    told = f"interrupted ({type(error).__name__})" if status == "interrupted" else traceback_text(error)
+    text = f"interrupted ({type(error).__name__})" if status == "interrupted" else traceback_text(error)
     try:
-        await recorder.finish(status, error=told)
+        await recorder.finish(status, error=text)
     except BenchwrightError as failure:
         error.add_note(f"(The run's end could not be recorded: {failure})")
 

@@ -1,6 +1,6 @@
 """Records a run on a server: for a workflow process that knows only a URL.
 
-Beside the documented fields, requests carry what makes them safe to send twice: `holder` names a call of
+Besides the documented fields, requests have what makes them safe to send twice: `holder` names a call of
 `begin`, `attempt` the attempt that ends, `slot` a metric point. A server that does not know them may ignore them.
 """
 
@@ -28,7 +28,6 @@ class HttpRecorder:
         self.run_id = run_id
 
     async def begin(self, request: StepRequest) -> BeginDecision:
-        """Decide about a step."""
         request = request._replace(holder=request.holder or secrets.token_hex(8))
         body: JsonObject = {
             "run_id": self.run_id,
@@ -56,24 +55,24 @@ class HttpRecorder:
         )
 
     async def complete(self, step_id: int, attempt: int, output: bytes) -> None:
-        """Record a step's output."""
         body: JsonObject = {"step_id": step_id, "output": output.decode(), "attempt": attempt}
         await self._client.call("POST", "/steps/complete", body)
 
     async def fail(self, step_id: int, attempt: int, error: str, *, interrupted: bool = False) -> None:
-        """Record why an attempt gave no output."""
         body: JsonObject = {"step_id": step_id, "error": error, "attempt": attempt}
         if not interrupted:
             await self._client.call("POST", "/steps/fail", body)
             return
         # The task is being cancelled: the request gets a task of its own, and a moment.
-        telling = asyncio.ensure_future(
+        reporting = asyncio.ensure_future(
             self._client.call("POST", "/steps/fail", {**body, "interrupted": True})
         )
-        telling.add_done_callback(lambda task: task.cancelled() or task.exception())  # else asyncio prints it
+        reporting.add_done_callback(
+            lambda task: task.cancelled() or task.exception()
+        )  # else asyncio prints it
         with suppress(TimeoutError, ApiError):
-            await asyncio.wait_for(asyncio.shield(telling), _LAST_WORD_S)
-        telling.cancel()
+            await asyncio.wait_for(asyncio.shield(reporting), _LAST_WORD_S)
+        reporting.cancel()
 
     async def emit(
         self,
@@ -86,7 +85,6 @@ class HttpRecorder:
         attempt: int = 0,
         slot: int | None = None,
     ) -> None:
-        """Record a metric point."""
         number = _finite(name, value)
         body: JsonObject = {"metric_name": name, "metric_value": number, "unit": unit}
         extra: JsonObject = {"tags": tags, "step_id": step_id, "attempt": attempt or None, "slot": slot}
@@ -96,18 +94,15 @@ class HttpRecorder:
     async def event(
         self, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
     ) -> None:
-        """Record an event."""
         body: JsonObject = {"type": kind, "message": message, "data": data, "step_id": step_id}
         await self._client.call("POST", f"/runs/{self.run_id}/events", body, again=False)
 
     async def set_output(self, output: bytes) -> None:
-        """Keep what the handler returned."""
         await self._client.call("POST", f"/runs/{self.run_id}/output", {"output": output.decode()})
 
     async def finish(
         self, status: RunStatus, *, output: bytes | None = None, error: str | None = None
     ) -> None:
-        """End the run."""
         if status == "completed":
             if output is not None:
                 await self.set_output(output)

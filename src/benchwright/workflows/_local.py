@@ -23,15 +23,12 @@ class LocalRecorder:
         self.run_id = lease.run_id
 
     async def begin(self, request: StepRequest) -> BeginDecision:
-        """Decide about a step."""
         return self._writer.begin(self._lease, request)
 
     async def complete(self, step_id: int, attempt: int, output: bytes) -> None:
-        """Record a step's output."""
         await self._writer.complete(self._lease, step_id, attempt, output)
 
     async def fail(self, step_id: int, attempt: int, error: str, *, interrupted: bool = False) -> None:
-        """Record why an attempt gave no output."""
         await self._writer.fail(self._lease, step_id, attempt, error, interrupted=interrupted)
 
     async def emit(
@@ -45,7 +42,6 @@ class LocalRecorder:
         attempt: int = 0,
         slot: int | None = None,
     ) -> None:
-        """Record a metric point."""
         self._writer.add_metric(
             self._lease, name, value, unit=unit, tags=tags, step_id=step_id, attempt=attempt, slot=slot
         )
@@ -55,22 +51,18 @@ class LocalRecorder:
     async def event(
         self, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
     ) -> None:
-        """Record an event."""
         self._writer.add_event(self._lease, kind, message, data=data, step_id=step_id)
         await self._writer.settled(self._lease)
 
     async def set_output(self, output: bytes) -> None:
-        """Keep what the handler returned."""
         self._writer.set_output(self._lease, output)
 
     async def finish(
         self, status: RunStatus, *, output: bytes | None = None, error: str | None = None
     ) -> None:
-        """End the run."""
         self._writer.finish(self._lease, status, output=output, error=error)
 
     async def heartbeat(self) -> None:
-        """A sign of life."""
         self._writer.heartbeat(self._lease)
 
     async def close(self) -> None:
@@ -116,15 +108,15 @@ class LocalClient:
         )
 
     async def complete_run(self, run_id: int) -> None:
-        """End a run well."""
+        """End a run as completed."""
         await self._recorder(run_id).finish("completed")
 
     async def set_run_output(self, run_id: int, value: Any) -> None:
-        """Keep what a run gave."""
+        """Record the output of a run."""
         await self._recorder(run_id).set_output(stable_stringify(value).encode())
 
     async def fail_run(self, run_id: int, error: str) -> None:
-        """End a run badly."""
+        """End a run as failed."""
         await self._recorder(run_id).finish("failed", error=error)
 
     async def emit_metric(self, run_id: int, name: str, value: float, unit: str | None = None) -> None:
@@ -134,14 +126,14 @@ class LocalClient:
     async def run_step(
         self, *, run_id: int, step_key: str, input_value: Any, execute: Callable[[], Awaitable[Any] | Any]
     ) -> Any:
-        """Do a step once."""
+        """Execute a step once."""
         from benchwright.workflows._context import WorkflowContext
 
         ctx = WorkflowContext(self._recorder(run_id), "", self)
         return await ctx.step(step_key=step_key, execute=execute, input_value=input_value)
 
     async def close(self) -> None:
-        """Release the runs besides the workflow's own."""
+        """Release all runs but the workflow's own."""
         for recorder in self._recorders.values():
             if recorder is not self._own:
                 await recorder.close()

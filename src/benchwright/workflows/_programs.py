@@ -68,8 +68,8 @@ class ProgramResult:
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
-        told: JsonObject = {**asdict(self), "command": [*self.command], "folder": str(self.folder)}
-        return told
+        shape: JsonObject = {**asdict(self), "command": [*self.command], "folder": str(self.folder)}
+        return shape
 
 
 _PYTHON = ("python", "python3")
@@ -166,7 +166,7 @@ def refuse_settings(program: str, names: Iterable[str]) -> None:
     flags = [f"--{name.replace('_', '-')}" for name in names if name not in _TAKEN]
     if flags:
         raise UsageError(
-            f"{', '.join(flags)}: {program} is a program, which is told everything by its input; "
+            f"{', '.join(flags)}: {program} is a program, which gets everything from its input; "
             f"""give --input, as in --input '{{"limit": 10}}'"""
         )
 

@@ -76,7 +76,7 @@ class Recorder(Protocol):
 
 
 class WorkflowError(BenchwrightError):
-    """A workflow could not be run, or asked for something that cannot be done."""
+    """A workflow could not be run, or requested something that cannot be done."""
 
     __module__ = "benchwright"
 

@@ -38,7 +38,7 @@ _TOLD = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "BASE_URL", "TOKEN")
 _OURS = (*_TOLD, "WORKSPACE", "LEASE")
 
 
-class ServerBeside(Struct, frozen=True):
+class ProgramServer(Struct, frozen=True):
     """A server that runs next to a program."""
 
     url: str
@@ -47,7 +47,7 @@ class ServerBeside(Struct, frozen=True):
     """What writers must show."""
 
 
-Serve = Callable[[Workspace, Lease], AbstractContextManager[ServerBeside | None]]
+Serve = Callable[[Workspace, Lease], AbstractContextManager[ProgramServer | None]]
 """Starts a server that writes to the run of a lease on behalf of clients; None where there can be none."""
 
 
@@ -126,7 +126,7 @@ def frozen_plan(run: RunRecord) -> ProgramPlan:
     command, cwd = settings.get("command"), settings.get("cwd")
     if not isinstance(command, list) or not command or not isinstance(cwd, str):
         raise UsageError(
-            f"run {run.id} ({run.name}) was not started by a command; its own script goes on with it, as in "
+            f"run {run.id} ({run.name}) was not started by a command; its own script resumes it, as in "
             f"python my_eval.py --resume {run.id}"
         )
     if not Path(cwd).is_dir():
@@ -181,7 +181,7 @@ def _with_remark(run: RunRecord, frozen: ProgramPlan) -> ProgramPlan:
     return replace(
         frozen,
         warning=f"{frozen.config.name} has another {' and '.join(differ)} now than when run {run.id} was started; the "
-        "run goes on as it was started. Take what it says now with --use-current-config",
+        "run resumes as it was started. Take what it says now with --use-current-config",
     )
 
 
@@ -211,8 +211,8 @@ def _supervise(
     run = store.run(lease.run_id)
     if watcher is not None:
         watcher.begun(run.id)
-    beside = nullcontext(None) if serve is None else serve(store.workspace, lease)
-    with beside as server:
+    serving = nullcontext(None) if serve is None else serve(store.workspace, lease)
+    with serving as server:
         pass_on: PassOn = _nowhere if watcher is None else watcher.output
         command = (program_executable(plan.command, plan.cwd), *plan.command[1:])
         environment = _environment(plan, lease, store.workspace, server)
@@ -227,7 +227,7 @@ def _supervise(
 
 
 def _environment(
-    plan: ProgramPlan, lease: Lease, workspace: Workspace, server: ServerBeside | None
+    plan: ProgramPlan, lease: Lease, workspace: Workspace, server: ProgramServer | None
 ) -> dict[str, str]:
     """Our environment, without variables about another run."""
     kept = {
@@ -235,7 +235,7 @@ def _environment(
         for name, value in os.environ.items()
         if not name.startswith(("BENCHWRIGHT_", "QUANTILES_")) or name.partition("_")[2] not in _OURS
     }
-    told = child_environment(
+    variables = child_environment(
         lease,
         plan.workflow or "",
         plan.input,
@@ -243,14 +243,14 @@ def _environment(
         base_url=None if server is None else server.url,
         token=None if server is None else server.token,
     )
-    told = {name: value for name, value in told.items() if value}
+    variables = {name: value for name, value in variables.items() if value}
     older = {
         name.replace("BENCHWRIGHT_", "QUANTILES_"): value
-        for name, value in told.items()
+        for name, value in variables.items()
         if name.partition("_")[2] in _TOLD
     }
     # What a Python program prints is seen when it is printed.
-    return {"PYTHONUNBUFFERED": "1", **kept, **told, **older}
+    return {"PYTHONUNBUFFERED": "1", **kept, **variables, **older}
 
 
 def _conclude(store: Store, lease: Lease, ending: Ending, timeout: float | None) -> None:
@@ -283,7 +283,7 @@ def _result(
     ending: Ending | None,
     child: Child | None,
     *,
-    server: ServerBeside | None = None,
+    server: ProgramServer | None = None,
     warning: str | None = None,
 ) -> ProgramResult:
     summary: Mapping[str, Any] = run.summary or {}

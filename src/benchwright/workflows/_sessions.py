@@ -30,8 +30,8 @@ from benchwright.workflows._local import LocalClient, LocalRecorder
 from benchwright.workflows._recorder import ApiError, Recorder
 
 
-class Asked(Struct, frozen=True):
-    """What somebody wants run."""
+class RunRequest(Struct, frozen=True):
+    """The workflow to run, and how."""
 
     name: str
     """Name of the workflow."""
@@ -63,81 +63,85 @@ class Session(Struct, frozen=True):
     done: bytes | None = None
     """Output of a run that is complete."""
     started_at: str = ""
-    """When the run was first started: with its number, what tells it from all others."""
+    """When the run was first started: with its number, which no other run has."""
 
 
-async def open_session(asked: Asked) -> Session:
+async def open_session(request: RunRequest) -> Session:
     """Find or make the run. `RunOwnedError`, `NotFoundError`, `UsageError` say why it cannot be."""
-    said = read_environment()
-    managed = said.run_id is not None and asked.resume is None
-    if asked.workspace is None and said.workspace is None and (managed or said.base_url is not None):
-        return await _on_server(asked, said)
-    store = open_store(find_workspace(Path.cwd(), asked.workspace or said.workspace))
+    surroundings = read_environment()
+    managed = surroundings.run_id is not None and request.resume is None
+    if (
+        request.workspace is None
+        and surroundings.workspace is None
+        and (managed or surroundings.base_url is not None)
+    ):
+        return await _on_server(request, surroundings)
+    store = open_store(find_workspace(Path.cwd(), request.workspace or surroundings.workspace))
     try:
-        if managed and said.run_id is not None:
-            return _managed(asked, said, store)
-        if asked.resume is not None:
-            return _resumed(asked, store)
-        return _new(asked, store)
+        if managed and surroundings.run_id is not None:
+            return _managed(request, surroundings, store)
+        if request.resume is not None:
+            return _resumed(request, store)
+        return _new(request, store)
     except BaseException:
         store.close()
         raise
 
 
-def _new(asked: Asked, store: Store) -> Session:
-    text = stable_stringify(asked.input)
+def _new(request: RunRequest, store: Store) -> Session:
+    text = stable_stringify(request.input)
     lease = store.create_workflow(
-        asked.name,
+        request.name,
         input_json=text.encode(),
-        settings=frozen_settings(asked.name),
-        manifest=frozen_manifest(asked.handler),
-        target=asked.name,
+        settings=frozen_settings(request.name),
+        manifest=frozen_manifest(request.handler),
+        target=request.name,
     )
     return _session(store, lease, json.loads(text))
 
 
-def _managed(asked: Asked, said: Surroundings, store: Store) -> Session:
-    assert said.run_id is not None
-    run = store.run(said.run_id)
+def _managed(request: RunRequest, surroundings: Surroundings, store: Store) -> Session:
+    assert surroundings.run_id is not None
+    run = store.run(surroundings.run_id)
     if run.status == "completed":
         return _complete(store, run)
-    lease = store.claim_workflow(run.id, token=said.lease, force=asked.force)
+    lease = store.claim_workflow(run.id, token=surroundings.lease, force=request.force)
     if "modules" not in run.manifest:  # whoever started this process knows its file at most
-        own = frozen_manifest(asked.handler)
+        own = frozen_manifest(request.handler)
         store.update_manifest(run.id, {**own, **run.manifest, "versions": own["versions"]})
-    return _session(store, lease, said.input)
+    return _session(store, lease, surroundings.input)
 
 
-def _resumed(asked: Asked, store: Store) -> Session:
-    run = find_workflow_run(store, str(asked.resume), [asked.name])
-    _check_asked(
-        asked, run.id, run.name if run.kind == RunKind.WORKFLOW else f"the {run.kind} {run.name}", run.input
+def _resumed(request: RunRequest, store: Store) -> Session:
+    run = find_workflow_run(store, str(request.resume), [request.name])
+    _check_same(
+        request, run.id, run.name if run.kind == RunKind.WORKFLOW else f"the {run.kind} {run.name}", run.input
     )
     if run.status == "completed":
         return _complete(store, run)
-    lease = store.claim_workflow(run.id, force=asked.force, data=code_change(run.manifest, asked.handler))
+    lease = store.claim_workflow(run.id, force=request.force, data=code_change(run.manifest, request.handler))
     return _session(store, lease, run.input)
 
 
-def _check_asked(asked: Asked, run_id: int, name: str, given: JsonValue) -> None:
+def _check_same(request: RunRequest, run_id: int, name: str, given: JsonValue) -> None:
     """Refuse to resume a run of another workflow, or with another input than its own."""
-    if name != asked.name:
+    if name != request.name:
         raise UsageError(
-            f"run {run_id} is one of {name!r}, not of the workflow {asked.name!r}. See: benchwright list"
+            f"run {run_id} is one of {name!r}, not of the workflow {request.name!r}. See: benchwright list"
         )
-    if asked.input is not None and stable_stringify(asked.input) != stable_stringify(given):
+    if request.input is not None and stable_stringify(request.input) != stable_stringify(given):
         raise UsageError(
             f"run {run_id} was started with another input, which it keeps. Resume it without one, or start a new run"
         )
 
 
-def find_workflow_run(store: Store, wanted: str, names: Sequence[str]) -> RunRecord:
+def find_workflow_run(store: Store, named: str, names: Sequence[str]) -> RunRecord:
     """A run by number, name or folder; `last` is the newest of these workflows, not of all there is."""
-    if wanted in ("last", "latest"):
+    if named in ("last", "latest"):
         newest = [store.page_runs(kind=RunKind.WORKFLOW, name=name, limit=1).items for name in names]
         if found := [run for page in newest for run in page]:
             return max(found, key=lambda run: run.id)
-    return store.find_run(wanted)
+    return store.find_run(named)
 
 
 def _session(store: Store, lease: Lease, input_value: JsonValue) -> Session:
@@ -172,25 +176,25 @@ def _complete(store: Store, run: RunRecord) -> Session:
     return Session(recorder, client, run.input, True, close, done=output)
 
 
-async def _on_server(asked: Asked, said: Surroundings) -> Session:
-    client = BenchwrightClient(base_url=said.base_url or DEFAULT_BASE_URL, token=said.token)
-    managed = said.run_id is not None and asked.resume is None
+async def _on_server(request: RunRequest, surroundings: Surroundings) -> Session:
+    client = BenchwrightClient(base_url=surroundings.base_url or DEFAULT_BASE_URL, token=surroundings.token)
+    managed = surroundings.run_id is not None and request.resume is None
     done: bytes | None = None
     try:
         await client.health()
-        if managed and said.run_id is not None:
-            input_value, run_id = said.input, said.run_id
-        elif asked.resume is not None:
-            run = await _run_on_server(asked, client)
+        if managed and surroundings.run_id is not None:
+            input_value, run_id = surroundings.input, surroundings.run_id
+        elif request.resume is not None:
+            run = await _run_on_server(request, client)
             input_value, run_id = run.input, run.id
             done = stable_stringify(run.output).encode() if run.status == "completed" else None
         else:
-            input_value = json.loads(stable_stringify(asked.input))
-            run_id = (await client.create_run(asked.name, input_value)).id
+            input_value = json.loads(stable_stringify(request.input))
+            run_id = (await client.create_run(request.name, input_value)).id
         started_at = ""
         if done is None:
             await _take_up(client, run_id)
-            with suppress(ApiError):  # a server that does not tell of its runs
+            with suppress(ApiError):  # a server that does not list its runs
                 started_at = (await client.get_run(run_id)).started_at
     except BaseException:
         await client.close()
@@ -201,33 +205,33 @@ async def _on_server(asked: Asked, said: Surroundings) -> Session:
     )  # fmt: skip
 
 
-async def _run_on_server(asked: Asked, client: BenchwrightClient) -> ServerRun:
+async def _run_on_server(request: RunRequest, client: BenchwrightClient) -> ServerRun:
     """The run to be resumed: by its number, or the newest of the workflow (`last`, or its name)."""
-    wanted = str(asked.resume)
-    if not wanted.isdecimal():
-        if wanted not in ("last", "latest", asked.name):
-            raise UsageError(f"no run {wanted!r} on {client.base_url}; give its number, or last")
-        path = f"/runs?kind=workflow&limit=1&name={quote(asked.name, safe='')}"
+    named = str(request.resume)
+    if not named.isdecimal():
+        if named not in ("last", "latest", request.name):
+            raise UsageError(f"no run {named!r} on {client.base_url}; give its number, or last")
+        path = f"/runs?kind=workflow&limit=1&name={quote(request.name, safe='')}"
         found = (await client.call("GET", path)).get("runs")
         newest = (
             found[0].get("id") if isinstance(found, list) and found and isinstance(found[0], dict) else None
         )
         if newest is None:
-            raise NotFoundError(f"no run of {asked.name!r} on {client.base_url} yet")
-        wanted = str(newest)
+            raise NotFoundError(f"no run of {request.name!r} on {client.base_url} yet")
+        named = str(newest)
     try:
-        run = await client.get_run(int(wanted))
+        run = await client.get_run(int(named))
     except ApiError as error:
         if error.status != 404:
             raise
         raise NotFoundError(str(error)) from None
-    _check_asked(asked, run.id, run.workflow_name, run.input)
+    _check_same(request, run.id, run.workflow_name, run.input)
     return run
 
 
 async def _take_up(client: BenchwrightClient, run_id: int) -> None:
     """Tell the server who executes the run. It then hands out again what a dead process left open, and refuses, with
-    `RunOwnedError`, while another one lives; a server that knows no such question is not asked again."""
+    `RunOwnedError`, while another one lives; a server without that route gets no second request."""
     process = this_process()
     body: JsonObject = {"host": process.host, "pid": process.pid, "started": process.started}
     try:

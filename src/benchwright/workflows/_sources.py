@@ -93,7 +93,7 @@ class HubRows:
         return await asyncio.to_thread(self._resolve)
 
     def restore(self, metadata: JsonObject) -> None:
-        """Go on with the recorded commit, wherever the branch has moved."""
+        """Resume with the recorded commit, wherever the branch has moved."""
         self._uri = str(metadata["uri"])
 
     async def load(self, offset: int, count: int) -> list[Row]:
@@ -153,7 +153,7 @@ class FileRows:
         return await asyncio.to_thread(self._look)
 
     def restore(self, metadata: JsonObject) -> None:
-        """Go on only with the same content; the first batch checks it."""
+        """Resume only with the same content; the first batch checks it."""
         self._place = str(metadata["path"])
         self._fingerprint = str(metadata["fingerprint"])
 
@@ -232,14 +232,14 @@ class ServerRows:
 
     async def load(self, offset: int, count: int) -> list[Row]:
         """One batch over HTTP."""
-        wanted: JsonObject = {
+        request: JsonObject = {
             "source": self._uri,
             "config": self._config,
             "split": self._split,
             "offset": offset,
             "limit": count,
         }
-        answer = await self._client.call("POST", "/datasets/batch", wanted)
+        answer = await self._client.call("POST", "/datasets/batch", request)
         rows = answer.get("rows")
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise DatasetError(f"{self._uri}: the dataset server's batch holds no list of rows")

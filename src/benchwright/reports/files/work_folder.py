@@ -155,13 +155,13 @@ def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
     found: list[TaskFiles] = []
     notes: list[str] = []
     for task in tasks:
-        model, wanted = folders[task.model], safe_name(task.dataset)
-        dataset = wanted
+        model, plain = folders[task.model], safe_name(task.dataset)
+        dataset = plain
         number = 1
         # Lower case: some file systems take `A` and `a` for one name. A dataset's failed samples need a name too.
         while {(model, dataset.lower()), (model, (dataset + FAILED).lower())} & taken:
             number += 1
-            dataset = f"{wanted}-{number}"
+            dataset = f"{plain}-{number}"
         taken |= {(model, dataset.lower()), (model, (dataset + FAILED).lower())}
         if number > 1:
             notes.append(
@@ -177,11 +177,11 @@ def _folders(tasks: Sequence[WorkTask]) -> dict[str, str]:
     for task in tasks:
         if task.model in folders:
             continue
-        wanted = folder = safe_name(task.model)
+        plain = folder = safe_name(task.model)
         number = 1
         while folder.lower() in {known.lower() for known in folders.values()}:
             number += 1
-            folder = f"{wanted}-{number}"
+            folder = f"{plain}-{number}"
         folders[task.model] = folder
     return folders
 

@@ -45,7 +45,7 @@ class Tile(Struct, frozen=True):
 
 
 def load_page(view: LoadView, requests: Requests) -> str:
-    """The page."""
+    """The whole page, with nothing to load from elsewhere."""
     summary = view.summary
     curves = curves_over_time(requests, summary)
     timelines = _timelines(requests, summary)

@@ -57,7 +57,7 @@ def _cdf_chart(title: str, curves: Sequence[Cdf], planned: Sequence[Cdf]) -> Cha
     x = axis_for([low, high], title_x, log=log, zero=low < 0.5 * high)
     return Chart(
         title=title, x=x, y=Axis(0, 100, percent=True), series=tuple(series), tips=tuple(tips), along="y",
-        note="" if not planned else "Dashed: from the moment the schedule wanted the request sent.",
+        note="" if not planned else "Dashed: from the time that the schedule had for the request.",
     )  # fmt: skip
 
 

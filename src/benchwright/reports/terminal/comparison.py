@@ -84,20 +84,20 @@ def _short(value: JsonValue) -> str:
 
 
 def _sentences(comparison: Comparison) -> list[str]:
-    said = [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
+    sentences = [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
     tests, wrong = comparison.tests, comparison.tests_failures_as_wrong
     if max(tests, wrong) > 1:
         also = f", of failures as wrong for {wrong}" if wrong else ""
-        said.append(
+        sentences.append(
             f"p is corrected for {plural(tests, 'test')}{also}, by Holm's rule: of many, some differ by chance"
         )
     if any(map(_disagrees, comparison.metrics)):
-        said.append(
+        sentences.append(
             "where an interval leaves out 0 and p is 0.05 or more, p decides: the interval is approximate"
         )
     if not comparison.comparable:
-        said.append("not comparable: see the warnings (exit code 3)")
-    return said
+        sentences.append("not comparable: see the warnings (exit code 3)")
+    return sentences
 
 
 def _disagrees(metric: MetricComparison) -> bool:
@@ -179,12 +179,12 @@ def _changed(comparison: Comparison) -> Table:
     for heading in (printable(comparison.run_a.title), printable(comparison.run_b.title)):
         table.add_column(heading, overflow="fold")
     for change in comparison.changed:
-        told = (_told(change.run_a, change.metric), _told(change.run_b, change.metric))
-        table.add_row(change.step, *(Text(printable(text)) for text in told))
+        cells = (_ending(change.run_a, change.metric), _ending(change.run_b, change.metric))
+        table.add_row(change.step, *(Text(printable(text)) for text in cells))
     return table
 
 
-def _told(side: JsonValue, metric: str | None) -> str:
+def _ending(side: JsonValue, metric: str | None) -> str:
     if not isinstance(side, dict):
         return str(side)
     scores = side.get("scores")
@@ -215,12 +215,12 @@ def workflow_parts(comparison: Comparison) -> list[RenderableType]:
         parts += [Text(), Text("other steps that are not the same", "bold")]
         for pair in others:
             run = comparison.run_a.id if pair.present == "only_a" else comparison.run_b.id
-            said = (
+            text = (
                 f"only in run {run}"
                 if pair.present != "both"
                 else f"input {pair.input}, status {pair.status}"
             )
-            parts.append(Text(f"{printable(pair.step)}: {said}"))
+            parts.append(Text(f"{printable(pair.step)}: {text}"))
     return parts
 
 
@@ -238,8 +238,7 @@ def _difference_table(comparison: Comparison, rows: list[tuple[str, list[JsonVal
         for difference in differences:
             if isinstance(difference, dict):
                 cells = [str(difference["path"]), _cut(difference["run_a"]), _cut(difference["run_b"])]
-                told = [step, *cells] if named else cells
-                table.add_row(*(Text(printable(cell)) for cell in told))
+                table.add_row(*(Text(printable(cell)) for cell in ([step, *cells] if named else cells)))
     return table
 
 
@@ -361,8 +360,12 @@ def _value(side: MetricSide | None, break_: str) -> str:
     if side is None:
         return "–"
     if side.ci_low is None or side.ci_high is None or side.ci_low == side.ci_high:
-        told = side.count and side.no_interval != "–"
-        return f"{short_number(side.value)}{break_}[{side.no_interval}]" if told else short_number(side.value)
+        says_why = side.count and side.no_interval != "–"
+        return (
+            f"{short_number(side.value)}{break_}[{side.no_interval}]"
+            if says_why
+            else short_number(side.value)
+        )
     return f"{short_number(side.value)}{break_}[{side.ci_low:.3f}, {side.ci_high:.3f}]"
 
 

@@ -23,10 +23,10 @@ from benchwright.reports.views.figures import plural
 from benchwright.reports.views.load import (
     LoadView,
     RequestList,
+    enough_values,
     record_json,
     short,
     stages_of_interest,
-    told,
 )
 from benchwright.reports.views.load_comparison import LoadComparison, SearchComparison
 from benchwright.reports.views.load_verdicts import verdicts
@@ -165,7 +165,7 @@ def _dull(metric: Metric, found: Distribution) -> bool:
 
 
 def _percentile(metric: Metric, found: Distribution | None, key: str) -> str:
-    return short(found.percentiles[key] if found is not None and told(found, key) else None, metric)
+    return short(found.percentiles[key] if found is not None and enough_values(found, key) else None, metric)
 
 
 def _cells(metric: Metric, found: Distribution) -> list[str]:
@@ -190,7 +190,7 @@ def _remarks(view: LoadView) -> Table:
     for stage in summary.stages:
         where = "" if len(summary.stages) == 1 else f"{stage.label}: "
         rows += [("error", _error(where, each.outcome, each.count, each.first)) for each in stage.errors]
-    # What the verdicts have said already is not said again.
+    # The verdicts have reported these already.
     rows += [
         ("note", Text(printable(note.text), "yellow"))
         for note in summary.notes

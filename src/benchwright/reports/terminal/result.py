@@ -181,8 +181,8 @@ def _remarks(view: ResultView) -> Table:
     if view.seconds is not None:
         rows.append(("time", _speed(view)))
     if (first := first_token_times(view.run)) is not None:
-        told = " · ".join(f"{name} {duration(first[name])}" for name in ("mean", "p50", "p99"))
-        rows.append(("first token", f"{told} of {plural(first['count'], 'reply')}"))
+        times = " · ".join(f"{name} {duration(first[name])}" for name in ("mean", "p50", "p99"))
+        rows.append(("first token", f"{times} of {plural(first['count'], 'reply')}"))
     if counted := tokens(summary):
         rows.append(("tokens", counted))
     rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(RunFile)}"))
@@ -240,7 +240,7 @@ def _next_step(view: ResultView) -> str:
 
 
 def _some_wrong(summary: RunSummary) -> bool:
-    """Whether right-or-wrong answers stand behind the figure of the run, and some are wrong."""
+    """Whether right-or-wrong answers make up the figure of the run, and some are wrong."""
     name = headline_of(summary)
     return name is not None and summary.metrics[name].interval == "wilson" and summary.metrics[name].value < 1
 

@@ -26,7 +26,7 @@ def command_of(run: RunRecord) -> str:
     words = ["benchwright", "run", run.target]
     flags: JsonObject = {}
     source = settings.get("rescored_from")
-    if source is not None:  # what was asked is the earlier run's
+    if source is not None:  # the requests are those of the earlier run
         words = ["benchwright", "rescore", str(source)]
         if settings.get("retargeted"):
             words += ["--target", f"{run.target}:{run.name}" if run.target.endswith(".py") else run.target]

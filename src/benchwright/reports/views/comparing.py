@@ -91,7 +91,7 @@ def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: Com
 def _reasons_as_warnings(reasons: list[str]) -> Iterator[str]:
     """What was forced, with the numbers."""
     for reason in reasons:
-        yield f"the runs {reason}: a difference may come of that"
+        yield f"the runs {reason}: a difference may come from that"
 
 
 def _nothing_shared(seen: PairedSamples) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
         if _part(a, part, what) != _part(b, part, what):
             yield words
     if not _same_benchmark(a, b):
-        yield "asked or scored in another way"
+        yield "prompted or scored in another way"
     before, after = _part(a, "benchmark", "modules"), _part(b, "benchmark", "modules")
     if isinstance(before, dict) and isinstance(after, dict) and before != after:  # older runs know of none
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
@@ -183,8 +183,8 @@ def _disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
 
 
 def _same_benchmark(a: RunRecord, b: RunRecord) -> bool:
-    """Whether prompts and scores follow the same rules. A model's own system message is part of how that model was
-    asked, which is listed; runs of older versions do not know it apart."""
+    """Whether prompts and scores follow the same rules. A model's own system message is a
+    setting, which is listed; runs of older versions do not record it apart."""
     own = [_part(run, "benchmark", "own_hash") for run in (a, b)]
     name = "own_hash" if all(own) else "hash"
     return _part(a, "benchmark", name) == _part(b, "benchmark", name)

@@ -154,7 +154,7 @@ def _doubts(a: RunRecord, b: RunRecord) -> Iterator[str]:
         if run.status != "completed":
             yield f"run {run.id} is not complete: {run.status}"
     for what in (*_other_code(a, b), *_other_versions(a, b)):
-        yield f"the runs {what}: a difference may come of that"
+        yield f"the runs {what}: a difference may come from that"
 
 
 def _other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
@@ -174,8 +174,8 @@ def _other_versions(a: RunRecord, b: RunRecord) -> Iterator[str]:
     before, after = table_of(a.manifest.get("versions")), table_of(b.manifest.get("versions"))
     changed = [name for name in before if name in after and before[name] != after[name]]
     if changed:
-        told = ", ".join(f"{name} {before[name]} and {after[name]}" for name in changed)
-        yield f"had different versions of packages ({told})"
+        versions = ", ".join(f"{name} {before[name]} and {after[name]}" for name in changed)
+        yield f"had different versions of packages ({versions})"
 
 
 def _other_data(left: Mapping[str, StepView], right: Mapping[str, StepView]) -> Iterator[str]:
@@ -186,5 +186,5 @@ def _other_data(left: Mapping[str, StepView], right: Mapping[str, StepView]) -> 
         before, after = table_of(view.output), table_of(right[key].output)
         if "identity" in before and "identity" in after and before != after:
             changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-            told = ", ".join(f"{name} {before.get(name)} and {after.get(name)}" for name in changed)
-            yield f"the runs read other data at {key} ({told}): a difference may come of that"
+            versions = ", ".join(f"{name} {before.get(name)} and {after.get(name)}" for name in changed)
+            yield f"the runs read other data at {key} ({versions}): a difference may come from that"

@@ -150,7 +150,7 @@ def headline(summary: LoadSummary) -> str:
     for name in ("ttft", "e2e"):
         found = stage.metrics.get(METRICS[name].key)
         if found is not None:
-            key = "p99" if told(found, "p99") else "p50"
+            key = "p99" if enough_values(found, "p99") else "p50"
             parts.append(f"{name} {key} {short(found.percentiles[key], METRICS[name])} ms")
             break
     if len(summary.stages) > 1:
@@ -162,7 +162,7 @@ _LEAST = {"p99": 100, "p99.9": 1000}
 """With fewer values, such a percentile is little more than the largest."""
 
 
-def told(found: Distribution, key: str) -> bool:
+def enough_values(found: Distribution, key: str) -> bool:
     """Whether there are enough values for a percentile to be shown."""
     return found.n >= _LEAST.get(key, 1)
 
@@ -251,13 +251,13 @@ def load_parts(store: Store, run: RunRecord, request: PartsRequest) -> RequestLi
     return RequestList(run.id, tuple(islice(records, request.limit)))
 
 
-def load_part(store: Store, run: RunRecord, wanted: str) -> RequestList:
+def load_part(store: Store, run: RunRecord, number: str) -> RequestList:
     """One request by its number."""
-    if not wanted.isdecimal():
-        raise UsageError(f"requests of a load test have numbers from 0 on, not {wanted!r}")
+    if not number.isdecimal():
+        raise UsageError(f"requests of a load test have numbers from 0 on, not {number!r}")
     from benchwright.perf import recorded_requests
 
     for record in recorded_requests(store, run.id):
-        if record.number == int(wanted):
+        if record.number == int(number):
             return RequestList(run.id, (record,), in_full=True)
-    raise NotFoundError(f"run {run.id} has no request {wanted}. See: benchwright show {run.id} --steps")
+    raise NotFoundError(f"run {run.id} has no request {number}. See: benchwright show {run.id} --steps")

@@ -114,7 +114,7 @@ class RunSamples:
 
     @property
     def identity(self) -> str:
-        """Tells the samples of this run from those of every other run of every workspace."""
+        """Distinguishes the samples of this run from those of every other run of every workspace."""
         return f"benchwright:{self._store.workspace.root}#{self._run.id}"
 
 

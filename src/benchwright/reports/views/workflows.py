@@ -262,7 +262,7 @@ def _all_steps(store: Store, run_id: int) -> Iterator[WorkflowStep]:
 
 
 def _step_json(step: WorkflowStep) -> JsonObject:
-    """What is said of each generation of a step."""
+    """What every generation of a step has."""
     return {
         "status": step.status,
         "input_hash": step.input_hash,
