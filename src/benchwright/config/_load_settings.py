@@ -77,6 +77,9 @@ class LoadOptions:
     slo: str | None = _stop("limits that good requests keep: ttft=200ms,itl=30ms,e2e=2s", metavar="LIMITS", frequent=True)
     slo_share: float | None = _stop("share of requests that must keep all limits", above=0, most=1, default=0.99, metavar="SHARE")
 
+    score: bool | None = _stop("score the replies with the benchmark's scorer: does the server get worse when it is busy?", decides="scores",
+        more="Scoring begins after the last request, so it disturbs no time", see="load.md#quality-under-load")
+
     find_max_load: bool | None = _search("search the largest rate or concurrency at which the limits of --slo are kept", frequent=True,
         see="load.md#the-largest-load")
     probe_repeats: int | None = _search("probes at each end of the last bracket", least=1, most=100, default=3)
@@ -183,6 +186,7 @@ class LoadKeywords(RunKeywords, total=False):
     cooldown: int | None
     slo: str | None
     slo_share: float | None
+    score: bool | None
     find_max_load: bool | None
     probe_repeats: int | None
     max_probes: int | None

@@ -56,6 +56,9 @@ from benchwright.engine._side_calls import (
 from benchwright.engine._stop import Budget as Budget
 from benchwright.engine._stop import StopCause as StopCause
 from benchwright.engine._worker import (
+    Answering as Answering,
+)
+from benchwright.engine._worker import (
     OpenSample as OpenSample,
 )
 from benchwright.engine._worker import (

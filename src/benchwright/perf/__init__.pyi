@@ -35,6 +35,12 @@ from benchwright.perf._plan import build_plan as build_plan
 from benchwright.perf._plan import planned_request as planned_request
 from benchwright.perf._progress import LoadProgress as LoadProgress
 from benchwright.perf._progress import LoadWatcher as LoadWatcher
+from benchwright.perf._quality import Grade as Grade
+from benchwright.perf._quality import ScoreDifference as ScoreDifference
+from benchwright.perf._quality import StageScores as StageScores
+from benchwright.perf._quality import grade_step as grade_step
+from benchwright.perf._quality import plain_scores as plain_scores
+from benchwright.perf._quality import score_differences as score_differences
 from benchwright.perf._records import BatchThread as BatchThread
 from benchwright.perf._records import StoreSink as StoreSink
 from benchwright.perf._records import recorded_requests as recorded_requests
@@ -57,6 +63,7 @@ from benchwright.perf._slo import SloResult as SloResult
 from benchwright.perf._slo import parse_slo as parse_slo
 from benchwright.perf._steady import SteadyWindow as SteadyWindow
 from benchwright.perf._summary import LoadSummary as LoadSummary
+from benchwright.perf._summary import QualityChange as QualityChange
 from benchwright.perf._summary import StageSummary as StageSummary
 from benchwright.perf._summary import level_label as level_label
 from benchwright.perf._summary import summarise as summarise

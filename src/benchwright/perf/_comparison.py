@@ -30,6 +30,7 @@ from benchwright.perf._columns import row_numbers
 from benchwright.perf._distributions import mean_of, numbers, percentile
 from benchwright.perf._figures import StageRequests, rate_slices
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
+from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
 from benchwright.perf._summary import StageSummary
 from benchwright.stats import FEWEST
@@ -80,6 +81,8 @@ class StageComparison(Struct, frozen=True):
     pairs: int
     """Requests that were compared in pairs; 0: the tests sent other requests, and are compared as a whole."""
     differences: tuple[Difference, ...]
+    scores: tuple[ScoreDifference, ...] = ()
+    """Of the replies, where both tests scored them."""
 
 
 def compare_stages(
@@ -102,7 +105,8 @@ def compare_stages(
     for metric in PER_REQUEST:
         if metric.limit or metric.headline:
             found += _latency(metric, one, other, paired=pairs is not None)
-    return StageComparison(summary_b.label, 0 if pairs is None else len(one), tuple(found))
+    scores = tuple(score_differences(*(StageScores(side.completed) for side in sides)))
+    return StageComparison(summary_b.label, 0 if pairs is None else len(one), tuple(found), scores)
 
 
 def adjusted(stages: Sequence[StageComparison]) -> tuple[StageComparison, ...]:

@@ -290,7 +290,7 @@ class PhaseLoop:
         if times.planned is not None and wanted is not None and not sending.delayed_s:
             # Until its turn came, not until it was sent: a new connection takes the server's time, not the client's.
             self._meter.lateness.append(times.planned - wanted)
-        record = record_of(sending, reply, task.zero)
+        record = record_of(sending, reply, task.zero, keep_reply=self._settings.score)
         self._last_end = max(self._last_end, monotonic())
         self._count(record)
         self._ended(record)

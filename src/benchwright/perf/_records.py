@@ -8,8 +8,19 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from benchwright.core import CallTimes, FailureKind, ModelReply, RequestFailure, StepValues
+from msgspec.structs import replace
+
+from benchwright.core import (
+    CallTimes,
+    FailureKind,
+    ModelReply,
+    RequestFailure,
+    StepValues,
+    encode_json,
+    reply_to_json,
+)
 from benchwright.perf._plan import PlannedRequest
+from benchwright.perf._quality import decode_grade
 from benchwright.perf._values import (
     PhaseName,
     RequestOutcome,
@@ -54,8 +65,8 @@ class Sending:
         self.free_at: float | None = None
 
 
-def record_of(sending: Sending, reply: ModelReply, zero: float) -> RequestRecord:
-    """The record of a request that has ended. `zero` is when the test's clock started."""
+def record_of(sending: Sending, reply: ModelReply, zero: float, *, keep_reply: bool = False) -> RequestRecord:
+    """The record of a request that has ended. `zero` is when the test's clock started; `keep_reply`: it will be scored."""
     times = reply.times
     sent = times.sent
     failure = reply.failure
@@ -95,7 +106,14 @@ def record_of(sending: Sending, reply: ModelReply, zero: float) -> RequestRecord
         prompt_hash=entry.prompt_hash,
         delayed_s=sending.delayed_s,
         attempts=reply.attempts,
+        reply=_kept(reply) if keep_reply and failure is None else None,
     )
+
+
+def _kept(reply: ModelReply) -> str:
+    """What a scorer may see of a reply: its content, and no times, so that equal replies are equal."""
+    timeless = replace(reply, times=CallTimes(), started_at=0.0, usage=None, attempts=1, served=None)
+    return encode_json(reply_to_json(timeless)).decode()
 
 
 def unsent_record(
@@ -174,12 +192,16 @@ _BATCH = 10_000
 
 
 def recorded_requests(store: Store, run_id: int) -> Iterator[RequestRecord]:
-    """The recorded requests of a load test, in the order of their numbers."""
+    """The recorded requests of a load test, in the order of their numbers, with their scores where there are any."""
     left, first = store.count_steps(run_id, "request"), 0
+    scored = store.count_steps(run_id, "grade") > 0
     while left > 0:
         steps = store.recorded(run_id, "request", first, first + _BATCH - 1)
+        grades = store.recorded(run_id, "grade", first, first + _BATCH - 1) if scored else {}
         for key in sorted(steps):
-            yield decode_record(steps[key].output)
+            record = decode_record(steps[key].output)
+            grade = grades.get(key.replace("request/", "grade/", 1))
+            yield record if grade is None else decode_grade(grade.output).added_to(record)
         left -= len(steps)
         first += _BATCH
 

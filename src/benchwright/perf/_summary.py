@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, convert, to_builtins
 
-from benchwright.core import JsonObject, LoadProfile, load_json
-from benchwright.perf._columns import column
-from benchwright.perf._distributions import Distribution, describe, numbers
+from benchwright.core import JsonObject, LoadProfile
+from benchwright.perf._distributions import Distribution
 from benchwright.perf._figures import (
     StageRequests,
     distributions,
@@ -19,6 +18,12 @@ from benchwright.perf._figures import (
 )
 from benchwright.perf._metrics import METRICS, PER_REQUEST, PER_STAGE
 from benchwright.perf._notes import Note, fault_counts, repeated_share, stage_notes, token_sources
+from benchwright.perf._quality import (
+    ScoreDifference,
+    StageScores,
+    score_differences,
+    scores_with_failures,
+)
 from benchwright.perf._requests import Requests
 from benchwright.perf._search import Probe, SearchResult, search_result
 from benchwright.perf._slo import SloResult, judge_slo
@@ -83,7 +88,13 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     health: dict[str, Any] | None
     """As `Health.to_json` gives it; None: the stage did not end."""
     scores: dict[str, Distribution]
-    """Scores of replies by metric, where the test scores."""
+    """Scores of replies by name, where the test scores."""
+    scores_with_failures: dict[str, float] = {}
+    """Their means over all requests that were sent: those without a score count as 0."""
+    score_outcomes: dict[str, int] = {}
+    """Replies by what came of scoring them."""
+    score_error: str | None = None
+    """Why the first of those could not be scored that were not."""
     notes: tuple[Note, ...]
     stopped_by: str | None = None
 
@@ -112,6 +123,9 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             "steady": self.steady.to_json(),
             "client_health": self.health,
             "scores": {name: found.to_json() for name, found in self.scores.items()},
+            "scores_with_failures": dict(self.scores_with_failures),
+            "score_outcomes": dict(self.score_outcomes),
+            "score_error": self.score_error,
             "notes": to_builtins(self.notes),
         }
 
@@ -140,6 +154,9 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             steady=SteadyWindow.from_json(stored["steady"]),
             health=stored["client_health"],
             scores={name: Distribution.from_json(found) for name, found in stored["scores"].items()},
+            scores_with_failures=stored.get("scores_with_failures", {}),
+            score_outcomes=stored.get("score_outcomes", {}),
+            score_error=stored.get("score_error"),
             notes=convert(stored["notes"], tuple[Note, ...]),
             stopped_by=stored.get("stopped_by"),
         )
@@ -149,6 +166,15 @@ class StageSummary(Struct, frozen=True, kw_only=True):
         key = METRICS[name].key
         found = self.metrics.get(key)
         return self.figures.get(key) if found is None else found.mean
+
+
+class QualityChange(Struct, frozen=True):
+    """How one score changes under load."""
+
+    lowest: str
+    """The level with the least load, in words."""
+    highest: str
+    change: ScoreDifference
 
 
 class LoadSummary(Struct, frozen=True, kw_only=True):
@@ -167,9 +193,11 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
     """Whether the test ended before its plan did."""
     search: SearchResult | None = None
     """What a search for the largest load found."""
+    quality: tuple[QualityChange, ...] = ()
+    """How scores change from the lowest level to the highest."""
 
     def to_json(self) -> JsonObject:
-        """`{profile, evaluated, failed, comparable, partial, search, notes, stages}`."""
+        """`{profile, evaluated, failed, comparable, partial, search, quality, notes, stages}`."""
         return {
             "profile": self.profile,
             "evaluated": self.sent,
@@ -177,6 +205,7 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
             "comparable": self.comparable,
             "partial": self.partial,
             "search": None if self.search is None else self.search.to_json(),
+            "quality": to_builtins(self.quality),
             "notes": to_builtins(self.notes),
             "stages": [stage.to_json() for stage in self.stages],
         }
@@ -193,6 +222,7 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
             comparable=stored["comparable"],
             partial=stored["partial"],
             search=None if (found := stored.get("search")) is None else SearchResult.from_json(found),
+            quality=convert(stored.get("quality", ()), tuple[QualityChange, ...]),
         )
 
 
@@ -227,7 +257,18 @@ def summarise(
         comparable=comparable,
         partial=partial,
         search=search,
+        quality=tuple(_quality(requests, found)) if settings.score else (),
     )
+
+
+def _quality(requests: Requests, stages: Sequence[StageSummary]) -> Iterator[QualityChange]:
+    """The scores at the lowest level against those at the highest, row by row."""
+    scored = [stage for stage in stages if stage.scores and stage.level is not None]
+    if len({stage.level for stage in scored}) > 1:
+        low, high = (chosen(scored, key=lambda stage: stage.level or 0.0) for chosen in (min, max))
+        sides = [StageScores(requests.stage(each.stage).sent.completed) for each in (low, high)]
+        for change in score_differences(*sides):
+            yield QualityChange(low.label, high.label, change)
 
 
 def client_was_limit(stage: StageSummary) -> bool:
@@ -262,6 +303,7 @@ def summarise_stage(
 ) -> StageSummary:
     """One stage."""
     stage = StageRequests(requests.stage(number))
+    graded = StageScores(stage.completed.in_order("sent"))
     level = record.level if record is not None else _planned_level(settings, number)
     measured = distributions(stage)
     figures = stage_figures(stage)
@@ -288,7 +330,10 @@ def summarise_stage(
         slo=slo,
         steady=steady_window(stage.sent, stage.measurable, stage.flight, stage.tokens, settings, level),
         health=None if record is None else record.health.to_json(),
-        scores=_scores(stage),
+        scores=graded.distributions(),
+        scores_with_failures=scores_with_failures(graded.totals(), len(stage.sent)),
+        score_outcomes=graded.outcomes(),
+        score_error=graded.first_error(),
         notes=stage_notes(stage, settings, figures, None if record is None else record.health),
         stopped_by=None if record is None else record.stopped_by,
     )
@@ -358,21 +403,6 @@ def _errors(measured: Requests) -> tuple[ErrorClass, ...]:
             words = measured["error"].filter(pc.equal(measured["outcome"], outcome)).drop_null()
             found.append(ErrorClass(outcome, count, words[0].as_py() if len(words) else ""))
     return tuple(found)
-
-
-def _scores(stage: StageRequests) -> dict[str, Distribution]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    values: dict[str, list[float]] = {}
-    for text in stage.completed["scores"].drop_null().to_pylist():
-        for name, value in load_json(text).items():
-            values.setdefault(name, []).append(float(value))
-    found = {}
-    for name, each in values.items():
-        array = column(each, pa.float64())
-        found[name] = describe(array, numbers(array.take(pc.sort_indices(array))), 1.0, 6)
-    return found
 
 
 def _at_the_boundary(stages: Sequence[StageSummary], search: SearchResult) -> Sequence[StageSummary]:

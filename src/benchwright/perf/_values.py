@@ -105,6 +105,11 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     delayed_s: float = 0.0
     """How long it waited because as many requests as allowed were in flight."""
     attempts: int = 1
+    reply: str | None = None
+    """The reply as JSON, where the test scores replies."""
+    score_outcome: str | None = None
+    """What came of scoring it; None: nobody has."""
+    score_error: str | None = None
 
     @property
     def ok(self) -> bool:

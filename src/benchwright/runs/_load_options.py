@@ -70,6 +70,7 @@ def load_settings(
         slo=() if options.slo is None else parse_slo(options.slo),
         slo_share=0.99 if options.slo_share is None else options.slo_share,
         search=search,
+        score=bool(options.score),
         request_timeout_s=getattr(run.endpoint, "request_timeout_s", 120.0),
         usual_tokens=usual if isinstance(usual, int) else None,
         drain_s=30.0 if options.drain is None else options.drain,

@@ -42,6 +42,7 @@ from benchwright.perf import (
 from benchwright.runs._jobs import in_event_loop, make_folder, owned
 from benchwright.runs._load_options import load_settings
 from benchwright.runs._load_rows import rows_for_load
+from benchwright.runs._load_scores import check_scoring, score_replies
 from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
 from benchwright.runs._targets import Target
@@ -131,8 +132,8 @@ def load_targets(
 def plan_load(
     target: Target, options: RunOptions, load: LoadOptions, config: ConfigFile | None, *, several: bool
 ) -> LoadPlan:
-    """What one target comes to. Replies are streamed unless somebody says otherwise, and nothing is scored."""
-    effective = load_run_options(options.over(target.defaults))
+    """What one target comes to. Replies are streamed unless somebody says otherwise, and not scored unless somebody wants it."""
+    effective = load_run_options(options.over(target.defaults), load)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
     model = choose_model(effective, config)
@@ -140,10 +141,10 @@ def plan_load(
     return LoadPlan(plan_of(target, effective, model), load, model.parallelism, length_given)
 
 
-def load_run_options(options: RunOptions) -> RunOptions:
-    """What a load test makes of the options of a run: streamed unless somebody says otherwise, sent once, not scored."""
+def load_run_options(options: RunOptions, load: LoadOptions) -> RunOptions:
+    """What a load test makes of the options of a run: streamed unless somebody says otherwise, sent once, scored if wanted."""
     stream = True if options.stream is None else options.stream
-    return replace(options, infer_only=True, stream=stream, max_retries=0)
+    return replace(options, infer_only=not load.score, stream=stream, max_retries=0)
 
 
 def perform_loads(
@@ -176,6 +177,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     prepared = prepare(rows.spec, settings)
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
+    if plan.options.score:
+        check_scoring(prepared)
     load = load_settings(
         plan.options, settings, rows=prepared.rows.scan.requests, concurrency=plan.concurrency, length_given=plan.length_given
     )  # fmt: skip
@@ -225,6 +228,8 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
     from benchwright.perf import Requests, summarise
     from benchwright.reports import load_details, write_load_files
 
+    if ready.settings.score:
+        in_event_loop(score_replies(store, run.id, ready.prepared, group), group.interrupt)
     requests = Requests.of(recorded_requests(store, run.id))
     stages = recorded_stages(store, run.id)
     summary = summarise(requests, ready.settings, stages, partial=cause is not None)

@@ -324,7 +324,9 @@ def load_pairs(
         perform_loads,
     )
 
-    pairs = planned_suite(suite, load_run_options(options), SuiteOptions(), cwd=Path.cwd(), config=config)
+    pairs = planned_suite(
+        suite, load_run_options(options, load), SuiteOptions(), cwd=Path.cwd(), config=config
+    )
     if pairs is None or not pairs.pairs:
         raise UsageError(f"{suite.path} has no datasets to send")
     how = load.over({} if config is None else config.perf)

@@ -15,6 +15,7 @@ from benchwright.perf import (
     LoadSummary,
     Metric,
     RequestRecord,
+    ScoreDifference,
     StageComparison,
     StageSummary,
 )
@@ -76,7 +77,8 @@ def load_table(view: LoadView) -> Group:
 
 def _levels(summary: LoadSummary) -> FittedTable:
     """A sweep or a search: one line per level or probe."""
-    light = {"itl": 1, "in fl": 2, "tpot": 3}
+    scores = dict.fromkeys(printable(name) for stage in summary.stages for name in stage.scores)
+    light = {f"{name}\nmean": 0 for name in [*scores][1:]} | {"itl": 1, "in fl": 2, "tpot": 3}
     columns = _level_columns(summary.stages)
     if summary.search is not None:
         passed = {probe.stage: probe.passed for probe in summary.search.probes}
@@ -111,9 +113,17 @@ def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]
     columns.append(("in flight\nmean", figure("mean_concurrency")))
     if any(stage.slo is not None for stage in stages):
         columns.append(("within\nlimits", figure("good_share")))
-    for score in dict.fromkeys(name for stage in stages for name in stage.scores):
+    names = dict.fromkeys(name for stage in stages for name in stage.scores)
+    headline = next(iter(names), None)
+    for score in names:
         scores = [stage.scores.get(score) for stage in stages]
-        columns.append((printable(score), ["–" if each is None else f"{each.mean:.4f}" for each in scores]))
+        name = printable(score)
+        columns.append((f"{name}\nmean", ["–" if each is None else f"{each.mean:.4f}" for each in scores]))
+        if score == headline:
+            ends = [None if each is None else each.mean_ci95 for each in scores]
+            columns.append(
+                ("\n95 %", ["–" if each is None else f"{each[0]:.2f} – {each[1]:.2f}" for each in ends])
+            )
     columns.append(("steady", [stage.steady.verdict.replace("_", " ") for stage in stages]))
     return [(heading, cells) for heading, cells in columns if "p99" in heading or set(cells) != {"–"}]
 
@@ -133,7 +143,11 @@ def _rates(stage: StageSummary) -> Table:
                 shown += f"   95 % {short(ends[0], metric)} – {short(ends[1], metric)}"
             rows.append((metric.title, shown))
     for name, found in stage.scores.items():
-        rows.append((f"score {printable(name)}", f"{found.mean:.4f}   n {found.n:,}"))
+        span = found.mean_ci95
+        interval = "" if span is None else f"   95 % {span[0]:.4f} – {span[1]:.4f}"
+        with_failures = stage.scores_with_failures.get(name, found.mean)
+        failures = "" if with_failures == found.mean else f"   failures as wrong {with_failures:.4f}"
+        rows.append((f"score {printable(name)}", f"{found.mean:.4f}{interval}   n {found.n:,}{failures}"))
     return grid(rows)
 
 
@@ -349,7 +363,27 @@ def _level(comparison: LoadComparison, level: StageComparison) -> Table:
         ):  # what is equal by chance of definition is shown once
             seen.add(values)
             table.add_row(*_row(each))
+    for score in level.scores:
+        table.add_row(*_score_row(score))
     return table
+
+
+def _score_row(each: ScoreDifference) -> list[Text]:
+    from rich.text import Text
+
+    ends = "–" if each.ci95 is None else f"{each.ci95[0]:+.4f} … {each.ci95[1]:+.4f}"
+    p_value = "< 0.001" if each.p_value < 0.001 else f"{each.p_value:.3f}"
+    verdict = ("worse" if each.worse else "better") if each.significant else ""
+    cells = [
+        f"score {printable(each.name)}",
+        f"{each.a:.4f}",
+        f"{each.b:.4f}",
+        f"{each.difference:+.4f}",
+        "",
+        ends,
+        p_value,
+    ]
+    return [*map(Text, cells), Text(verdict, "red" if each.worse else "green")]
 
 
 def _row(each: Difference) -> list[Text]:

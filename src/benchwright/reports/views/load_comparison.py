@@ -111,7 +111,10 @@ def _level_json(level: StageComparison) -> JsonObject:
         }
         for each in level.differences
     ]
-    return {"level": level.label, "pairs": level.pairs, "differences": differences}
+    scores: list[Any] = [
+        {**to_builtins(each), "significant": each.significant, "worse": each.worse} for each in level.scores
+    ]
+    return {"level": level.label, "pairs": level.pairs, "differences": differences, "scores": scores}
 
 
 def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonOptions) -> LoadComparison:
@@ -133,6 +136,7 @@ def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonO
     ]
     if search is not None and search.significant:
         beyond.append(search)
+    beyond += [each for level in levels for each in level.scores if each.significant]
     return LoadComparison(
         run_a=_side(a, summaries[0]),
         run_b=_side(b, summaries[1]),
@@ -188,7 +192,7 @@ def _only(stage: StageComparison, name: str | None) -> StageComparison:
     if name is None:
         return stage
     found = tuple(each for each in stage.differences if each.name == name)
-    return StageComparison(stage.label, stage.pairs, found)
+    return StageComparison(stage.label, stage.pairs, found, ())
 
 
 def _side(run: RunRecord, summary: LoadSummary) -> Side:

@@ -29,6 +29,35 @@ def verdicts(view: LoadView) -> list[tuple[str, str]]:
     found += _of_steadiness(summary.stages if summary.search is None else stages_of_interest(summary)[:1])
     if view.settings.slo and summary.search is None:
         found.append(_of_limits(view))
+    if view.settings.score:
+        found += _of_quality(summary)
+    return found
+
+
+def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
+    """Whether replies got worse when the server was busy, and how many could not be scored."""
+    found = []
+    for place, each in enumerate(summary.quality):
+        change = each.change
+        # The headline score is always told; of the others, what stands out even among so many.
+        if place and not (change.significant and change.p_value * len(summary.quality) < 0.05):
+            continue
+        ends = "" if change.ci95 is None else f", 95 % {change.ci95[0]:+.4f} … {change.ci95[1]:+.4f}"
+        told = (
+            f"{change.a:.4f} at {each.lowest} and {change.b:.4f} at {each.highest} over {change.rows:,} common rows "
+            f"(difference {change.difference:+.4f}{ends}, p {change.p_value:.3f})"
+        )
+        if change.significant:
+            state, words = ("bad", "falls") if change.worse else ("ok", "rises")
+            found.append((state, f"{change.name} {words} under load: {told}"))
+        else:
+            found.append(("ok", f"{change.name} does not change with the load beyond chance: {told}"))
+    completed = sum(stage.counts.completed for stage in summary.stages)
+    scored = sum(max((each.n for each in stage.scores.values()), default=0) for stage in summary.stages)
+    if scored < completed:
+        first = next((stage.score_error for stage in summary.stages if stage.score_error), "")
+        why = f": {first}" if first else ""
+        found.append(("warn", f"{completed - scored:,} of {completed:,} replies have no score{why}"))
     return found
 
 

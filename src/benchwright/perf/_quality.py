@@ -1,0 +1,173 @@
+"""Quality under load: the scores of replies, and whether they change from one level or test to another.
+
+Replies are scored after the last request, so that a scorer never shares the clock with a measurement. What came of each is a
+step of its own next to the record of its request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct, msgpack, structs
+
+from benchwright.core import StepValues, load_json
+from benchwright.perf._bootstrap import Blocked, block_count, block_of, mean_interval
+from benchwright.perf._columns import column
+from benchwright.perf._distributions import Distribution, describe, numbers
+from benchwright.perf._requests import Requests
+from benchwright.perf._values import RequestRecord
+
+_DIGITS = 6
+
+
+class Grade(Struct, frozen=True, array_like=True, omit_defaults=True):
+    """What came of scoring the reply of one request. Fields are stored by their place: append new ones, with a default."""
+
+    number: int
+    stage: int = 0
+    outcome: str = "scored"
+    """As samples of runs have it: `scored`, `unparsed`, `truncated`, `scorer_failed` …"""
+    scores: dict[str, float] | None = None
+    error: str | None = None
+    """Why there are no scores."""
+
+    def added_to(self, record: RequestRecord) -> RequestRecord:
+        """The record of the request, with its scores."""
+        return structs.replace(record, scores=self.scores, score_outcome=self.outcome, score_error=self.error)
+
+
+_GRADE = msgpack.Decoder(Grade)
+
+
+def grade_step(grade: Grade, at: float) -> StepValues:
+    """The step that records a grade, made at this wall clock."""
+    key = f"grade/{grade.number:09d}/{grade.stage:04d}"
+    return (key, b"", None, msgpack.encode(grade), False, at, at, None, None, None)
+
+
+def decode_grade(stored: bytes) -> Grade:
+    """What `grade_step` stored."""
+    return _GRADE.decode(stored)
+
+
+class ScoreDifference(Struct, frozen=True):
+    """The mean of one score on two sides, over the rows that both sent."""
+
+    name: str
+    a: float
+    b: float
+    difference: float
+    """b − a."""
+    ci95: tuple[float, float] | None
+    p_value: float
+    rows: int
+    """Rows that both sides have scores of."""
+
+    @property
+    def significant(self) -> bool:
+        """Whether it is beyond chance."""
+        return self.p_value < 0.05 and self.difference != 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether the second side is lower, by chance or not."""
+        return self.difference < 0
+
+
+class StageScores:
+    """The scores of a stage's replies."""
+
+    def __init__(self, completed: Requests) -> None:
+        self._requests = completed
+
+    @cached_property
+    def _values(self) -> dict[str, list[float | None]]:
+        """By name, one value per request in its order; None where it has none."""
+        texts = self._requests["scores"].to_pylist()
+        found: dict[str, list[float | None]] = {}
+        for place, text in enumerate(texts):
+            for name, value in (load_json(text) if text else {}).items():
+                found.setdefault(name, [None] * len(texts))[place] = float(value)
+        return found
+
+    def distributions(self) -> dict[str, Distribution]:
+        """Of each score, with the interval of its mean."""
+        return {name: self._distribution(values) for name, values in self._values.items()}
+
+    def _distribution(self, values: list[float | None]) -> Distribution:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        every = column(values, pa.float64())
+        known = every.drop_null()
+        order = pc.sort_indices(known)
+        ordered = numbers(known.take(order))
+        if ordered[0] == ordered[-1]:
+            return describe(known, ordered, 1.0, _DIGITS)
+        blocks = block_of(len(values)).filter(pc.is_valid(every))
+        blocked = Blocked(known, blocks, ordered, order, block_count(len(values)))
+        return describe(known, ordered, 1.0, _DIGITS, mean_interval(blocked, len(known)))
+
+    def totals(self) -> dict[str, float]:
+        """The sum of each score: over all requests that were sent, its mean with failures as wrong."""
+        return {name: sum(value or 0.0 for value in values) for name, values in self._values.items()}
+
+    def outcomes(self) -> dict[str, int]:
+        """Replies by what came of scoring them; those that nobody scored are left out."""
+        found = self._requests["score_outcome"].drop_null().value_counts().to_pylist()
+        return {
+            each["values"]: each["counts"] for each in sorted(found, key=lambda each: str(each["values"]))
+        }
+
+    def first_error(self) -> str | None:
+        """Of the replies that could not be scored."""
+        words = self._requests["score_error"].drop_null()
+        return str(words[0].as_py()) if len(words) else None
+
+    def row_means(self, name: str) -> dict[int, float]:
+        """The mean score of each row of the data: a row that was sent often counts once."""
+        sums: dict[int, list[float]] = {}
+        for row, value in zip(self._requests["row"].to_pylist(), self._values.get(name, ()), strict=True):
+            if value is not None:
+                sums.setdefault(row, []).append(value)
+        return {row: sum(each) / len(each) for row, each in sums.items()}
+
+    def names(self) -> tuple[str, ...]:
+        """Of the scores."""
+        return tuple(self._values)
+
+
+def score_differences(a: StageScores, b: StageScores) -> Iterator[ScoreDifference]:
+    """Compare the scores that both sides have, row by row."""
+    from benchwright.stats import compare_pairs
+
+    for name in a.names():
+        if name in b.names():
+            one, other = a.row_means(name), b.row_means(name)
+            rows = sorted(one.keys() & other.keys())
+            if rows:
+                found = compare_pairs([one[row] for row in rows], [other[row] for row in rows])
+                low, high = found.ci_low, found.ci_high
+                ends = None if low is None or high is None else (round(low, _DIGITS), round(high, _DIGITS))
+                a_mean, b_mean, difference = (
+                    round(each, _DIGITS) for each in (found.mean_a, found.mean_b, found.difference)
+                )
+                yield ScoreDifference(name, a_mean, b_mean, difference, ends, found.p_value, len(rows))
+
+
+def scores_with_failures(totals: Mapping[str, float], sent: int) -> dict[str, float]:
+    """Mean scores over all requests that were sent: those without a score count as 0."""
+    return {name: round(total / sent, _DIGITS) for name, total in totals.items()} if sent else {}
+
+
+def plain_scores(scores: Mapping[str, Any] | None) -> dict[str, float] | None:
+    """The scores that are numbers; truth values count as 1 and 0.
+
+    >>> plain_scores({"correct": True, "why": "because", "f1": 0.5})
+    {'correct': 1.0, 'f1': 0.5}
+    """
+    if scores is None:
+        return None
+    return {name: float(value) for name, value in scores.items() if isinstance(value, int | float)}

@@ -1,0 +1,136 @@
+"""Scores the replies of a load test, after its last request: with the scorer, the threads and the judges of a run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from time import time
+from typing import Any
+
+from benchwright.benchmarks import Answer, Asking
+from benchwright.core import (
+    ModelReply,
+    ModelRequest,
+    RequestFailure,
+    Row,
+    SampleRecord,
+    UsageError,
+    load_json,
+    reply_from_json,
+)
+from benchwright.engine import Answering, Prepared, RunContext, RunGroup, SampleWorker, WorkItem
+from benchwright.perf import (
+    BatchThread,
+    Grade,
+    RequestRecord,
+    StoreSink,
+    grade_step,
+    plain_scores,
+    recorded_requests,
+)
+from benchwright.store import Store
+
+_AT_ONCE = 16
+
+
+def check_scoring(prepared: Prepared) -> None:
+    """Refuse, with UsageError, what has no score for a single request."""
+    scan, spec = prepared.rows.scan, prepared.spec
+    if scan.requests > scan.rows or spec.converses:
+        raise UsageError(
+            f"--score: a row of {spec.name} sends several requests, and only all of them together have a score"
+        )
+
+
+async def score_replies(store: Store, run_id: int, prepared: Prepared, group: RunGroup) -> None:
+    """Score every measured reply, and record the grades. Equal replies to the same row are scored once.
+
+    Ctrl-C ends it: what is not scored by then has no score.
+    """
+    stopped = asyncio.Event()
+    thread: BatchThread[Any] = BatchThread(StoreSink(store, run_id))
+    try:
+        with group.open(), group.listening(stopped.set):
+            jobs = _jobs(recorded_requests(store, run_id))
+            rows = _rows(prepared, {row for row, _ in jobs})
+            await _score_all(prepared, jobs, rows, stopped, thread)
+    finally:
+        await asyncio.to_thread(thread.close)
+
+
+_Jobs = dict[tuple[int, str], list[tuple[int, int]]]
+"""By row and reply: the numbers and stages of the requests that got it."""
+
+
+def _jobs(records: Iterator[RequestRecord]) -> _Jobs:
+    found: _Jobs = {}
+    for record in records:
+        if record.ok and record.phase == "measured" and record.reply is not None:
+            found.setdefault((record.row, record.reply), []).append((record.number, record.stage))
+    return found
+
+
+def _rows(prepared: Prepared, wanted: set[int]) -> dict[int, Row]:
+    return {each.index: each.row for each in prepared.rows if each.index in wanted}
+
+
+async def _score_all(
+    prepared: Prepared, jobs: _Jobs, rows: dict[int, Row], stopped: asyncio.Event, thread: BatchThread[Any]
+) -> None:
+    waiting = iter(jobs.items())
+    replies: dict[int, ModelReply] = {}
+    context = RunContext.alone(prepared.settings)
+
+    async def work(worker: SampleWorker) -> None:
+        for (row, reply), places in waiting:
+            if stopped.is_set():
+                return
+            number = places[0][0]
+            replies[number] = reply_from_json(load_json(reply))
+            found = await worker.do(WorkItem(number, 0, rows[row]))
+            del replies[number]
+            if isinstance(found, SampleRecord):  # else a judge could not be asked any more
+                scores, now = plain_scores(found.scores), time()
+                for each, stage in places:
+                    grade = Grade(each, stage, found.outcome.value, scores, found.error)
+                    thread.put(grade_step(grade, now))
+
+    async with SampleWorker(
+        prepared.rows, prepared.settings, _NoModel(), context, answering=_recorded(replies)
+    ) as worker:
+        await asyncio.gather(*(work(worker) for _ in range(_AT_ONCE)))
+
+
+def _recorded(replies: dict[int, ModelReply]) -> Callable[[Answering], Answering]:
+    """Strategies get recorded replies, by the number of the request, and send nothing."""
+
+    def around(answer: Answering) -> Answering:
+        async def recorded(row: Row, repeat: int, asking: Any) -> Answer:
+            return await answer(row, repeat, _RecordedReply(replies[asking.item.sample_id], asking))
+
+        return recorded
+
+    return around
+
+
+class _RecordedReply:
+    """Implements `Asking` with a reply that is there already."""
+
+    def __init__(self, reply: ModelReply, asking: Asking) -> None:
+        self._reply, self._asking = reply, asking
+        self.in_thread, self.likelihood = asking.in_thread, asking.likelihood
+
+    async def ask(self, request: ModelRequest, part: str | None = None) -> ModelReply:
+        """The reply, whatever is asked."""
+        return self._reply
+
+
+class _NoModel:
+    """Implements `Endpoint` for scorers that ask the model under test: it is not asked after the test."""
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """Refuse."""
+        failure = RequestFailure(
+            "rejected", "the replies of a load test are scored without asking the model again"
+        )
+        return ModelReply("failed", failure=failure)

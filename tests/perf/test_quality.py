@@ -1,0 +1,114 @@
+"""Quality under load: replies are scored after the test, and the scores stand next to the latencies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.perf.made_records import streamed
+
+from benchwright import benchmark, compare, perf, scorer
+from benchwright.core import UsageError
+from benchwright.perf import (
+    LoadSettings,
+    Requests,
+    StageScores,
+    read_request_file,
+    score_differences,
+    summarise,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    rows = "".join(f"{n}+{n}=,{2 * n}\n" for n in range(20))
+    (tmp_path / "qa.csv").write_text("question,answer\n" + rows, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_scores_are_those_of_a_run_on_the_same_rows(folder: Path) -> None:
+    from benchwright import run
+
+    result = perf("qa.csv", score=True, concurrency=[1, 4], requests=40)
+    truth = run("qa.csv")
+    for stage in result.summary.stages:
+        found = stage.scores["normalised_exact"]
+        assert found.mean == pytest.approx(truth.metrics["normalised_exact"].value)
+        assert (found.n, stage.score_outcomes) == (40, {"scored": 40})
+        assert found.mean_ci95 is not None
+    change = result.summary.quality[0].change
+    assert (change.name, change.rows, change.difference) == ("normalised_exact", 20, 0.0)
+    again = read_request_file(result.folder / "requests.parquet")
+    assert set(again["score_outcome"].to_pylist()) == {"scored"}
+    stored = json.loads((result.folder / "summary.json").read_text(encoding="utf-8"))
+    assert stored["stages"][1]["scores"]["normalised_exact"]["n"] == 40
+    assert "normalised_exact" in (result.folder / "report.html").read_text(encoding="utf-8")
+    other = perf("qa.csv", score=True, concurrency=[1, 4], requests=40)
+    levels = compare(result.run_id, other.run_id).to_json()["levels"]
+    assert levels[0]["scores"][0]["name"] == "normalised_exact"
+
+
+def test_without_the_flag_no_reply_is_kept(folder: Path) -> None:
+    result = perf("qa.csv", concurrency=1, requests=3)
+    assert result.summary.stages[0].scores == {}
+    assert read_request_file(result.folder / "requests.parquet")["reply"].null_count == 3
+
+
+def test_a_scorer_that_fails_costs_its_scores_and_nothing_else(folder: Path) -> None:
+    @benchmark(name="half", dataset=[{"n": n, "target": "x"} for n in range(4)], prompt="{n}+1=")
+    @scorer
+    def half(sample: Any) -> dict[str, Any]:
+        if sample.metadata["n"] % 2:
+            raise ValueError("odd")
+        return {"right": True}
+
+    result = perf(half, score=True, requests=8, concurrency=2)
+    (stage,) = result.summary.stages
+    assert (stage.scores["right"].n, stage.scores_with_failures["right"]) == (4, 0.5)
+    assert stage.score_outcomes == {"scored": 4, "scorer_failed": 4}
+    assert "odd" in str(stage.score_error)
+    assert result.exit_code == 0
+
+
+def test_rows_that_send_several_requests_have_no_score_each(folder: Path) -> None:
+    @benchmark(
+        name="rank", dataset=[{"q": "1+1=", "target": "2"}], prompt="{q}", choices=["2", "3"],
+        endpoint_type="completions_logprob",
+    )  # fmt: skip
+    @scorer
+    def rank(sample: Any) -> dict[str, Any]:
+        return {"right": True}
+
+    with pytest.raises(UsageError, match="several requests"):
+        perf(rank, score=True, requests=2)
+
+
+def test_a_score_that_falls_under_load_is_told_row_by_row() -> None:
+    """30 rows, each sent twice at both levels: 12 rows are right at 1 in flight and wrong at 8."""
+    records = []
+    for stage in (0, 1):
+        for number in range(60):
+            right = 0.0 if stage and number % 30 < 12 else 1.0
+            records.append(
+                streamed(
+                    stage * 60 + number,
+                    stage * 60.0 + number,
+                    stage=stage,
+                    row=number % 30,
+                    scores={"right": right},
+                )
+            )
+    requests = Requests.of(records)
+    sides = [StageScores(requests.stage(stage).sent.completed) for stage in (0, 1)]
+    (change,) = score_differences(*sides)
+    assert (change.a, change.b, change.rows) == (1.0, 0.6, 30)
+    assert change.significant
+    assert change.worse
+    assert change.ci95 is not None
+    assert change.ci95[0] < -0.4 < change.ci95[1] < 0
+    summary = summarise(requests, LoadSettings(levels=(1.0, 8.0), score=True))
+    assert summary.quality[0].change == change
+    assert type(summary).from_json(json.loads(json.dumps(summary.to_json()))) == summary
