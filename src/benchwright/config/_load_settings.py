@@ -61,10 +61,17 @@ class LoadOptions:
         more="Servers such as vLLM and SGLang obey; others refuse the keys, or ignore them")
     tokenizer: str | None = _shape("tokenizer.json, or a model's folder, by which prompts that are made get their length",
         metavar="PATH", otherwise="one word for each token: lengths are approximate")
-    schedule_seed: int | None = _shape("seed of arrival times, and of prompts that are made", default=0)
+    turn_mode: str | None = _shape("what conversations send: every turn after the model's own replies, every turn after the replies "
+        "of the data, or the last turn alone", choices=("every", "every_with_gt", "last"), default="every",
+        aliases=("infer_mode",), metavar="MODE", see="load.md#conversations")
+    think_time: str | None = _shape("how long users think between turns: 2s, exponential:2s, uniform:1s,3s, lognormal:2s,1s",
+        default="0", metavar="TIME")
+    schedule_seed: int | None = _shape("seed of arrival times, of think times, and of prompts that are made", default=0)
 
     requests: int | None = _stop("measured requests of each level; rows are sent again in a circle where there are fewer", least=1,
         otherwise="each row once; with --seconds, as many as there is time for", frequent=True)
+    conversations: int | None = _stop("measured conversations of each level, in place of requests", least=1,
+        otherwise="each row once")
     seconds: float | None = _stop("how long each level sends", above=0, aliases=("duration", "pressure_time"), metavar="SECONDS",
         frequent=True)
     stop_error_share: float | None = _stop("stop once more than this share of requests has failed", least=0, most=1, metavar="SHARE",
@@ -177,8 +184,11 @@ class LoadKeywords(RunKeywords, total=False):
     exact_output: bool | None
     tokenizer: str | None
     cache_bust: bool | None
+    turn_mode: str | None
+    think_time: str | None
     schedule_seed: int | None
     requests: int | None
+    conversations: int | None
     seconds: float | None
     stop_error_share: float | None
     max_error_share: float | None

@@ -1,8 +1,14 @@
+from benchwright.perf._breakdowns import GroupSummary as GroupSummary
 from benchwright.perf._columns import ones as ones
 from benchwright.perf._comparison import Difference as Difference
 from benchwright.perf._comparison import StageComparison as StageComparison
 from benchwright.perf._comparison import adjusted as adjusted
 from benchwright.perf._comparison import compare_stages as compare_stages
+from benchwright.perf._conversations import MOST_TURNS as MOST_TURNS
+from benchwright.perf._conversations import check_conversation as check_conversation
+from benchwright.perf._conversations import conversation_column as conversation_column
+from benchwright.perf._conversations import parse_think_time as parse_think_time
+from benchwright.perf._conversations import with_messages as with_messages
 from benchwright.perf._crew import Crew as Crew
 from benchwright.perf._crew import open_crew as open_crew
 from benchwright.perf._distributions import FIGURES as FIGURES
@@ -100,6 +106,9 @@ from benchwright.perf._values import (
 )
 from benchwright.perf._values import (
     TokenSource as TokenSource,
+)
+from benchwright.perf._values import (
+    TurnMode as TurnMode,
 )
 from benchwright.perf._values import (
     decode_record as decode_record,

@@ -151,6 +151,8 @@ def _idle(stage: StageRequests, settings: LoadSettings) -> Iterator[Note]:
     if stage.span is None or not len(stage.completed):
         return
     gaps = stage.flight.idle()
+    if settings.turn_mode is not None and not settings.open_loop:
+        return  # users think
     if settings.open_loop:
         gaps = _while_due(stage, gaps)
     gaps = [(start, end) for start, end in gaps if end - start >= IDLE_S]

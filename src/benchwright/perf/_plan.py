@@ -10,9 +10,17 @@ from hashlib import blake2b
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import AskableRows
-from benchwright.core import DatasetError, JsonObject, JsonValue, ModelRequest, encode_json
+from benchwright.benchmarks import AskableRows, BenchmarkSpec, next_user_turn
+from benchwright.core import DatasetError, JsonObject, JsonValue, ModelRequest, Row, encode_json
 from benchwright.perf._cache_bust import with_blank, with_word, word_of
+from benchwright.perf._conversations import (
+    Conversation,
+    Turn,
+    all_messages,
+    prompt_hash,
+    turns_of,
+    with_turn,
+)
 from benchwright.perf._trace import TraceStamps
 
 MOST_BUILT = 200_000
@@ -32,6 +40,8 @@ class PlannedRequest(Struct, frozen=True):
     """Equal for equal prompts."""
     max_tokens: int | None
     """The longest reply that it asks for."""
+    conversation: Conversation | None = None
+    """What follows it, where it is the first turn of a conversation."""
 
 
 class RequestPlan(Struct, frozen=True):
@@ -43,6 +53,8 @@ class RequestPlan(Struct, frozen=True):
     """Whether all rows of the data are in it."""
     offsets: tuple[float, ...] = ()
     """Of a trace: when each is sent, in seconds at its own speed, in order."""
+    stride: int = 1
+    """Numbers that each request of the plan takes up: one for every turn that may follow."""
     cache_bust: str | None = None
     """Makes the first words of every prompt its own; None: prompts are sent as the data have them."""
 
@@ -67,6 +79,7 @@ def build_plan(
     cache_bust: str | None = None,
     exact_output: bool = False,
     trace: TraceStamps | None = None,
+    turn_mode: str = "every",
 ) -> RequestPlan:
     """Build and encode the requests of the rows, in their order; `wanted`: no more than these are needed.
 
@@ -88,6 +101,8 @@ def build_plan(
             break
         for request in rows.requests(numbered.row, numbered.repeat):
             planned = planned_request(request, numbered.index)
+            if rows.spec.converses:
+                planned = conversation_of(planned, rows.spec, numbered.row, turn_mode)
             if exact_output:
                 planned = replace(planned, request=_exactly(planned))
             built.append(
@@ -97,8 +112,12 @@ def build_plan(
             size += len(request.payload)
     if not built:
         raise DatasetError(f"{rows.reader.name}: its rows send nothing to a model; nothing to load it with")
+    stride = 1
+    if rows.spec.converses and turn_mode != "last":
+        known = max(len(each.conversation.later) for each in built if each.conversation is not None)
+        stride = 1 + (rows.spec.max_turns if rows.spec.next_turn is not None else known)
     if trace is None:
-        return RequestPlan(tuple(built), complete, cache_bust=cache_bust)
+        return RequestPlan(tuple(built), complete, stride=stride, cache_bust=cache_bust)
     if not complete:
         raise DatasetError(
             f"{rows.reader.name}: the trace is too large for the memory of a test; send a part of it: --trace-end SECONDS"
@@ -107,8 +126,28 @@ def build_plan(
     return RequestPlan(
         tuple(built[each] for each in order),
         offsets=tuple(offsets[each] for each in order),
+        stride=stride,
         cache_bust=cache_bust,
     )
+
+
+def conversation_of(planned: PlannedRequest, spec: BenchmarkSpec, row: Row, mode: str) -> PlannedRequest:
+    """The first turn of a row with those that follow it; in mode `last`, its last turn with all others as history."""
+    if spec.turns_field is None:
+        words = lambda messages, turn: next_user_turn(spec, row, messages, turn)  # noqa: E731
+        return replace(planned, conversation=Conversation(next_turn=words))
+    turns = turns_of(row, spec.turns_field)
+    first, later = (Turn(""), turns) if spec.prompt else (turns[0], turns[1:])
+    later = later[: spec.max_turns - 1]
+    length = first.max_tokens
+    messages = planned.request.body["messages"]
+    conversation = Conversation(later, first.delay_s or 0.0)
+    if mode == "last" and later:
+        messages, length = all_messages(planned.request, later), later[-1].max_tokens
+        conversation = Conversation(first_turn=len(later))
+    assert isinstance(messages, list)
+    request = with_turn(planned.request, messages, length)
+    return replace(planned_request(request, planned.row), conversation=conversation)
 
 
 def _exactly(planned: PlannedRequest) -> ModelRequest:
@@ -127,7 +166,7 @@ def planned_request(request: ModelRequest, row: int) -> PlannedRequest:
     return PlannedRequest(
         request=request,
         row=row,
-        prompt_hash=blake2b(encode_json(prompt), digest_size=8).hexdigest(),
+        prompt_hash=prompt_hash(prompt),
         max_tokens=limit if isinstance(limit, int) else None,
     )
 

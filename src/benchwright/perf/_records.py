@@ -46,7 +46,9 @@ _CHARACTERS_PER_TOKEN = 4
 class Sending:
     """One request under way: where it stands in the plan, and when it was to be sent."""
 
-    __slots__ = ("delayed_s", "entry", "free_at", "number", "phase", "planned", "stage", "url", "worker")
+    __slots__ = (
+        "conversation", "delayed_s", "entry", "free_at", "number", "phase", "planned", "stage", "turn", "url", "worker",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -61,6 +63,8 @@ class Sending:
         self.number, self.stage, self.phase, self.entry = number, stage, phase, entry
         self.planned = planned  # by the machine's clock, like all times until the record is made
         self.worker, self.url = worker, url
+        self.conversation: int | None = None
+        self.turn = 0
         self.delayed_s = 0.0
         self.free_at: float | None = None
 
@@ -82,6 +86,8 @@ def record_of(sending: Sending, reply: ModelReply, zero: float, *, keep_reply: b
         stage=sending.stage,
         phase=sending.phase,
         row=entry.row,
+        conversation=sending.conversation,
+        turn=sending.turn,
         worker=sending.worker,
         url=sending.url,
         planned=None if sending.planned is None else sending.planned - zero,
@@ -125,6 +131,8 @@ def unsent_record(
         stage=sending.stage,
         phase=sending.phase,
         row=sending.entry.row,
+        conversation=sending.conversation,
+        turn=sending.turn,
         worker=sending.worker,
         url=sending.url,
         planned=None if sending.planned is None else sending.planned - zero,

@@ -122,7 +122,7 @@ def _span(
     if not len(measurable):
         return "no request completed"
     first, last = (pc.min(sent["sent"]).as_py(), pc.max(sent["sent"]).as_py())
-    if settings.open_loop or level is None:
+    if settings.open_loop or level is None or settings.turn_mode is not None:  # who thinks is not in flight
         target = max(1, round(flight.mean(first, last)))
         what = f"the mean of {target} in flight"
     else:

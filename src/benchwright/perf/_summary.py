@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, convert, to_builtins
 
 from benchwright.core import JsonObject, LoadProfile
+from benchwright.perf._breakdowns import GroupSummary, by_turn, by_url
 from benchwright.perf._distributions import Distribution
 from benchwright.perf._figures import (
     StageRequests,
@@ -97,6 +98,10 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     """Why the first of those could not be scored that were not."""
     notes: tuple[Note, ...]
     stopped_by: str | None = None
+    turns: tuple[GroupSummary, ...] = ()
+    """By the place in a conversation, where there are conversations."""
+    urls: tuple[GroupSummary, ...] = ()
+    """By the server, where there are several."""
 
     def to_json(self) -> JsonObject:
         """Every figure under its key, null where it is absent; `absent` says why."""
@@ -117,6 +122,8 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             "absent": dict(self.absent),
             "outcomes": dict(self.outcomes),
             "errors": to_builtins(self.errors),
+            "by_turn": [group.to_json() for group in self.turns],
+            "by_url": [group.to_json() for group in self.urls],
             "faults": dict(self.faults),
             "token_sources": dict(self.token_sources),
             "slo": None if self.slo is None else self.slo.to_json(),
@@ -159,6 +166,8 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             score_error=stored.get("score_error"),
             notes=convert(stored["notes"], tuple[Note, ...]),
             stopped_by=stored.get("stopped_by"),
+            turns=tuple(GroupSummary.from_json(group) for group in stored.get("by_turn", ())),
+            urls=tuple(GroupSummary.from_json(group) for group in stored.get("by_url", ())),
         )
 
     def figure(self, name: str) -> float | None:
@@ -336,6 +345,8 @@ def summarise_stage(
         score_error=graded.first_error(),
         notes=stage_notes(stage, settings, figures, None if record is None else record.health),
         stopped_by=None if record is None else record.stopped_by,
+        turns=by_turn(stage),
+        urls=by_url(stage, settings),
     )
 
 

@@ -18,6 +18,9 @@ PhaseName: TypeAlias = Literal["warmup", "measured", "cooldown"]
 StopCause: TypeAlias = Literal["interrupt", "watchdog", "errors", "seconds", "data", "requests"]
 """Why a stage stopped sending, the gravest first: of several workers, that of the first here counts."""
 
+TurnMode: TypeAlias = Literal["every", "every_with_gt", "last"]
+"""What conversations send: every turn after the model's own replies, or after those of the data, or the last turn alone."""
+
 Verdict: TypeAlias = Literal["ok", "strained", "limit", "not_judged"]
 """How a client did."""
 
@@ -166,6 +169,10 @@ class LoadSettings(Struct, frozen=True):
     """How true the lengths of prompts are that were made; None: the prompts are those of the data."""
     exact_output: bool = False
     """Whether requests ask for replies of exactly `max_tokens`."""
+    turn_mode: TurnMode | None = None
+    """What conversations send; None: requests are no conversations. `requests` then counts conversations."""
+    think_time: str | None = None
+    """How long users think between turns, where the data do not say so."""
     burst_size: int = 1
     """Requests sent together in profile `burst`."""
     requests: int | None = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from math import inf
 from secrets import token_hex
+from typing import cast
 
 from benchwright.config import LoadOptions
 from benchwright.core import LoadProfile, UsageError
 from benchwright.engine import RunSettings
-from benchwright.perf import LoadSearch, LoadSettings, most_connections, parse_slo
+from benchwright.perf import LoadSearch, LoadSettings, TurnMode, most_connections, parse_slo, parse_think_time
 
 
 def load_settings(
@@ -19,6 +20,7 @@ def load_settings(
     concurrency: int,
     length_given: bool = True,
     urls: tuple[str, ...] = (),
+    converses: bool = False,
 ) -> LoadSettings:
     """The settings of one test on data that send `rows` requests. UsageError for options that contradict each other."""
     usual = None if length_given else run.generation.settings.get("max_tokens")
@@ -34,7 +36,8 @@ def load_settings(
     if profile == "ramp":
         start, end = _ramp_ends(levels)
         levels = (end,)
-    requests = options.requests
+    _refuse_other_units(options, converses)
+    requests = options.conversations if converses else options.requests
     seconds = options.seconds
     if requests is None and seconds is None:
         if search is None:
@@ -54,6 +57,8 @@ def load_settings(
         trace_end=options.trace_end,
         tokenizer=options.tokenizer,
         exact_output=bool(options.exact_output),
+        turn_mode=cast("TurnMode", options.turn_mode or "every") if converses else None,
+        think_time=options.think_time,
         burst_size=options.burst_size or max(1, round(levels[0])),
         requests=requests,
         seconds=seconds,
@@ -113,6 +118,24 @@ def _refuse_of_search(options: LoadOptions) -> None:
     for name in ("probe_repeats", "max_probes", "search_seconds"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} is for --find-max-load")
+
+
+def _refuse_other_units(options: LoadOptions, converses: bool) -> None:
+    """No flag does nothing, and a count is of one thing."""
+    if options.think_time is not None:
+        parse_think_time(options.think_time)
+    if converses and options.requests is not None:
+        raise UsageError(
+            "--requests: the rows are conversations of several requests; give --conversations instead"
+        )
+    given = [
+        name for name in ("conversations", "turn_mode", "think_time") if getattr(options, name) is not None
+    ]
+    if given and not converses:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(
+            f"{flags}: for rows that are conversations (a list in turns or messages), and these are not"
+        )
 
 
 def profile_of(options: LoadOptions) -> LoadProfile:

@@ -1,5 +1,5 @@
-"""The rows of a load test that are no questions: traces, whose rows say when they are sent, and some of which say only how
-long their prompts are."""
+"""The rows of a load test that are no questions: conversations, and traces, whose rows say when they are sent, and some of
+which say only how long their prompts are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,16 @@ from benchwright.config import LoadOptions
 from benchwright.core import BadRow, Row, UsageError
 from benchwright.datasets import DatasetReader, open_dataset
 from benchwright.engine import RunSettings, row_settings
-from benchwright.perf import TracePrompts, TraceStamps, is_length_trace, open_text_maker
+from benchwright.perf import (
+    MOST_TURNS,
+    TracePrompts,
+    TraceStamps,
+    check_conversation,
+    conversation_column,
+    is_length_trace,
+    open_text_maker,
+    with_messages,
+)
 from benchwright.runs._load_options import profile_of
 
 
@@ -34,21 +43,17 @@ def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettin
 
     Rows without a stamp are refused with all other bad rows, by file and line.
     """
+    first = _first_row(spec, settings) if spec.family == "qa" else {}
+    asks_nothing = bool(first) and first.get("question") in (None, "")
+    if asks_nothing and conversation_column(first) is not None:
+        spec = _conversations(spec, settings)
+    if spec.converses:
+        spec = _checked_turns(spec, options.turn_mode or "every")
     stamps = None
     if profile_of(options) == "trace":
-        stamps = TraceStamps(
-            options.trace_field or "timestamp",
-            options.trace_unit or "ms",
-            start=options.trace_start or 0.0,
-            end=options.trace_end,
-        )
-        reader = _opened(spec, settings)
-        every = (row for batch in reader.batches(on_bad=_ignore) for row in batch.rows)
-        stamps = stamps.beginning(every, reader.name)
+        stamps = _stamps(spec, options, settings)
         spec = replace(spec, check_row=_both(stamps.seconds, spec.check_row))
-    if spec.family == "qa" and any(
-        is_length_trace(row) for _, row in _opened(spec, settings).head(1, on_bad=_ignore)
-    ):
+    if asks_nothing and is_length_trace(first) and not spec.converses:
         maker = open_text_maker(options.tokenizer, options.schedule_seed or 0)
         lengths: Literal["exact", "approximate"] = "exact" if maker.exact else "approximate"
         return LoadRows(_made_prompts(spec, TracePrompts(maker, stamps), lengths), stamps, lengths)
@@ -59,12 +64,72 @@ def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettin
     return LoadRows(spec, stamps)
 
 
+def _stamps(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettings) -> TraceStamps:
+    """Where the stamps are, and when the trace begins."""
+    stamps = TraceStamps(
+        options.trace_field or "timestamp",
+        options.trace_unit or "ms",
+        start=options.trace_start or 0.0,
+        end=options.trace_end,
+    )
+    reader = _opened(spec, settings)
+    every = (row for batch in reader.batches(on_bad=_ignore) for row in batch.rows)
+    return stamps.beginning(every, reader.name)
+
+
+def _first_row(spec: BenchmarkSpec, settings: RunSettings) -> Row:
+    return next((row for _, row in _opened(spec, settings).head(1, on_bad=_ignore)), {})
+
+
+def _conversations(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
+    """The file as one whose rows are conversations."""
+    shape = with_messages if spec.shape is None else _after(spec.shape, with_messages)
+    spec = replace(
+        spec, shape=shape, turns_field="turns", prompt="", template=None, example=None, check_row=None, media=None,
+        max_turns=MOST_TURNS, doubts=(),
+    )  # fmt: skip
+    some = _opened(spec, settings).head(1000, on_bad=_ignore)
+    if any(row.get("system") for _, row in some):
+        spec = replace(spec, system=_SystemOfRow())
+    return spec
+
+
+class _SystemOfRow:
+    """The system message of a row, as a template."""
+
+    text = "{system}"
+    engine: Literal["code"] = "code"
+    fields: frozenset[str] = frozenset()
+
+    def render(self, row: Row) -> str:
+        """Empty where the row has none."""
+        return str(row.get("system") or "")
+
+
+def _checked_turns(spec: BenchmarkSpec, mode: str) -> BenchmarkSpec:
+    """The benchmark, whose conversations can be sent as the mode says."""
+    field = spec.turns_field
+    if field is None:
+        if mode != "every":
+            raise UsageError(
+                f"--turn-mode {mode}: the user's turns depend on the replies (next_turn); leave it out"
+            )
+        return spec
+    has_prompt = bool(spec.prompt)
+    check = _both(lambda row: check_conversation(row, field, mode, prompt=has_prompt), spec.check_row)
+    return replace(spec, check_row=check, rules=f"{spec.rules} {mode}")
+
+
+def _after(first: Callable[[Row], Row], second: Callable[[Row], Row]) -> Callable[[Row], Row]:
+    return lambda row: second(first(row))
+
+
 def _made_prompts(spec: BenchmarkSpec, prompts: TracePrompts, lengths: str) -> BenchmarkSpec:
     """The file with prompts of the lengths that its rows say."""
     shape = spec.shape
     return replace(
         spec,
-        shape=prompts.shape if shape is None else lambda row: prompts.shape(shape(row)),
+        shape=prompts.shape if shape is None else _after(shape, prompts.shape),
         check_row=_both(prompts.check, spec.check_row),
         doubts=(),  # they are about columns of questions, which it need not have
         rules=f"{spec.rules} prompts by length, {lengths}",

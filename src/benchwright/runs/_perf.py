@@ -179,9 +179,13 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
     if plan.options.score:
         check_scoring(prepared)
+    scan, converses = prepared.rows.scan, prepared.spec.converses
     load = load_settings(
-        plan.options, settings, rows=prepared.rows.scan.requests, concurrency=plan.concurrency, length_given=plan.length_given
+        plan.options, settings, rows=scan.rows if converses else scan.requests, concurrency=plan.concurrency,
+        length_given=plan.length_given, converses=converses,
     )  # fmt: skip
+    if load.workers > 1 and prepared.spec.next_turn is not None:
+        raise UsageError("--workers: the benchmark's next_turn is a function of this process; leave it out")
     load = replace_struct(load, prompt_lengths=rows.prompt_lengths)
     check_schedule(load)
     levels = load.levels if load.search is None else (load.search.highest,)
@@ -193,6 +197,7 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
         cache_bust=load.cache_bust,
         exact_output=load.exact_output,
         trace=rows.trace,
+        turn_mode=load.turn_mode or "every",
     )
     if rows.trace is not None:
         load = replace_struct(load, requests=min(load.requests or len(requests), len(requests)))

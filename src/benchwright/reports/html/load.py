@@ -26,7 +26,14 @@ from benchwright.reports.html.load_charts import (
     timeline_axis,
 )
 from benchwright.reports.html.pages import render
-from benchwright.reports.views.load import LoadView, best_of, best_stage, short
+from benchwright.reports.views.load import (
+    LoadView,
+    best_of,
+    best_stage,
+    group_columns,
+    groups_of,
+    short,
+)
 from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
 from benchwright.reports.views.load_verdicts import verdicts
 
@@ -68,6 +75,8 @@ def load_page(view: LoadView, requests: Requests) -> str:
         flight=flight_chart(curves, timelines[0].x) if curves is not None and timelines else None,
         details=[(stage, metric_rows(stage), figure_rows(stage)) for stage in summary.stages],
         columns=_COLUMNS,
+        groups_of=groups_of,
+        group_columns=group_columns,
         settings=_settings(view),
     )
 

@@ -12,6 +12,7 @@ from benchwright.perf import (
     PER_REQUEST,
     Difference,
     Distribution,
+    GroupSummary,
     LoadSummary,
     Metric,
     RequestRecord,
@@ -25,6 +26,8 @@ from benchwright.reports.views.load import (
     LoadView,
     RequestList,
     enough_values,
+    group_columns,
+    groups_of,
     record_json,
     short,
     stages_of_interest,
@@ -71,8 +74,20 @@ def load_table(view: LoadView) -> Group:
         if len(summary.stages) > 1:
             parts.append(Text.assemble((stage.label, "bold"), ", the last probe"))
         parts += [_rates(stage), _latencies(stage)]
+        parts += [_groups(what, groups) for what, groups in groups_of(stage)]
     parts.append(_remarks(view))
     return Group(*parts)
+
+
+def _groups(what: str, groups: Sequence[GroupSummary]) -> FittedTable:
+    """Turns of conversations, or servers: one line each."""
+    light = {"tpot": 1, "e2e\np50": 2, "ttft\np50": 3, "input": 4}
+    return FittedTable(
+        [
+            (heading, [printable(cell) for cell in cells], next((n for start, n in light.items() if heading.startswith(start)), 9))
+            for heading, cells in group_columns(what, groups)
+        ]
+    )  # fmt: skip
 
 
 def _levels(summary: LoadSummary) -> FittedTable:

@@ -10,8 +10,10 @@ from msgspec import Struct, to_builtins
 
 from benchwright.core import JsonObject, NotFoundError, UsageError
 from benchwright.perf import (
+    LATENCIES,
     METRICS,
     Distribution,
+    GroupSummary,
     LoadSettings,
     LoadSummary,
     Metric,
@@ -160,6 +162,42 @@ def headline(summary: LoadSummary) -> str:
 
 _LEAST = {"p99": 100, "p99.9": 1000}
 """With fewer values, such a percentile is little more than the largest."""
+
+
+def groups_of(stage: StageSummary) -> list[tuple[str, tuple[GroupSummary, ...]]]:
+    """What a stage is broken down by, and the parts."""
+    found = [("turn of the conversation", stage.turns), ("server", stage.urls)]
+    return [(what, groups) for what, groups in found if groups]
+
+
+def group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, list[str]]]:
+    """Headings and cells of a table of parts; columns without values are left out."""
+    columns = [
+        (what, [group.label for group in groups]),
+        ("sent", [f"{group.sent:,}" for group in groups]),
+        ("failed", [f"{group.failed:,}" for group in groups]),
+        ("not sent", [f"{group.not_sent:,}" if group.not_sent else "–" for group in groups]),
+    ]
+    for name in LATENCIES:
+        metric = METRICS[name]
+        found = [group.metrics.get(metric.key) for group in groups]
+        for key in ("mean", "p50", "p99"):
+            cells = [None if each is None else each.mean if key == "mean" else
+                     each.percentiles[key] if enough_values(each, key) else None for each in found]  # fmt: skip
+            columns.append((f"{name}\n{key}, ms", [short(value, metric) for value in cells]))
+    columns.append(
+        (
+            "input\ntokens",
+            ["–" if each.input_tokens is None else f"{each.input_tokens:,.0f}" for each in groups],
+        )
+    )
+    shares = [each.cached_share for each in groups]
+    columns.append(("from\ncache", ["–" if share is None else f"{100 * share:.0f} %" for share in shares]))
+    errors = [
+        ", ".join(f"{name} {n:,}" for name, n in each.outcomes.items() if name != "ok") for each in groups
+    ]
+    columns.append(("errors", [each or "–" for each in errors]))
+    return [(heading, cells) for heading, cells in columns if set(cells) != {"–"}]
 
 
 def enough_values(found: Distribution, key: str) -> bool:

@@ -1,0 +1,288 @@
+"""Conversations of a load test: what each turn says, how long a user thinks before it, and the requests that follow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from math import isfinite, log, sqrt
+from random import Random
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    MissingFieldError,
+    ModelRequest,
+    Row,
+    UsageError,
+    encode_json,
+)
+
+MOST_TURNS = 1_000
+"""User turns of one conversation. Numbers of requests leave room for so many."""
+
+
+class Turn(Struct, frozen=True):
+    """One user turn."""
+
+    user: str
+    before: str | None = None
+    """What the assistant replied to the turn before it, where the data say so."""
+    delay_s: float | None = None
+    """How long the user thinks after the reply before; None: as the test says."""
+    max_tokens: int | None = None
+    """The longest reply; None: as the test says."""
+
+
+class Conversation(Struct, frozen=True):
+    """What follows the first request of a conversation."""
+
+    later: tuple[Turn, ...] = ()
+    delay_s: float = 0.0
+    """Before the first turn."""
+    first_turn: int = 0
+    """Index of the turn that is sent first: not 0 where all but the last are history."""
+    next_turn: Callable[[Sequence[JsonObject], int], str | None] | None = None
+    """Gives the user's next words in place of `later`: the messages so far and the index of the turn; None: it is over."""
+
+
+class ThinkTime(Struct, frozen=True):
+    """How long users think between turns."""
+
+    law: str = "constant"
+    first: float = 0.0
+    """In seconds: the constant, the mean, or the least."""
+    second: float = 0.0
+    """The standard deviation, or the most."""
+
+    def draw(self, key: str) -> float:
+        """The same for the same key, whichever process draws."""
+        if self.law == "constant":
+            return self.first
+        dice = Random(key)
+        if self.law == "exponential":
+            return dice.expovariate(1 / self.first)
+        if self.law == "uniform":
+            return dice.uniform(self.first, self.second)
+        if self.law == "normal":
+            return max(0.0, dice.normalvariate(self.first, self.second))
+        spread = log(1 + (self.second / self.first) ** 2)  # lognormal, by its own mean and deviation
+        return dice.lognormvariate(log(self.first) - spread / 2, sqrt(spread))
+
+
+_LAWS = {"constant": 1, "exponential": 1, "uniform": 2, "normal": 2, "lognormal": 2}
+_TIME = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(ms|s|min|)\s*", re.IGNORECASE)
+_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "": 1.0}
+
+
+def parse_think_time(text: str) -> ThinkTime:
+    """As users write it: a time, or a law and its times.
+
+    >>> parse_think_time("500ms"), parse_think_time("uniform:1s,3s").second
+    (ThinkTime(law='constant', first=0.5, second=0.0), 3.0)
+    """
+    law, colon, rest = text.partition(":")
+    law, rest = (law.strip().lower(), rest) if colon else ("constant", text)
+    found = [_TIME.fullmatch(part) for part in rest.split(",")]
+    if law not in _LAWS or len(found) != _LAWS[law] or not all(found):
+        raise UsageError(
+            f"--think-time {text!r}: expected a time such as 2s or 500ms, exponential:2s, uniform:1s,3s, or normal:2s,1s or "
+            "lognormal:2s,1s (mean and standard deviation)"
+        )
+    times = [float(each[1]) * _SECONDS[each[2].lower()] for each in found if each is not None]
+    first, second = times[0], times[1] if len(times) > 1 else 0.0
+    if (law == "uniform" and second < first) or (law in ("exponential", "lognormal") and first <= 0):
+        raise UsageError(f"--think-time {text!r}: the times must rise, and a mean is above 0")
+    return ThinkTime(law, first, second)
+
+
+_COLUMNS = ("turns", "messages", "conversations")
+_ROLES = {
+    "human": "user",
+    "gpt": "assistant",
+    "chatgpt": "assistant",
+    "bot": "assistant",
+    "model": "assistant",
+}
+"""Roles of ShareGPT files and their like."""
+
+
+def conversation_column(row: Row) -> str | None:
+    """The column that holds a conversation: texts of the user, or messages; None: there is none."""
+    return next((name for name in _COLUMNS if isinstance(row.get(name), list) and row[name]), None)
+
+
+def with_messages(row: Row) -> Row:
+    """The row with its conversation as messages in `turns`, and its system message as `system`. What is no message stays as
+    it is, for `check_conversation` to refuse."""
+    name = conversation_column(row)
+    if name is None:
+        return row
+    messages = [_message(item) for item in row[name]]
+    system = [m["content"] for m in messages if isinstance(m, dict) and m.get("role") == "system"]
+    others = [m for m in messages if not (isinstance(m, dict) and m.get("role") == "system")]
+    return {**row, "turns": others, **({"system": "\n".join(map(str, system))} if system else {})}
+
+
+def _message(item: Any) -> Any:
+    if isinstance(item, Mapping) and "from" in item and "value" in item:  # ShareGPT
+        role = _ROLES.get(str(item["from"]), str(item["from"]))
+        rest = {key: value for key, value in item.items() if key not in ("from", "value")}
+        return {**rest, "role": role, "content": item["value"]}
+    return {"role": "user", "content": item} if isinstance(item, str) else item
+
+
+def turns_of(row: Row, field: str) -> tuple[Turn, ...]:
+    """The user turns of a row, each with the reply before it. MissingFieldError for delays and lengths that are none."""
+    found: list[Turn] = []
+    before: str | None = None
+    for item in row[field]:
+        message = _message(item)
+        if message.get("role", "user") == "assistant":
+            before = str(message.get("content") or "")
+            continue
+        delay = _delay(message.get("delay_ms"), "delay_ms")
+        found.append(Turn(str(message["content"]), before, delay, _length(message.get("max_tokens"))))
+        before = None
+    delays, lengths = (_each(row, name, len(found)) for name in ("delay_ms", "max_tokens"))
+    return tuple(
+        replace(
+            turn,
+            delay_s=_delay(delay, "delay_ms") if turn.delay_s is None else turn.delay_s,
+            max_tokens=_length(length) if turn.max_tokens is None else turn.max_tokens,
+        )
+        for turn, delay, length in zip(found, delays, lengths, strict=True)
+    )
+
+
+def _each(row: Row, name: str, count: int) -> Sequence[Any]:
+    value = row.get(name)
+    if not isinstance(value, list):
+        return [value] * count
+    if len(value) != count:
+        raise MissingFieldError(name, reason=f'"{name}" has {len(value)} values for {count} user turns')
+    return value
+
+
+def _delay(value: Any, name: str) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        found = -1.0 if isinstance(value, bool) else float(value) / 1000
+    except (TypeError, ValueError):
+        found = -1.0
+    if not (found >= 0 and isfinite(found)):
+        raise MissingFieldError(name, reason=f'"{name}" is {value!r}; expected milliseconds of 0 or more')
+    return found
+
+
+def _length(value: Any) -> int | None:
+    if value is None or value in ("", 0):
+        return None
+    try:
+        found = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        found = -1.0
+    if found < 0 or found != int(found):
+        raise MissingFieldError("max_tokens", reason=f'"max_tokens" is {value!r}; expected a whole number')
+    return int(found)
+
+
+def check_conversation(row: Row, field: str, mode: str, *, prompt: bool = False) -> None:
+    """Raises MissingFieldError for a row that is no conversation, or lacks the replies that `mode` sends. `prompt`: the
+    first turn is not in the column."""
+    value = row.get(field)
+    if not isinstance(value, list | tuple) or not value:
+        raise MissingFieldError(field, reason=f'"{field}" holds no list of turns')
+    for number, item in enumerate(value, 1):
+        message = _message(item)
+        good = isinstance(message, Mapping) and isinstance(message.get("content"), str)
+        if not good or message.get("role", "user") not in ("user", "assistant"):
+            raise MissingFieldError(
+                field,
+                reason=f'turn {number} of "{field}" is no text of a user or an assistant: {str(item)[:40]!r}',
+            )
+    turns = turns_of(row, field)
+    if not turns:
+        raise MissingFieldError(field, reason=f'"{field}" holds no turn of a user')
+    if len(turns) > MOST_TURNS:
+        raise MissingFieldError(
+            field, reason=f'"{field}" has {len(turns)} turns; at most {MOST_TURNS} are sent'
+        )
+    later = turns if prompt else turns[1:]
+    if mode != "every" and any(turn.before is None for turn in later):
+        raise MissingFieldError(
+            field,
+            reason=f'--turn-mode {mode} sends the replies of the data, and "{field}" lacks the assistant\'s turns',
+        )
+
+
+class Talk:
+    """One conversation under way: its messages so far."""
+
+    def __init__(self, first: ModelRequest, conversation: Conversation, *, own_replies: bool) -> None:
+        self._first, self._conversation, self._own = first, conversation, own_replies
+        messages = first.body["messages"]
+        assert isinstance(messages, list)  # only the chat route converses
+        self._messages: list[JsonValue] = list(messages)
+        self.turn = conversation.first_turn
+        """Index of the turn that was built last."""
+
+    @property
+    def left(self) -> tuple[Turn, ...]:
+        """Turns that are known and were not built yet."""
+        return self._conversation.later[self.turn - self._conversation.first_turn :]
+
+    async def next(self, reply: str) -> tuple[ModelRequest, Turn] | None:
+        """The request of the next turn; None: the conversation is over. What a user's function raises passes through."""
+        found = await self._next_turn(reply)
+        if found is None:
+            return None
+        self.turn += 1
+        said = reply if self._own or found.before is None else found.before
+        if self._conversation.next_turn is None:
+            self._messages.append({"role": "assistant", "content": said})
+        self._messages.append({"role": "user", "content": found.user})
+        return with_turn(self._first, self._messages, found.max_tokens), found
+
+    async def _next_turn(self, reply: str) -> Turn | None:
+        supply = self._conversation.next_turn
+        if supply is None:
+            return self.left[0] if self.left else None
+        import asyncio
+
+        self._messages.append({"role": "assistant", "content": reply})
+        # The user's function may block, for instance to ask another model for the user's words.
+        said: Any = list(self._messages)
+        words = await asyncio.to_thread(supply, said, self.turn + 1)
+        return None if words is None else Turn(words)
+
+
+def with_turn(first: ModelRequest, messages: Sequence[JsonValue], max_tokens: int | None) -> ModelRequest:
+    """The request with other messages, and its own longest reply where there is one."""
+    body: JsonObject = {**first.body, "messages": list(messages)}
+    if max_tokens is not None:
+        body.update(
+            {name: max_tokens for name in ("max_tokens", "min_tokens") if name in body}
+            or {"max_tokens": max_tokens}
+        )
+    return replace(first, body=body, payload=encode_json(body))
+
+
+def all_messages(first: ModelRequest, later: Sequence[Turn]) -> list[JsonValue]:
+    """The messages of the last turn, with the replies of the data."""
+    messages = first.body["messages"]
+    assert isinstance(messages, list)
+    found: list[JsonValue] = list(messages)
+    for turn in later:
+        found += [{"role": "assistant", "content": turn.before or ""}, {"role": "user", "content": turn.user}]
+    return found
+
+
+def prompt_hash(prompt: JsonValue) -> str:
+    """Equal for equal prompts."""
+    return blake2b(encode_json(prompt), digest_size=8).hexdigest()
