@@ -60,6 +60,21 @@ def test_replies_are_read_by_the_declared_rules(folder: Path) -> None:
     assert result["extraction_rate"] == pytest.approx(2 / 3)
 
 
+def test_a_row_without_an_answer_is_recorded_and_left_out_of_both_means(folder: Path) -> None:
+    text = '{"id": "a", "question": "1+1=", "answer": "2"}\n{"id": "b", "question": "2+2=", "answer": "4"}\n'
+    (folder / "part.jsonl").write_text(text + '{"id": "a", "question": "3+3="}\n', encoding="utf-8")
+    endpoint = ScriptedEndpoint(lambda request: TimeoutError("slow") if "2+2" in str(request.body) else "2")
+    summary = run("part.jsonl", endpoint=endpoint).summary
+    exact = summary.metrics["normalised_exact"]
+    assert (summary.outcomes["scored"], summary.outcomes["request_failed"], summary.failed) == (2, 1, 1)
+    assert (exact.count, exact.value, exact.with_failures) == (1, 1.0, 0.5)
+    about = [note for note in summary.notes if note.startswith("1 row ")]
+    assert about[0].startswith("1 row has no answer (of 3): sent and recorded, left out of every metric")
+    assert about[1:] == ["1 row repeats the id of an earlier row"]
+    assert set(about) <= set(check("part.jsonl")[0].warnings)
+    assert set(about) <= set(validate("part.jsonl").warnings)
+
+
 def test_a_configured_model_may_judge(folder: Path) -> None:
     (folder / "benchwright.toml").write_text(
         '[models.strict]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "judge-1"\nmax_tokens = 64\n'

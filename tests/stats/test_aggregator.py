@@ -32,13 +32,26 @@ def test_dynamic_keys_are_averaged_over_the_rows_that_emit_them() -> None:
     assert found["correct_law"].mean == 1.0
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_sample_that_emits_nothing_is_neither_scored_nor_failed(at_once: bool) -> None:
+    scores, given = Aggregator(), [{"correct": 1}, {}, None, {"correct": 1}]
+    if at_once:
+        scores.add_all(range(4), given)
+        scores.add_all([4, 5], [{}, {}])
+    else:
+        for index, one in enumerate([*given, {}, {}]):
+            scores.add_failure(index) if one is None else scores.add(index, one)
+    assert (scores.scored, scores.failed) == (2, 1)
+    assert scores.summaries_with_failures_as_wrong()["correct"].mean == pytest.approx(2 / 3)
+
+
 def test_no_scores_give_no_metrics() -> None:
     scores = Aggregator()
     assert scores.summaries() == {}
     scores.add_failure(0)
     scores.add(1, {})
     assert scores.summaries() == scores.summaries_with_failures_as_wrong() == {}
-    assert (scores.scored, scores.failed) == (1, 1)
+    assert (scores.scored, scores.failed) == (0, 1)
 
 
 def test_failures_as_wrong_count_as_zero() -> None:

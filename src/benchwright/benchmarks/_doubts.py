@@ -65,11 +65,32 @@ def _constant(prompt: Template) -> str:
 
 
 def missing_answers(spec: BenchmarkSpec, scan: RowScan) -> str | None:
-    """That rows of a question file have no answer, where others have one: they are sent and not scored."""
+    """That rows of a question file have no answer, where others have one."""
     if not spec.family or spec.unscored or not scan.missing_targets:
         return None
     rows = _rows(scan.missing_targets, "has", "have")
-    return f"{rows} no answer (of {scan.rows}): sent, and not scored"
+    return (
+        f"{rows} no answer (of {scan.rows}): sent and recorded, left out of every metric; the outcome of such a reply "
+        "is scored, without numbers"
+    )
+
+
+def repeated_ids(scan: RowScan) -> str | None:
+    """That rows share their `id`."""
+    return (
+        f"{_rows(scan.repeated_ids, 'repeats', 'repeat')} the id of an earlier row"
+        if scan.repeated_ids
+        else None
+    )
+
+
+def repetitions(scan: RowScan) -> Iterator[str]:
+    """That rows ask the same, or share their `id`."""
+    if scan.repeated_prompts:
+        again = _rows(scan.repeated_prompts, "repeats", "repeat")
+        yield f"{again} what an earlier row asks, word for word"
+    if same := repeated_ids(scan):
+        yield same
 
 
 def cut_conversations(spec: BenchmarkSpec, scan: RowScan) -> str | None:
@@ -99,11 +120,7 @@ def about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy, source: s
     """What is doubtful about the rows that can be sent."""
     for field, count in sorted(scan.null_fields.items()):
         yield f'field "{field}" is null in {_rows(count)} and reads as "None" in the prompt'
-    if scan.repeated_prompts:
-        again = _rows(scan.repeated_prompts, "repeats", "repeat")
-        yield f"{again} what an earlier row asks, word for word"
-    if scan.repeated_ids:
-        yield f"{_rows(scan.repeated_ids, 'repeats', 'repeat')} the id of an earlier row"
+    yield from repetitions(scan)
     yield from strategy.doubts(scan, source)
     if cut := cut_conversations(spec, scan):
         yield cut

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace as replace_struct
 
-from benchwright.benchmarks._doubts import cut_conversations, definition_doubts, missing_answers
+from benchwright.benchmarks._doubts import cut_conversations, definition_doubts, missing_answers, repeated_ids
 from benchwright.benchmarks._examples import FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._media import media_notes, media_problem
@@ -183,6 +183,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
         found = (
             target_problem(spec, scan),
             missing_answers(spec, scan),
+            repeated_ids(scan),
             cut_conversations(spec, scan),
             reread_targets(spec, scan),
             fewshot_problem(self.fewshot, scan),
@@ -198,7 +199,7 @@ def open_rows(
     Args:
         spec: The benchmark as it is defined.
         settings: What the run requests of it.
-        watch_repetition: Count repeated prompts and ids too.
+        watch_repetition: Count repeated prompts too.
         max_listed: How many bad rows are listed; all are counted.
 
     Bad rows are for the caller to judge, by `refuse_problems` or by `scan`. DatasetError for data that cannot be read
@@ -241,6 +242,7 @@ def open_rows(
             on_unreadable=unreadable.append,
             # Copies that a sampling plan requests are no news.
             watch_repetition=watch_repetition and reader.origins() is None,
+            watch_ids=reader.origins() is None,  # else a plan asks rows more than once
         )
     if not scan.bad_total:  # every row was found good: no need to look again when it is sent
         spec = replace(spec, check_row=None)

@@ -109,6 +109,7 @@ def scan_rows(
     strategy: Strategy | None = None,
     on_unreadable: Callable[[BadRow], None] | None = None,
     watch_repetition: bool = True,
+    watch_ids: bool = True,
 ) -> RowScan:
     """Render every row and count what is wrong.
 
@@ -119,7 +120,8 @@ def scan_rows(
         max_listed: How many bad rows are listed; all are counted.
         strategy: How rows are handled, where the run decides it; None for the benchmark's own.
         on_unreadable: Gets each row that the reader could not parse, listed or not.
-        watch_repetition: Count repeated prompts and ids, which takes memory for every row.
+        watch_repetition: Count repeated prompts, which takes memory for every row.
+        watch_ids: Count repeated ids.
 
     Rows that cannot be parsed and rows that lack a field are both listed with file, line and cure. Data that
     cannot be read to its end raises DatasetError, filters that leave no row BenchmarkError.
@@ -127,7 +129,7 @@ def scan_rows(
     if strategy is None:
         strategy = strategy_of(spec)(spec, prompts, Generation(""), spec.endpoint_type)
     bad = _BadRows(reader.name, max_listed, on_unreadable)
-    found = _UsableRows(spec, prompts, strategy, watch_repetition)
+    found = _UsableRows(spec, prompts, strategy, watch_repetition, watch_ids)
     columns: dict[str, None] = {}
     known, check_row, plan, add = columns.keys(), spec.check_row, strategy.plan, found.add
     index = 0
@@ -218,7 +220,12 @@ class _UsableRows:
     """Counts over the rows that can be used."""
 
     def __init__(
-        self, spec: BenchmarkSpec, prompts: PromptBuilder, strategy: Strategy, watch_repetition: bool
+        self,
+        spec: BenchmarkSpec,
+        prompts: PromptBuilder,
+        strategy: Strategy,
+        watch_repetition: bool,
+        watch_ids: bool,
     ) -> None:
         self._prompts = prompts
         self._shows_examples = prompts.shows_examples
@@ -227,6 +234,7 @@ class _UsableRows:
         self._questions = bool(spec.family)
         self._identity = strategy.identity
         self._watch = watch_repetition
+        self._watch_ids = watch_ids
         # Without requests, what distinguishes rows is the response in the row.
         self._by_prompt = STRATEGIES[strategy.name].sends
         self._prompts_seen: set[int] = set()
@@ -275,7 +283,9 @@ class _UsableRows:
                 self.copies[index] = self._again[mark] = self._again.get(mark, 0) + 1
             if self._watch:
                 self.repeated_prompts += _seen_before(hash(self._identity(row, plan)), self._seen)
-                self.repeated_ids += _seen_before(row.get("id"), self._ids)
+            if self._watch_ids and (given := row.get("id")) is not None:
+                mark = hash(given) if given.__class__ is str else given  # the texts need not stay in memory
+                self.repeated_ids += _seen_before(mark, self._ids)
         if len(self.first) < KEPT_ROWS:
             self.first.append(ScannedRow(index, line, row, prompt, plan.choices))
 
@@ -288,8 +298,6 @@ class _UsableRows:
 
 
 def _seen_before(value: object, seen: set[Hashable] | set[int]) -> bool:
-    if value is None:
-        return False
     try:
         before = len(seen)
         seen.add(value)  # type: ignore[arg-type]  # what is not hashable raises the TypeError

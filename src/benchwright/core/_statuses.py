@@ -15,7 +15,7 @@ class Outcome(StrEnum):
     """The end of one sample. Every sample has exactly one. All are counted, and none is made a zero."""
 
     SCORED = "scored"
-    """The scorer gave its numbers."""
+    """The scorer gave its numbers, or there was nothing to score: the row has no answer, and metrics leave it out."""
     UNPARSED = "unparsed"
     """The model answered, but the scorer found no answer in its text (`parsed` is false)."""
     EMPTY = "empty"

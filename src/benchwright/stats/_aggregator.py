@@ -20,6 +20,7 @@ class Aggregator:
 
     Failures as wrong: a failed sample counts as 0.0 in every metric that *all* scored samples emit. The other
     metrics are left out of that table, because nobody knows whether the failed sample would have emitted them.
+    A sample that emits nothing at all, because its row has no answer, counts neither as scored nor as failed.
     Zero is the worst value only where higher is better; for other metrics the second table means nothing.
 
     >>> scores = Aggregator()
@@ -33,9 +34,9 @@ class Aggregator:
 
     def __init__(self) -> None:
         self.scored = 0
-        """Samples with scores, repeats counted."""
+        """Samples with at least one score, repeats counted."""
         self.failed = 0
-        """Samples without, repeats counted."""
+        """Samples that ended without scores, repeats counted."""
         self._metrics: dict[str, ScoreAccumulator] = {}
         # The second set begins as a copy at the first failure, so that runs without failures pay nothing.
         self._with_failures: dict[str, ScoreAccumulator] | None = None
@@ -61,7 +62,7 @@ class Aggregator:
                 (metrics.get(key) or self._metric(key)).add(value, sample_index)  # type: ignore[arg-type]
                 if failures and (counted := self._among_failures(key)) is not None:
                     counted.add(value, sample_index)  # type: ignore[arg-type]
-        self.scored += 1
+        self.scored += bool(scores)
 
     def add_failure(self, sample_index: int) -> None:
         """A sample (a repeat of it) that ended without scores."""
@@ -92,7 +93,8 @@ class Aggregator:
             self._metric(key).extend(values, sample_indices)
             if (counted := self._among_failures(key)) is not None:
                 counted.extend(values, sample_indices)
-        self.scored += len(scores)
+        if scores and scores[0]:
+            self.scored += len(scores)
 
     def summaries(self) -> dict[str, ScoreSummary]:
         """Per metric, sorted by name: statistics over the samples that emitted it. Failures are left out."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from benchwright.benchmarks._doubts import missing_answers
+from benchwright.benchmarks._doubts import missing_answers, repetitions
 from benchwright.benchmarks._missing_fields import is_blank, target_problem
 from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns
@@ -306,11 +306,5 @@ def _errors(spec: BenchmarkSpec, scan: RowScan) -> list[str]:
 
 
 def _warnings(spec: BenchmarkSpec, scan: RowScan) -> list[str]:
-    found = list(spec.doubts)
     partly = missing_answers(spec, scan)
-    if partly is not None:
-        found.append(partly)
-    if scan.repeated_prompts:
-        again = "1 row repeats" if scan.repeated_prompts == 1 else f"{scan.repeated_prompts} rows repeat"
-        found.append(f"{again} what an earlier row asks, word for word")
-    return found
+    return [*spec.doubts, *([] if partly is None else [partly]), *repetitions(scan)]
