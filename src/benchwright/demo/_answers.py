@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from benchwright.demo._arithmetic import calculate
+from benchwright.demo._arithmetic import calculate, combine, solve_word_problem
 from benchwright.demo._facts import recall, rewrite
 from benchwright.demo._numbers import Kind, Solved, Worked, show_number
 from benchwright.demo._options import choose, decide, find_options, is_yes_no
 from benchwright.demo._requests import Question, is_judge_prompt, last_question
 from benchwright.demo._settings import Chance, limit_of
-from benchwright.demo._word_problems import combine, solve_word_problem
 from benchwright.demo._words import WORDS, chatter, guess, is_open_task
 
 _REASONED = re.compile(

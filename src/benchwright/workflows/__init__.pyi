@@ -2,6 +2,7 @@
 
 from benchwright.workflows._agent import AgentResult, run_agent
 from benchwright.workflows._canonical import hash_json, stable_stringify
+from benchwright.workflows._child import ProgramProgress, ProgramWatcher
 from benchwright.workflows._client import BenchwrightClient, BenchwrightRun, RunRecord, StepParams
 from benchwright.workflows._concurrency import Outcome, collect_async_iter, iter_async_with_concurrency
 from benchwright.workflows._context import WorkflowContext, emit, step
@@ -12,9 +13,8 @@ from benchwright.workflows._datasets import (
     dataset,
     map_dataset,
 )
-from benchwright.workflows._entrypoint import entrypoint
 from benchwright.workflows._environment import child_environment
-from benchwright.workflows._execution import WorkflowDescriptor, workflow
+from benchwright.workflows._execution import WorkflowDescriptor, entrypoint, workflow
 from benchwright.workflows._llm import (
     AssistantMessage,
     LLMError,
@@ -46,7 +46,6 @@ from benchwright.workflows._recorder import (
 )
 from benchwright.workflows._run_program import ProgramServer, Serve, resume_program, run_program
 from benchwright.workflows._sources import DatasetSource
-from benchwright.workflows._supervisor import ProgramProgress, ProgramWatcher
 
 __all__ = [
     "AgentResult",

@@ -1,23 +1,39 @@
-"""A workflow by name, and one execution of its handler."""
+"""A workflow by name, one execution of its handler, and `entrypoint`, which makes a script of workflows: under `benchwright run`,
+or by plain `python my_eval.py`."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+import os
+import signal
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from msgspec import Struct
 
-from benchwright.core import BenchwrightError, JsonValue, RunStatus, UsageError
-from benchwright.store import HEARTBEAT_S
+from benchwright.core import (
+    BenchwrightError,
+    JsonValue,
+    RunOwnedError,
+    RunStatus,
+    UsageError,
+    refuse_while_loading,
+    shown,
+    suggest,
+)
+from benchwright.store import HEARTBEAT_S, StoreError, find_workspace, open_store
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._context import WorkflowContext, traceback_text
+from benchwright.workflows._environment import parse_input, read_environment
 from benchwright.workflows._recorder import Recorder, WorkflowError
-from benchwright.workflows._sessions import RunRequest, Session, open_session
+from benchwright.workflows._sessions import RunRequest, Session, find_workflow_run, open_session
 
 Handler = Callable[..., Awaitable[Any] | Any]
 """`async def handler(input_value, ctx)` or `async def handler(ctx)`; returns what JSON can hold."""
@@ -183,3 +199,182 @@ async def _beat(recorder: Recorder) -> None:
         await asyncio.sleep(HEARTBEAT_S)
         with suppress(BenchwrightError):
             await recorder.heartbeat()
+
+
+def entrypoint(*workflows: WorkflowDescriptor) -> None:
+    """Run the workflow that is meant; the last line of a script.
+
+    Under `benchwright run NAME` the name and the input are given. Started by hand, the script runs its only
+    workflow, or the one named by `--name`; `--input JSON` gives the input, `--resume RUN` resumes a run,
+    `--workspace DIR` says where it is recorded. Exits with 1 when the workflow fails, after printing the traceback;
+    with 130 or 143 when it was interrupted; with 2, 4 or 5 when it cannot be started.
+    """
+    refuse_while_loading("entrypoint")
+    job = _Job()
+    try:
+        managed = read_environment()
+        typed = _arguments(sys.argv[1:]) if managed.run_id is None else argparse.Namespace()
+        name = managed.workflow_name or getattr(typed, "name", None)
+        if name is None and len(workflows) > 1 and getattr(typed, "resume", None):
+            name = _name_of(typed, workflows)
+        job.run(_chosen(workflows, name), typed)
+    except (StoreError, RunOwnedError) as error:  # nothing in the user's code is to blame
+        _leave(f"error: {error}\n", error.exit_code)
+    except BenchwrightError as error:
+        if job.ctx is None:  # it never began: the message is all there is to know
+            _leave(f"error: {error}\n", error.exit_code)
+        _leave(traceback_text(error), 1)
+    except Exception as error:
+        _leave(traceback_text(error), 1)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        number = job.stopped_by or signal.SIGINT
+        _leave(f"interrupted ({number.name}){job.how_to_go_on()}\n", 128 + number)
+    if managed.run_id is None and job.ctx is not None:
+        print(shown(job.ending()), file=sys.stderr)
+
+
+_GRACE_S = 1.5
+"""How long after the second signal a step may keep the process from ending."""
+
+
+def _end(status: int, cure: str) -> None:
+    """The records are committed, so the run can be resumed."""
+    with suppress(OSError, ValueError):
+        print(shown(f"ended a workflow whose step did not let go{cure}"), file=sys.stderr, flush=True)
+    os._exit(status)
+
+
+class _Job:
+    """One run in an event loop of its own, which signals stop."""
+
+    def __init__(self) -> None:
+        self.ctx: WorkflowContext | None = None
+        self.stopped_by: signal.Signals | None = None
+        self.complete_before = False
+        self.output: JsonValue = None
+        self._last_resort: threading.Timer | None = None
+        self._task: asyncio.Task[JsonValue] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, chosen: WorkflowDescriptor, typed: argparse.Namespace) -> None:
+        """Run to the end."""
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner, self._signals():
+            self._loop = runner.get_loop()
+            self.output = self._loop.run_until_complete(self._main(chosen, typed))
+
+    async def _main(self, chosen: WorkflowDescriptor, typed: argparse.Namespace) -> JsonValue:
+        self._task = asyncio.current_task()
+        keywords: dict[str, Any] = {}
+        if isinstance(chosen.run, Execution):
+            keywords["watch"] = self._begun
+        return await chosen.run(
+            parse_input(getattr(typed, "input", None), "--input"),
+            resume=getattr(typed, "resume", None),
+            workspace=getattr(typed, "workspace", None),
+            force=getattr(typed, "force", False),
+            **keywords,
+        )
+
+    def _begun(self, ctx: WorkflowContext, complete: bool) -> None:
+        self.ctx = ctx
+        self.complete_before = complete
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """The first signal cancels the workflow, which records what is open; the second ends it there and then."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            if self._last_resort is not None:
+                self._last_resort.cancel()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _stop(self, number: int, frame: object) -> None:
+        first = self.stopped_by is None
+        self.stopped_by = self.stopped_by or signal.Signals(number)
+        if first and self._task is not None and not self._task.done() and self._loop is not None:
+            self._task.cancel()
+            self._loop.call_soon_threadsafe(lambda: None)  # wake it
+            return
+        if self._last_resort is None:  # a step may catch everything, and continue
+            self._last_resort = threading.Timer(_GRACE_S, _end, (128 + number, self.how_to_go_on()))
+            self._last_resort.daemon = True
+            self._last_resort.start()
+        raise KeyboardInterrupt
+
+    def how_to_go_on(self) -> str:
+        """The command that resumes."""
+        return (
+            "" if self.ctx is None else f"; resume it with: python {sys.argv[0]} --resume {self.ctx.run_id}"
+        )
+
+    def ending(self) -> str:
+        """One line about a run that went well."""
+        ctx = self.ctx
+        assert ctx is not None
+        if self.complete_before:
+            return (
+                f"run {ctx.run_id} {ctx.workflow_name}: complete already. See: benchwright show {ctx.run_id}"
+            )
+        steps = ctx.executed + ctx.replayed
+        before = f", {ctx.replayed} of them recorded before" if ctx.replayed else ""
+        noun = "step" if steps == 1 else "steps"
+        return (
+            f"run {ctx.run_id} {ctx.workflow_name}: completed, {steps} {noun}{before}. "
+            f"See: benchwright show {ctx.run_id}"
+        )
+
+
+def _chosen(workflows: Sequence[WorkflowDescriptor], name: str | None) -> WorkflowDescriptor:
+    names = [workflow.name for workflow in workflows]
+    if not workflows:
+        raise UsageError("entrypoint() was given no workflow; write entrypoint(workflow('my_eval', handler))")
+    if len(set(names)) < len(names):
+        raise UsageError(f"two workflows of this script have the same name: {', '.join(names)}")
+    if name is None:
+        if len(workflows) == 1:
+            return workflows[0]
+        raise UsageError(f"this script has several workflows ({', '.join(names)}); choose one with --name")
+    for workflow in workflows:
+        if workflow.name == name:
+            return workflow
+    raise UsageError(f"Unknown workflow: {name}.{suggest(name, names)} This script has: {', '.join(names)}")
+
+
+def _name_of(typed: argparse.Namespace, workflows: Sequence[WorkflowDescriptor]) -> str:
+    """Which workflow the run to be resumed is one of."""
+    place = typed.workspace or read_environment().workspace
+    with open_store(find_workspace(Path.cwd(), None if place is None else Path(place))) as store:
+        return find_workflow_run(store, typed.resume, [workflow.name for workflow in workflows]).name
+
+
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    """What the script's own command line says; words that are not ours are the script's."""
+    parser = argparse.ArgumentParser(description="Run a benchwright workflow.", allow_abbrev=False)
+    parser.add_argument("--input", metavar="JSON", help="what the handler is given")
+    parser.add_argument("--resume", metavar="RUN", help='resume a run: its number, or "last"')
+    parser.add_argument("--name", metavar="NAME", help="which workflow, if the script has several")
+    parser.add_argument("--workspace", metavar="DIR", help="where the run is recorded")
+    parser.add_argument(
+        "--force", action="store_true", help="with --resume: take the run from a live process"
+    )
+    return parser.parse_known_args(words)[0]
+
+
+def _loop_factory() -> Any:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _leave(text: str, code: int) -> NoReturn:
+    sys.stderr.write(shown(text))
+    sys.stderr.flush()
+    sys.exit(code)

@@ -319,8 +319,7 @@ def run_script(path: str) -> None:
     """Run the workflows of a file that defines some and does not call `entrypoint` itself."""
     import runpy
 
-    from benchwright.workflows._entrypoint import entrypoint
-    from benchwright.workflows._execution import WorkflowDescriptor
+    from benchwright.workflows._execution import WorkflowDescriptor, entrypoint
 
     sys.argv = [path]
     sys.path[0:1] = [str(Path(path).parent)]

@@ -22,7 +22,7 @@ from benchwright.core import (
     encode_json,
 )
 from benchwright.store import Lease, RunRecord, Store, Workspace
-from benchwright.workflows._child import Child, PassOn
+from benchwright.workflows._child import Child, Ending, Looker, PassOn, ProgramWatcher, Supervisor
 from benchwright.workflows._environment import child_environment
 from benchwright.workflows._programs import (
     ProgramPlan,
@@ -31,7 +31,6 @@ from benchwright.workflows._programs import (
     plan_program,
     program_executable,
 )
-from benchwright.workflows._supervisor import Ending, Looker, ProgramWatcher, Supervisor
 
 _TOLD = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "BASE_URL", "TOKEN")
 """Variables that programs written against an older interface read under its prefix."""

@@ -25,9 +25,10 @@ from benchwright.core import (
 )
 from benchwright.plugins import Registry, check_function
 from benchwright.reports.files.parquet import write_samples
+from benchwright.reports.views.command import config_table, manifest_table, run_config
 from benchwright.reports.views.figures import metric_stats
 from benchwright.reports.views.run_folders import ALL_REPLIES
-from benchwright.reports.views.runs import RunDetails, config_table, manifest_table, run_config
+from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.settings import table_of, without_none
 

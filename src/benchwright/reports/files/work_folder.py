@@ -31,7 +31,7 @@ from benchwright.reports.files.export import failed_line, prediction_line, sampl
 from benchwright.reports.files.run_files import dump_yaml
 from benchwright.reports.files.work_results import Tally, eval_log, infer_log, write_results
 from benchwright.reports.files.work_texts import summary_csv, summary_json, summary_markdown, summary_text
-from benchwright.reports.views.runs import run_config
+from benchwright.reports.views.command import run_config
 from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.work_table import WorkRun, WorkTable, WorkTask, work_table
 

@@ -1,21 +1,28 @@
-"""The command that starts the same run."""
+"""What made a run's numbers: the command that starts the same run, and the tables of `results.yml`, `run_config.yml` and
+`manifest.json`. No secrets."""
 
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from benchwright.config import BY_NAME, JUDGE_SETTINGS, RESCORE_OPTIONS, RUN_SETTINGS, Setting
 from benchwright.core import LEFT_OUT, JsonObject, canonical_json, is_secret_name
 from benchwright.reports.views.settings import (
+    PARAMS,
     endpoint_of,
     is_embedded_demo,
     is_set,
     questions_of,
     sent_settings,
     table_of,
+    without_none,
 )
 from benchwright.store import RunRecord
+
+if TYPE_CHECKING:
+    from benchwright.reports.views.runs import RunDetails
 
 
 def command_of(run: RunRecord) -> str:
@@ -135,3 +142,44 @@ def _question_flags(questions: JsonObject) -> JsonObject:
         elif name not in ("name", "bot_prompt"):
             flags[name] = value
     return flags
+
+
+_IN_PARAMS = {*PARAMS, "benchmark", "eval_type", "generation", "retargeted"}
+
+
+def config_table(details: RunDetails) -> JsonObject:
+    """`command`, `config` and `target`: the part that `results.yml` and `run_config.yml` share."""
+    return {
+        "command": details.command,
+        "config": {
+            "output_dir": details.output_dir,
+            "params": details.params,
+            "type": details.eval_type,
+        },
+        "target": {"api_endpoint": details.endpoint},
+    }
+
+
+def run_config(details: RunDetails) -> JsonObject:
+    """The merged configuration: `config` and `target` as in `results.yml`, and all other settings under `settings`."""
+    settings = {name: value for name, value in details.settings.items() if name not in _IN_PARAMS}
+    return {**config_table(details), "settings": without_none(settings)}
+
+
+def manifest_table(details: RunDetails) -> JsonObject:
+    """What the run was made of: hashes, fingerprints, versions, seed; and which run it was, and when."""
+    run = details.run
+    return {
+        **details.manifest,
+        "run": {
+            **run.identity(),
+            "created_at": _iso_time(run.created_at),
+            "finished_at": None if run.finished_at is None else _iso_time(run.finished_at),
+            "duration_s": None if run.seconds is None else round(run.seconds, 3),
+        },
+    }
+
+
+def _iso_time(seconds: float) -> str:
+    """A wall-clock time as this file has had it since its first version."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

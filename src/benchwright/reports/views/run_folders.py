@@ -30,8 +30,9 @@ from benchwright.core import (
     reply_to_json,
     row_hash,
 )
+from benchwright.reports.views.command import run_config
 from benchwright.reports.views.figures import metric_of_stats
-from benchwright.reports.views.runs import RunDetails, run_config
+from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.reports.views.settings import recorded_params
 from benchwright.store import RunRecord, Store
