@@ -17,6 +17,7 @@ PARAMS: dict[str, tuple[str, ...]] = {
     "fewshot_strict": ("extra", "dataset", "fewshot_strict"),
     "skip_bad_rows": ("extra", "dataset", "skip_bad_rows"),
     "system": ("extra", "system"),
+    "native_calling": ("extra", "native_calling"),
     "repeats": ("extra", "n_repeats"),
     "pass_k": ("extra", "pass_k"),
     "rescored_from": ("extra", "rescored_from"),
