@@ -118,6 +118,12 @@ def test_a_short_run_on_a_server_does_not_import_the_demo_model(short_run: list[
     assert [name for name in (*OF_OTHER_RUNS, "benchwright.demo._model") if name in ended] == []
 
 
+def test_a_streamed_run_does_not_import_pandas(short_run: list[str]) -> None:
+    _, ended = loaded_by_run([*short_run, "--model", "demo", "--stream"])
+    assert "pandas" not in ended
+    assert "pyarrow.parquet" in ended, "nobody looked at the times of first tokens"
+
+
 def test_a_short_run_takes_little_cpu(short_run: list[str]) -> None:
     bare, spent = [], []
     for _ in range(4):  # in turn, as above; the first may have to compile

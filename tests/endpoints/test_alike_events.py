@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
 import pytest
+from fake_clock import FakeClock
 from hypothesis import example, given
 from hypothesis import strategies as st
 from loopback_server import Call, chat, endpoint_at, in_loop, serving
 
+from benchwright.core import ModelRequest
+from benchwright.endpoints import EndpointSettings
+from benchwright.endpoints._attempts import Attempter
+from benchwright.endpoints._http1 import RawHeaders
+from benchwright.endpoints._messages import Names
 from benchwright.endpoints._stream_reader import StreamReader
-from benchwright.endpoints._transport import Stamps
+from benchwright.endpoints._transport import Pieces, Stamps
 from benchwright.endpoints._wires import openai
 from benchwright.endpoints._wires.alike import Shapes
-from benchwright.endpoints._wires.openai import StreamedReply
-from benchwright.endpoints._wires.wire import BadEventError
+from benchwright.endpoints._wires.openai import OpenAiWire, StreamedReply
+from benchwright.endpoints._wires.wire import BadEventError, RouteUrls
 
 texts = st.one_of(
     st.text(max_size=6),
@@ -190,3 +197,141 @@ async def test_an_error_is_noticed_though_the_server_leaves_the_stream_open() ->
         gone.set()
     assert reply.failure is not None
     assert "out of memory" in reply.failure.message
+
+
+class Arrived:
+    """A transport whose streams have arrived already; implements `Transport` and `HttpStream`."""
+
+    status, headers = 200, RawHeaders(b"")
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self.times: list[float] = []
+
+    async def stream(self, *_: object) -> Arrived:
+        return self
+
+    async def __aiter__(self) -> AsyncIterator[Pieces]:
+        if self.pieces:
+            yield self.pieces, self.times
+
+    async def aclose(self) -> None:
+        pass
+
+
+def attempter(transport: Any) -> tuple[Attempter, OpenAiWire]:
+    wire = OpenAiWire()
+    settings = EndpointSettings(url="http://127.0.0.1:9", model_id="m")
+    return Attempter(transport, wire, {}, settings, Names(), FakeClock()), wire
+
+
+def pieces_of(datas: list[bytes]) -> list[bytes]:
+    return [b"data: " + data + b"\n\n" for data in datas]
+
+
+def as_completions(data: bytes) -> bytes:
+    """The event as the other route would have sent it."""
+    try:
+        event = orjson.loads(data)
+    except ValueError:
+        return data
+    for choice in event.get("choices", ()) if isinstance(event, dict) else ():
+        delta = choice.pop("delta", None)
+        if isinstance(delta, dict):
+            choice["text"] = delta.get("content", "")
+    return orjson.dumps(event)
+
+
+def event_of(choice: Any, **more: Any) -> bytes:
+    return orjson.dumps(
+        {"id": "a", "created": 5, "model": "m", "choices": [choice] if choice else [], **more}
+    )
+
+
+FIRST = event_of({"index": 0, "delta": {"role": "assistant", "content": ""}})
+MIDDLE = [event_of({"index": 0, "delta": {"content": text}}) for text in ("It", " is", "", " é\n", "4")]
+LAST = event_of(
+    {"index": 0, "delta": {}, "finish_reason": "stop"}, usage={"prompt_tokens": 1, "completion_tokens": 4}
+)
+WHOLE = [FIRST, *MIDDLE, LAST, b"[DONE]"]
+odd_events = st.one_of(
+    events.map(lambda event: orjson.dumps({"id": "a", "created": 5, "model": "m", **event})),
+    st.sampled_from(
+        [
+            FIRST, MIDDLE[0], LAST, b"[DONE]", b"{", b"[]", b"{}", b'{"error":{"message":"no"}}', b'{"error":""}',
+            event_of({"index": 0, "delta": {"content": "<think>"}}), event_of({"index": 0, "delta": {"content": "</think>"}}),
+            event_of({"index": 0, "delta": {}, "finish_reason": "length"}), event_of({"index": 1, "delta": {"content": "x"}}),
+            event_of({"index": 0, "delta": {}, "finish_reason": "content_filter"}), event_of(None),
+            event_of({"index": 0, "delta": None, "message": {"content": "x"}}), event_of(None, usage={"prompt_tokens": -1}),
+            event_of(None, usage={"prompt_tokens": 9, "completion_tokens": 9}), event_of({"text": "x", "index": 0}),
+            event_of({"index": 0, "delta": {"content": "x"}}, model="other"), b'{"choices":\n[]}', b'{"id":"\xff"}',
+            event_of({"index": 0, "delta": {"tool_calls": []}}), event_of({"index": 0, "delta": {"refusal": "no"}}),
+            b'{"x":' * 300 + b"1" + b"}" * 300,
+        ]
+    ),
+)  # fmt: skip
+changes = st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.none() | odd_events), max_size=3)
+read_alike = st.tuples(changes, st.lists(st.integers(0, 300), max_size=2), st.booleans(), st.booleans())
+
+
+@given(
+    read_alike,
+    st.sampled_from(["chat", "completions"]),
+    st.sampled_from([{}, {"stop": ["is"]}, {"echo": True}]),
+)
+@example(([(0, True, None)], [], True, True), "chat", {})
+@example(([(7, True, LAST)], [], True, False), "chat", {})
+def test_a_stream_read_at_once_is_the_same_reply(drawn: Any, route: Any, more: Any) -> None:
+    changed, cuts, together, keeps_times = drawn
+    datas = list(WHOLE)
+    for at, instead, event in changed:  # left out, put in its place, or put before it
+        datas[at : at + instead] = [] if event is None else [event]
+    teachers = WHOLE
+    if route == "completions":
+        datas, teachers = (list(map(as_completions, each)) for each in (datas, WHOLE))
+    pieces = pieces_of(datas)
+    for cut in cuts:
+        at = cut % (len(pieces) or 1)
+        if cut % 2 and at + 1 < len(pieces):
+            pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
+        elif pieces and len(pieces[at]) > 1:
+            middle = cut % (len(pieces[at]) - 1) + 1
+            pieces[at : at + 1] = [pieces[at][:middle], pieces[at][middle:]]
+
+    async def read(at_once: bool) -> tuple[Any, Any]:
+        transport = Arrived()
+        reader, wire = attempter(transport)
+        request = ModelRequest(route, {"model": "m", "stream": True, **more}, b"{}")
+        urls = RouteUrls("http://127.0.0.1:9", "http://127.0.0.1:9")
+        transport.pieces = pieces_of(teachers)
+        transport.times = [1.0] * len(transport.pieces)
+        await reader.attempt(request, urls, 5.0, Stamps())
+        transport.pieces = pieces
+        transport.times = [2.0 if together else float(number + 2) for number in range(len(pieces))]
+        if not at_once:
+            reader._shapes = None
+            wire.shapes = Shapes()
+        stamps = Stamps(first_byte=1.5, arrivals=[] if keeps_times else None)
+        return await reader.attempt(request, urls, 5.0, stamps), stamps
+
+    at_once, one_by_one = (asyncio.run(read(way)) for way in (True, False))
+    assert at_once == one_by_one
+
+
+@pytest.mark.parametrize("route", ["chat", "completions"])
+def test_a_plain_stream_is_read_at_once(route: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    datas = WHOLE if route == "chat" else list(map(as_completions, WHOLE))
+
+    async def read() -> Any:
+        transport = Arrived()
+        reader, _ = attempter(transport)
+        request = ModelRequest(route, {"model": "m", "stream": True}, b"{}")
+        urls = RouteUrls("http://127.0.0.1:9", "http://127.0.0.1:9")
+        transport.pieces, transport.times = pieces_of(datas), [1.0] * len(datas)
+        first = await reader.attempt(request, urls, 5.0, Stamps())
+        monkeypatch.setattr(openai, "read_event", lambda data: pytest.fail("was read by itself"))
+        transport.pieces = [piece.replace(b'"id":"a"', b'"id":"b"') for piece in transport.pieces]
+        return first, await reader.attempt(request, urls, 5.0, Stamps())
+
+    first, second = asyncio.run(read())
+    assert first.text == second.text == "It is é\n4"

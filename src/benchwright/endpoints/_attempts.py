@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 from msgspec.structs import replace
 
@@ -19,14 +19,15 @@ from benchwright.core import (
 from benchwright.endpoints._clock import Clock
 from benchwright.endpoints._endpoint import capture
 from benchwright.endpoints._messages import Names, is_html, words_of_body, words_of_json
-from benchwright.endpoints._plain_replies import plain_reply
+from benchwright.endpoints._plain_replies import plain_reply, plain_stream
 from benchwright.endpoints._refused_settings import without_stop
 from benchwright.endpoints._replies import BadReply, read_reply, served_as
 from benchwright.endpoints._retry import Trouble, again_of, kind_of_status, retry_after_s, too_long
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._sse import EventTooLargeError
 from benchwright.endpoints._stream_reader import StreamReader
-from benchwright.endpoints._transport import Headers, HttpStream, Stamps, Transport, TransportFailure
+from benchwright.endpoints._transport import Headers, HttpStream, Pieces, Stamps, Transport, TransportFailure
+from benchwright.endpoints._wires.openai import OpenAiWire
 from benchwright.endpoints._wires.wire import (
     BadEventError,
     Collector,
@@ -52,6 +53,7 @@ class Attempter:
         self._transport = transport
         self._wire = wire
         self._native = wire.native
+        self._shapes = wire.shapes if isinstance(wire, OpenAiWire) else None
         self._headers = headers
         self._settings = settings
         self._names = names
@@ -99,21 +101,32 @@ class Attempter:
                     body += pieces
                     stamps.last_byte = times[-1]
                 return self._of_status(stream.status, stream.headers, b"".join(body), url)
-            return await self._read_stream(stream, request, stamps)
+            batches = aiter(stream)
+            begun = await anext(batches, None)
+            if begun is not None and self._shapes is not None:
+                limit = self._settings.max_event_bytes
+                plain = plain_stream(*begun, request, stamps, self._shapes, limit)
+                if plain is not None:
+                    return plain
+            return await self._read_stream(stream, begun, batches, request, stamps)
         finally:
             await stream.aclose()
 
     async def _read_stream(
-        self, stream: HttpStream, request: ModelRequest, stamps: Stamps
+        self,
+        stream: HttpStream,
+        begun: Pieces | None,
+        batches: AsyncIterator[Pieces],
+        request: ModelRequest,
+        stamps: Stamps,
     ) -> ModelReply | Trouble:
         collected = self._wire.collector(request)
         reader = StreamReader(collected, stamps, self._settings.max_event_bytes)
         broken, ended = None, False
         try:
-            async for pieces, times in stream:
-                if reader.take(pieces, times):
-                    break
-            else:
+            while begun is not None and not reader.take(*begun):
+                begun = await anext(batches, None)
+            if begun is None:
                 ended = True
                 reader.finish()
         except TransportFailure as failure:

@@ -4,6 +4,9 @@ Most replies are like that. Their JSON is read into the few fields that matter, 
 takes three times as long. Whatever is unusual is left to `read_reply`, which knows all forms and names all faults. So what
 is declared here may be too narrow, but never too wide: `tests/endpoints/test_plain_replies.py` holds both against each
 other.
+
+A usual stream is read the same way once it is complete: its first and its last events by their fields, and those between
+them, which look alike, by their texts.
 """
 
 from __future__ import annotations
@@ -13,12 +16,16 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, MsgspecError, Struct
 from msgspec.json import Decoder
 
-from benchwright.core import MAX_DEPTH, CallTimes, ModelReply, ModelRequest, TokenUsage
+from benchwright.core import MAX_DEPTH, CallTimes, ModelReply, ModelRequest, Route, TokenUsage
 from benchwright.endpoints._endpoint import is_captured
 from benchwright.endpoints._refused_settings import without_stop
 from benchwright.endpoints._settings import SERVED_BY_DEMO
 from benchwright.endpoints._transport import Stamps
+from benchwright.endpoints._wires.alike import MOST_BYTES, Shapes
 
+_BEFORE, _AFTER = b"data: ", b"\n\n"
+_END_MARK = b"data: [DONE]\n\n"
+_MOST_LAST_EVENTS = 3  # after the last text: a finish reason, token counts
 _Text: TypeAlias = Annotated[str, Meta(min_length=1)]
 _NoText: TypeAlias = Literal[""] | None
 _NoList: TypeAlias = Annotated[list[Any], Meta(max_length=0)] | None
@@ -75,6 +82,80 @@ class _CompletionsReply(Struct, gc=False):
     system_fingerprint: str | None = None
 
 
+class _Delta(Struct, gc=False):
+    content: str | None = None
+    reasoning_content: _NoText = None
+    reasoning: _NoText = None
+    refusal: _NoText = None
+    tool_calls: _NoList = None
+
+
+class _ChatPiece(Struct, gc=False):
+    delta: _Delta
+    index: Literal[0] | None = None
+    finish_reason: _End = None
+
+
+class _CompletionsPiece(Struct, gc=False):
+    text: str | None
+    index: Literal[0] | None = None
+    finish_reason: _End = None
+
+
+class _Event(Struct, gc=False):
+    usage: _Usage | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
+    error: None = None
+    id: str | None = None
+    created: int | None = None
+
+
+class _ChatEvent(_Event, gc=False):
+    choices: Annotated[list[_ChatPiece], Meta(max_length=1)] | None = None
+
+    @property
+    def text(self) -> str:
+        return (self.choices[0].delta.content or "") if self.choices else ""
+
+    @property
+    def end(self) -> _End:
+        return self.choices[0].finish_reason if self.choices else None
+
+
+class _CompletionsEvent(_Event, gc=False):
+    choices: Annotated[list[_CompletionsPiece], Meta(max_length=1)] | None = None
+
+    @property
+    def text(self) -> str:
+        return (self.choices[0].text or "") if self.choices else ""
+
+    @property
+    def end(self) -> _End:
+        return self.choices[0].finish_reason if self.choices else None
+
+
+class _UnusualError(Exception):
+    """A piece that is not one event of one line."""
+
+
+def _read_event(piece: bytes, route: Route) -> _ChatEvent | _CompletionsEvent:
+    data = piece[len(_BEFORE) : -len(_AFTER)]
+    if not (piece.startswith(_BEFORE) and piece.endswith(_AFTER)) or b"\n" in data or not _is_shallow(data):
+        raise _UnusualError
+    if not data.isascii():
+        data.decode()  # texts that nobody reads are not decoded, and must be valid all the same
+    return _read_chat_event(data) if route == "chat" else _read_completions_event(data)
+
+
+def _is_shallow(body: bytes) -> bool:
+    return len(body) <= 2 * MAX_DEPTH or body.count(b"[") + body.count(b"{") <= MAX_DEPTH
+
+
+def _when(text: str, time: float) -> float | None:
+    return time if text else None
+
+
 def _tokens(usage: _Usage) -> TokenUsage:
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     if prompt is None and completion is None:
@@ -90,6 +171,8 @@ def _tokens(usage: _Usage) -> TokenUsage:
 
 _read_chat = Decoder(_ChatReply).decode
 _read_completions = Decoder(_CompletionsReply).decode
+_read_chat_event = Decoder(_ChatEvent).decode
+_read_completions_event = Decoder(_CompletionsEvent).decode
 
 
 def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelReply | None:
@@ -97,11 +180,11 @@ def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelRepl
     asked = request.body
     if "echo" in asked or is_captured():
         return None
-    if len(body) > 2 * MAX_DEPTH and body.count(b"[") + body.count(b"{") > MAX_DEPTH:
+    if not _is_shallow(body):
         return None
     try:
         if not body.isascii():
-            body.decode()  # texts that nobody reads are not decoded, and must be valid all the same
+            body.decode()  # as above
         if request.route == "chat":
             reply: _ChatReply | _CompletionsReply
             reply = chat = _read_chat(body)
@@ -115,8 +198,21 @@ def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelRepl
         return None
     if "think>" in text or text.isspace():
         return None
-    usage, served = reply.usage, reply.model
-    if reply.system_fingerprint == SERVED_BY_DEMO:
+    times = CallTimes(stamps.planned, stamps.sent, stamps.first_byte, last_byte=stamps.last_byte)
+    return _answered(text, choice.finish_reason, reply.usage, reply, request, stamps, times)
+
+
+def _answered(
+    text: str,
+    end: _End,
+    usage: _Usage | None,
+    source: _ChatReply | _CompletionsReply | _Event,
+    request: ModelRequest,
+    stamps: Stamps,
+    times: CallTimes,
+) -> ModelReply:
+    asked, served = request.body, source.model
+    if source.system_fingerprint == SERVED_BY_DEMO:
         served = SERVED_BY_DEMO
     elif not served or served == asked.get("model"):
         served = None
@@ -124,14 +220,53 @@ def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelRepl
         "answered",
         text,
         "",
-        choice.finish_reason,
+        end,
         None if usage is None else _tokens(usage),
         None,
         None,
         None,
         stamps.attempts,
         stamps.started_at,
-        CallTimes(stamps.planned, stamps.sent, stamps.first_byte, last_byte=stamps.last_byte),
+        times,
         served,
     )
     return without_stop(read, request) if "stop" in asked else read
+
+
+def plain_stream(
+    pieces: list[bytes], times: list[float], request: ModelRequest, stamps: Stamps, shapes: Shapes, limit: int
+) -> ModelReply | None:
+    """The reply in all the pieces of a stream, if it is a plain one: each piece an event, most of them like those of earlier
+    streams. None: to be read event by event, and nothing is stamped. `limit`: bytes that an event may have."""
+    stop = len(pieces) - 1
+    if pieces[stop] != _END_MARK or "echo" in request.body or limit <= 2 * MOST_BYTES or is_captured():
+        return None
+    try:
+        first = _read_event(pieces[0], request.route)
+        shape = shapes.of_answer(first.id, first.created, request.route)
+        if shape is None:
+            return None
+        before = stop - _MOST_LAST_EVENTS
+        while stop > max(before, 2) and not shape.fits(pieces[stop - 1]):
+            stop -= 1
+        if not shape.fits(pieces[1]) or not shape.fits(pieces[stop - 1]):
+            return None
+        last = [_read_event(piece, request.route) for piece in pieces[stop:-1]]
+    except (MsgspecError, UnicodeDecodeError, RecursionError, _UnusualError):
+        return None
+    texts = shape.texts(pieces[1:stop])
+    if texts is None:
+        return None
+    said = [first.text, *texts, *[event.text for event in last]]
+    text = "".join(said)
+    end, usage = first.end, first.usage
+    for event in last:
+        end = event.end or end
+        usage = event.usage or usage
+    if end is None or "think>" in text or not text or text.isspace():
+        return None
+    stamps.first_event, stamps.last_byte = times[0], times[-1]
+    stamps.first_token = stamps.first_answer = next(filter(None, map(_when, said, times)))
+    if stamps.arrivals is not None:
+        stamps.arrivals += [at for at, piece in zip(times, said, strict=False) if piece]
+    return _answered(text, end, usage, first, request, stamps, stamps.times())

@@ -138,6 +138,14 @@ class Shapes:
             return []
         return [form.shape(stream, created) for form in forms]
 
+    def of_answer(self, stream: str | None, created: int | None, route: Route) -> Shape | None:
+        """The shape of events with text in a stream with this id and time, if earlier ones had one."""
+        if stream is not None and created is not None:
+            for form in self._forms.get(route, ()):
+                if not form.is_thought:
+                    return form.shape(stream, created)
+        return None
+
     def keep(self, shape: Shape, event: dict[str, Any], route: Route) -> None:
         """Remember the shape of an event, if it can be told where its id and its time stand."""
         stream, created = event.get("id"), event.get("created")

@@ -41,7 +41,8 @@ class OpenAiWire:
 
     def __init__(self) -> None:
         self._sends_stream_options = True  # until the server objects
-        self._shapes = Shapes()
+        self.shapes = Shapes()
+        """How the events of its streams look."""
 
     def urls(self, address: Address, model: str) -> Urls:
         """Below the base path."""
@@ -63,7 +64,7 @@ class OpenAiWire:
 
     def collector(self, request: ModelRequest) -> StreamedReply:
         """For one stream."""
-        return StreamedReply(request.route, self._shapes)
+        return StreamedReply(request.route, self.shapes)
 
     def translate(
         self, data: JsonValue, request: ModelRequest, headers: Headers | None

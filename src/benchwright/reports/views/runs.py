@@ -299,7 +299,8 @@ def first_token_times(run: RunView) -> dict[str, Any] | None:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    times = pq.read_table(path, columns=["ttft_s"], use_threads=False).column("ttft_s").drop_null()
+    with pq.ParquetFile(path) as file:  # `read_table` would import pandas, where it is installed
+        times = file.read(columns=["ttft_s"], use_threads=False).column("ttft_s").drop_null()
     if not len(times):
         return None
     p50, p99 = pc.quantile(times, q=[0.5, 0.99]).to_pylist()
