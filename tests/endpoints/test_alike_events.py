@@ -254,22 +254,21 @@ LAST = event_of(
     {"index": 0, "delta": {}, "finish_reason": "stop"}, usage={"prompt_tokens": 1, "completion_tokens": 4}
 )
 WHOLE = [FIRST, *MIDDLE, LAST, b"[DONE]"]
+ODD_EVENTS = [
+    FIRST, MIDDLE[0], LAST, b"[DONE]", b"{", b"[]", b"{}", b'{"error":{"message":"no"}}', b'{"error":""}',
+    event_of({"index": 0, "delta": {"content": "<think>"}}), event_of({"index": 0, "delta": {"content": "</think>"}}),
+    event_of({"index": 0, "delta": {}, "finish_reason": "length"}), event_of({"index": 1, "delta": {"content": "x"}}),
+    event_of({"index": 0, "delta": {}, "finish_reason": "content_filter"}), event_of(None),
+    event_of({"index": 0, "delta": None, "message": {"content": "x"}}), event_of(None, usage={"prompt_tokens": -1}),
+    event_of(None, usage={"prompt_tokens": 9, "completion_tokens": 9}), event_of({"text": "x", "index": 0}),
+    event_of({"index": 0, "delta": {"content": "x"}}, model="other"), b'{"choices":\n[]}', b'{"id":"\xff"}',
+    event_of({"index": 0, "delta": {"tool_calls": []}}), event_of({"index": 0, "delta": {"refusal": "no"}}),
+    b'{"x":' * 300 + b"1" + b"}" * 300,
+]  # fmt: skip
 odd_events = st.one_of(
     events.map(lambda event: orjson.dumps({"id": "a", "created": 5, "model": "m", **event})),
-    st.sampled_from(
-        [
-            FIRST, MIDDLE[0], LAST, b"[DONE]", b"{", b"[]", b"{}", b'{"error":{"message":"no"}}', b'{"error":""}',
-            event_of({"index": 0, "delta": {"content": "<think>"}}), event_of({"index": 0, "delta": {"content": "</think>"}}),
-            event_of({"index": 0, "delta": {}, "finish_reason": "length"}), event_of({"index": 1, "delta": {"content": "x"}}),
-            event_of({"index": 0, "delta": {}, "finish_reason": "content_filter"}), event_of(None),
-            event_of({"index": 0, "delta": None, "message": {"content": "x"}}), event_of(None, usage={"prompt_tokens": -1}),
-            event_of(None, usage={"prompt_tokens": 9, "completion_tokens": 9}), event_of({"text": "x", "index": 0}),
-            event_of({"index": 0, "delta": {"content": "x"}}, model="other"), b'{"choices":\n[]}', b'{"id":"\xff"}',
-            event_of({"index": 0, "delta": {"tool_calls": []}}), event_of({"index": 0, "delta": {"refusal": "no"}}),
-            b'{"x":' * 300 + b"1" + b"}" * 300,
-        ]
-    ),
-)  # fmt: skip
+    st.sampled_from(ODD_EVENTS),
+)
 changes = st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.none() | odd_events), max_size=3)
 read_alike = st.tuples(changes, st.lists(st.integers(0, 300), max_size=2), st.booleans(), st.booleans())
 
@@ -282,7 +281,19 @@ read_alike = st.tuples(changes, st.lists(st.integers(0, 300), max_size=2), st.bo
 @example(([(0, True, None)], [], True, True), "chat", {})
 @example(([(7, True, LAST)], [], True, False), "chat", {})
 def test_a_stream_read_at_once_is_the_same_reply(drawn: Any, route: Any, more: Any) -> None:
-    changed, cuts, together, keeps_times = drawn
+    read_both_ways(*drawn, route, more)
+
+
+@pytest.mark.parametrize("event", ODD_EVENTS)
+@pytest.mark.parametrize("at", [0, 1, 3, 6, 7])
+def test_an_odd_event_in_a_stream_read_at_once_counts_as_it_does_alone(event: bytes, at: int) -> None:
+    for instead, keeps_times in ((False, True), (True, False)):
+        read_both_ways([(at, instead, event)], [], False, keeps_times, "chat", {})
+
+
+def read_both_ways(
+    changed: Any, cuts: list[int], together: bool, keeps_times: bool, route: Any, more: Any
+) -> None:
     datas = list(WHOLE)
     for at, instead, event in changed:  # left out, put in its place, or put before it
         datas[at : at + instead] = [] if event is None else [event]
