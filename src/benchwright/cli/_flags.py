@@ -27,18 +27,20 @@ _ONLY_FOR_PROGRAMS = ("timeout", "tag", "no_server", "use_current_config", "forc
 _LONG_FORM = ("models", "reuse", "config_dir", *(setting.name for setting in SUITE_SETTINGS))
 
 
-def add_run_flags(parser: Parser, only: Collection[str] | None = None) -> None:
-    """Add the flags, under their headings; `only` names the settings to include."""
-    add_flags(parser, [setting for setting in RUN_SETTINGS if only is None or setting.name in only])
+def add_run_flags(
+    parser: Parser, only: Collection[str] | None = None, *, several: Collection[str] = ()
+) -> None:
+    """Add the flags, under their headings; `only` names the settings to include, `several` those that may be repeated."""
+    add_flags(parser, [setting for setting in RUN_SETTINGS if only is None or setting.name in only], several)
 
 
-def add_flags(parser: Parser, settings: Iterable[Setting]) -> None:
+def add_flags(parser: Parser, settings: Iterable[Setting], several: Collection[str] = ()) -> None:
     """Add the flags of these settings, under their headings."""
     groups: dict[str, Any] = {}
     for setting in settings:
         if setting.group not in groups:
             groups[setting.group] = parser.add_argument_group(setting.group)
-        _add(groups[setting.group], setting)
+        _add(groups[setting.group], setting, repeated=setting.name in several)
         if setting.frequent:
             parser.frequent.add(setting.name)
 
@@ -61,7 +63,7 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
     return RunOptions.from_keywords(given(arguments))
 
 
-def _add(group: Any, setting: Setting) -> None:
+def _add(group: Any, setting: Setting, *, repeated: bool = False) -> None:
     meaning = setting.help.replace("%", "%%")
     if setting.kind == "bool":
         group.add_argument(
@@ -69,7 +71,7 @@ def _add(group: Any, setting: Setting) -> None:
         )
         return
     # A list setting is gathered by `extend`: its converter makes a list of each text.
-    action = "extend" if setting.kind == "texts" else "store"
+    action = "extend" if setting.kind == "texts" else "append" if repeated else "store"
     group.add_argument(
         *setting.flags,
         dest=setting.name,

@@ -14,7 +14,7 @@ from benchwright.cli._flags import add_flags, add_run_flags, given, name_configu
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
-from benchwright.config import LOAD_OPTIONS, SHARED_WITH_RUNS, LoadOptions, RunOptions
+from benchwright.config import LOAD_OPTIONS, SHARED_WITH_RUNS, LoadOptions, RunOptions, split_load_keywords
 from benchwright.core import RunKind, UsageError, shown, worst_exit_code
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def configure(parser: Parser) -> None:
         help="test.csv, bench.py, bench.py:name, suite.toml, a module, or a name (see: ls)",
     )  # fmt: skip
     add_flags(parser, LOAD_OPTIONS)
-    add_run_flags(parser, only=SHARED_WITH_RUNS)
+    add_run_flags(parser, only=SHARED_WITH_RUNS, several=("model_url",))
     parser.add_argument(
         "--explain", metavar="FIGURE", help="print the definition of a figure, such as ttft, and end"
     )
@@ -57,8 +57,9 @@ def execute(arguments: Namespace, output: Output) -> int:
         raise UsageError("nothing to send: give a target, as in benchwright perf test.csv")
     load("sdk")
     name_configuration(output)
-    return run_load(arguments.target, RunOptions.from_keywords(given(arguments, SHARED_WITH_RUNS)),
-                    load_options(arguments), arguments, output)  # fmt: skip
+    keywords = given(arguments, (*SHARED_WITH_RUNS, *(setting.name for setting in LOAD_OPTIONS)))
+    options, how = split_load_keywords(keywords)
+    return run_load(arguments.target, options, how, arguments, output)
 
 
 def load_options(arguments: Namespace) -> LoadOptions:

@@ -93,6 +93,8 @@ class LoadOptions:
     max_probes: int | None = _search("most probes of a search", least=1, most=1000, default=40)
     search_seconds: float | None = _search("no probe begins later than this after the first", above=0, default=1800.0, metavar="SECONDS")
 
+    more_urls: tuple[str, ...] | None = _shape("further servers of the same model; requests go to all of them in turn", commas=True,
+        metavar="URL,…", see="load.md#several-servers", more="The same as --model-url given several times")
     workers: int | None = _client("processes that send", least=1, most=256, default=1)
     drain: float | None = _client("seconds that requests in flight have to end after Ctrl-C", least=0, default=30.0, metavar="SECONDS")
     format: str | None = _client("write the files of this other tool too", choices=("aisbench",), metavar="TOOL", decides="place")
@@ -201,6 +203,7 @@ class LoadKeywords(RunKeywords, total=False):
     probe_repeats: int | None
     max_probes: int | None
     search_seconds: float | None
+    more_urls: Sequence[str] | str | None
     workers: int | None
     drain: float | None
     format: str | None
@@ -212,9 +215,20 @@ def split_load_keywords(keywords: Mapping[str, Any]) -> tuple[RunOptions, LoadOp
     for name in keywords:
         if name not in known:
             raise UsageError(f"perf() has no option {name!r}.{suggest(name, known)}")
+    keywords = _with_urls(keywords)
     own = {name: value for name, value in keywords.items() if name in LOAD_BY_NAME}
     rest = {name: value for name, value in keywords.items() if name not in LOAD_BY_NAME}
     return RunOptions.from_keywords(rest, "perf"), LoadOptions.from_keywords(own)
+
+
+def _with_urls(keywords: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Several addresses in `model_url`: the first stays, the others are further servers."""
+    urls = keywords.get("model_url")
+    if urls is None or isinstance(urls, str) or not isinstance(urls, Sequence) or not urls:
+        return keywords
+    more = keywords.get("more_urls") or ()
+    others = [*urls[1:], *([more] if isinstance(more, str) else more)]
+    return {**keywords, "model_url": urls[0], "more_urls": others or None}
 
 
 def read_load_defaults(path: Path, table: dict[str, object]) -> JsonObject:

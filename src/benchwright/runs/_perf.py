@@ -14,10 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace as replace_struct
 
 from benchwright.config import ConfigFile, LoadOptions, RunOptions
-from benchwright.core import JsonObject, RunStatus, StepValues, UsageError
+from benchwright.core import JsonObject, RunStatus, StepValues, UsageError, public_url
 from benchwright.datasets import hub_commits
 from benchwright.demo import DemoSettings
-from benchwright.endpoints import ScriptedSettings
+from benchwright.endpoints import EndpointSettings, ScriptedSettings
 from benchwright.engine import Prepared, RunGroup, prepare
 from benchwright.perf import (
     BatchThread,
@@ -107,6 +107,8 @@ class _Ready(Struct, frozen=True):
     prepared: Prepared
     settings: LoadSettings
     requests: RequestPlan
+    endpoints: tuple[EndpointSettings | DemoSettings, ...]
+    """The servers, which get requests in turn."""
     format: str | None
 
 
@@ -179,10 +181,11 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
     if plan.options.score:
         check_scoring(prepared)
+    endpoints = _endpoints(settings.endpoint, plan.options.more_urls or ())
     scan, converses = prepared.rows.scan, prepared.spec.converses
     load = load_settings(
         plan.options, settings, rows=scan.rows if converses else scan.requests, concurrency=plan.concurrency,
-        length_given=plan.length_given, converses=converses,
+        length_given=plan.length_given, converses=converses, urls=_urls(endpoints),
     )  # fmt: skip
     if load.workers > 1 and prepared.spec.next_turn is not None:
         raise UsageError("--workers: the benchmark's next_turn is a function of this process; leave it out")
@@ -216,7 +219,28 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     except BaseException:
         store.delete_run(run.id)
         raise
-    return _Ready(run, prepared, load, requests, plan.options.format)
+    return _Ready(run, prepared, load, requests, endpoints, plan.options.format)
+
+
+def _endpoints(
+    first: EndpointSettings | DemoSettings | ScriptedSettings, more: Sequence[str]
+) -> tuple[EndpointSettings | DemoSettings, ...]:
+    """The server that the model names, and the same model on the others."""
+    assert not isinstance(first, ScriptedSettings)  # a load test chooses its model like any command
+    if not more:
+        return (first,)
+    if isinstance(first, DemoSettings):
+        raise UsageError(
+            "--more-urls: the demo model answers in this process; give the first server with --model-url"
+        )
+    return (first, *(replace(first, url=url) for url in more))
+
+
+def _urls(endpoints: Sequence[EndpointSettings | DemoSettings]) -> tuple[str, ...]:
+    """As reports show them; none where there is one server."""
+    if len(endpoints) == 1:
+        return ()
+    return tuple(public_url(each.url) for each in endpoints if isinstance(each, EndpointSettings))
 
 
 def _wanted(load: LoadSettings) -> int | None:
@@ -291,14 +315,12 @@ async def _load(
         test.ended(record)
         progress.add(record)
 
-    endpoint = ready.prepared.settings.endpoint
-    assert not isinstance(endpoint, ScriptedSettings)  # a load test chooses its model like any command
-    crew = await open_crew(settings, ready.requests, [endpoint], ended)
+    crew = await open_crew(settings, ready.requests, ready.endpoints, ended)
     test = LoadTest(
         settings, crew,
         stage_ended=lambda stage: thread.put(stage_step(stage, wall + test.zero)),
         phase_begins=progress.begin,
-        inside=isinstance(endpoint, DemoSettings) and settings.workers == 1,
+        inside=isinstance(ready.endpoints[0], DemoSettings) and settings.workers == 1,
     )  # fmt: skip
     signals = 0
 
