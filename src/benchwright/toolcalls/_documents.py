@@ -93,18 +93,18 @@ def _schemas(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema in JSON schema's words, and those below it."""
+def _schema(schema: dict[str, Any], *, is_item: bool = False) -> dict[str, Any]:
+    """A schema in JSON schema's words, and those below it. Items of a list get no note on floats."""
     kind = schema.get("type", "string")
     known = {**schema, "type": _JSON_TYPES.get(kind, "string") if isinstance(kind, str) else kind}
-    if kind == "float":
+    if kind == "float" and not is_item:
         known["format"] = "float"
         known["description"] = f"{schema.get('description') or ''} This is a float type value.".lstrip()
     if known["type"] in ("array", "object"):
         if isinstance(known.get("properties"), dict):
             known["properties"] = _schemas(known["properties"])
         elif isinstance(known.get("items"), dict):
-            known["items"] = _schema(known["items"])
+            known["items"] = _schema(known["items"], is_item=True)
     return known
 
 

@@ -10,15 +10,15 @@ from typing import Any
 
 _INTEGER = re.compile(r"^-?\d+$")
 _LONG = re.compile(r"^-?\d+[lL]$")
-_FLOAT = re.compile(r"^-?\d+\.?\d*(?:[eE][+-]?\d+)?[fF]$")
-_DOUBLE = re.compile(r"^-?\d+\.?\d*(?:[eE][+-]?\d+)?$")
+_FLOAT = re.compile(r"^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[fF]$")
+_DOUBLE = re.compile(r"^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$")
 _ARRAY = re.compile(r"new\s+\w+\[\]\s*\{(.*?)\}")
 _AS_LIST = re.compile(r"new\s+ArrayList<(\w*)>\(Arrays\.asList\((.+?)\)\)")
-_ADDED = re.compile(r"new\s+ArrayList<(\w*)>\(\)\s*\{\{\s*(.+?)\s*\}\}")
+_ADDED = re.compile(r"new\s+ArrayList<(\w*)>\(\)\s*\{\{\s*(.+?)\s*\}\}", re.DOTALL)
 _ADD = re.compile(r"add\((.+?)\)")
 _EMPTY_LIST = re.compile(r"new\s+ArrayList<(\w*)>\(\)")
 _MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{\s*\{?\s*(.*?)\s*\}?\s*\}", re.DOTALL)
-_PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)", re.DOTALL)
+_PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)")
 _EMPTY_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)")
 _MOST_DIGITS = 4000
 """Python reads no longer numbers; they stay text."""
@@ -49,7 +49,7 @@ def _scalar(text: str, kind: str) -> Any:
     if kind == "double":
         return _number(text, float) if _DOUBLE.match(text) else text
     if kind == "boolean":
-        return {"true": True, "false": False}.get(text.removesuffix("\n"), text)
+        return {"true": True, "false": False}.get(text, text)
     return text
 
 
@@ -61,18 +61,19 @@ def _array(text: str, inner: str | None) -> Any:
     match = _ARRAY.search(text)
     if match is None:
         return text
-    return [_element(item, inner) for item in _split(match.group(1))]
+    items = [item.strip() for item in match.group(1).split(",")]
+    return [_element(item, inner) for item in items if item]
 
 
 def _array_list(text: str, inner: str | None) -> Any:
     match = _AS_LIST.search(text)
     if match is not None:
-        items = _split(match.group(2))
+        items = [item.strip() for item in match.group(2).split(",")]
     else:
         match = _ADDED.search(text)
         if match is None:
             return [] if _EMPTY_LIST.search(text) else text
-        items = _split(",".join(_ADD.findall(match.group(2))))
+        items = [item.strip() for item in _ADD.findall(match.group(2))]
     if inner in ("String", "char"):
         return [item[1:-1] for item in items]
     return [_element(item, inner) for item in items]
@@ -80,10 +81,6 @@ def _array_list(text: str, inner: str | None) -> Any:
 
 def _element(text: str, inner: str | None) -> Any:
     return text if inner is None else convert_java(text, inner, None)
-
-
-def _split(text: str) -> list[str]:
-    return [item.strip() for item in text.split(",") if item.strip()]
 
 
 def _hash_map(text: str) -> Any:
@@ -100,8 +97,18 @@ def _guess(text: str) -> Any:
         return text == "true"
     if len(text) >= 2 and text[0] == text[-1] == '"':
         return text[1:-1]
-    for kind in ("long", "float", "integer", "double"):
+    for kind in ("long", "float"):
         value = _scalar(text, kind)
         if not isinstance(value, str):
             return value
+    return guess_number(text)
+
+
+def guess_number(text: str) -> Any:
+    """A whole number, another number, or the text itself: as Python reads numbers, `1_000` and `NaN` included."""
+    for make in (int, float):
+        try:
+            return make(text)
+        except ValueError:
+            pass
     return text

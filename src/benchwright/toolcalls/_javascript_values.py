@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from benchwright.toolcalls._java_values import guess_number
+
 _INTEGER = re.compile(r"^-?\d+$")
-_FLOAT = re.compile(r"^-?\d+\.?\d*$")
+_FLOAT = re.compile(r"^-?\d+(?:\.\d+)?$")
 _BIGINT = re.compile(r"^-?\d+n$")
-_QUOTED = re.compile(r"""^(["'])(.*)\1$""")
+_QUOTED = re.compile(r"""^(["'])(.*)\1\Z""")
 _LISTS = re.compile(r"\[\s*\[.*?\]\s*(?:,\s*\[.*?\]\s*)*\]|new\s+Array\(\s*\[.*?\]\s*(?:,\s*\[.*?\]\s*)*\)")
 _LIST = re.compile(r"\[(.*?)\]|new\s+Array\((.*?)\)")
 _INNER_LIST = re.compile(r"\[(.*?)\]")
 _OBJECT = re.compile(r"\{(.*?)\}")
-_PAIR = re.compile(r"\s*([^:,]+?)\s*:\s*(\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)")
+_NEXT_PAIR = re.compile(r",(?=[^:,]+:)")
 _MOST_DIGITS = 4000
 
 
@@ -43,11 +45,12 @@ def _scalar(text: str, kind: str) -> Any:
     if kind == "Bigint":
         return int(text.rstrip("\n")[:-1]) if _BIGINT.match(text) else text
     if kind == "Boolean":
-        return {"true": True, "false": False}.get(text.removesuffix("\n"), text)
+        return {"true": True, "false": False}.get(text, text)
     return text
 
 
 def _array(text: str, inner: str | None) -> Any:
+    text = text.strip()
     match = _LISTS.match(text)
     if match is not None:
         body = text[text.index("[") + 1 :] if text.startswith("[") else text
@@ -55,21 +58,27 @@ def _array(text: str, inner: str | None) -> Any:
     match = _LIST.match(text)
     if match is None:
         return text
-    items = _split(match.group(1) if match.group(1) is not None else match.group(2))
-    return [_guess(item) if inner is None else convert_javascript(item, inner, None) for item in items]
+    body = match.group(1) if match.group(1) is not None else match.group(2)
+    if not body.strip():
+        return []
+    return [
+        _guess(item) if inner is None else convert_javascript(item, inner, None) for item in _split(body)
+    ]
 
 
 def _split(text: str) -> list[str]:
-    return [item.strip() for item in text.split(",") if item.strip()]
+    return [item.strip() for item in text.split(",")]
 
 
 def _object(text: str) -> Any:
+    text = text.strip()
     if text == "{}":
         return {}
     match = _OBJECT.match(text)
     if match is None:
         return text
-    return {key.strip("\"'"): _member(value.strip()) for key, value in _PAIR.findall(match.group(1))}
+    pairs = [pair.partition(":") for pair in _NEXT_PAIR.split(match.group(1))]
+    return {key.strip().strip("\"'"): _member(value.strip()) for key, colon, value in pairs if colon}
 
 
 def _member(text: str) -> Any:
@@ -77,15 +86,12 @@ def _member(text: str) -> Any:
         return _array(text, None)
     if text.startswith("{") and text.endswith("}"):
         return _object(text)
-    return _guess(text.strip("\"'"))
+    return _guess(text.strip("\"'").strip())
 
 
 def _guess(text: str) -> Any:
     """A value whose type no schema gives."""
     if text in ("true", "false"):
         return text == "true"
-    for kind in ("integer", "float"):
-        value = _scalar(text, kind)
-        if not isinstance(value, str):
-            return value
-    return _scalar(text, "String")
+    number = guess_number(text)
+    return _scalar(number, "String") if isinstance(number, str) else number

@@ -81,7 +81,7 @@ def _dict(node: ast.Dict) -> dict[Any, Any]:
 
 
 def _unary(node: ast.UnaryOp) -> Any:
-    value = value_of(node.operand)
+    value = node.operand.value if isinstance(node.operand, ast.Constant) else None
     if not isinstance(value, int | float | complex):
         raise CallDecodeError("a sign stands before a number only", "not_a_literal")
     if isinstance(node.op, ast.USub):
