@@ -20,6 +20,7 @@ from benchwright.datasets._formats import (
 from benchwright.datasets._hf.errors import HubError as HubError
 from benchwright.datasets._hf.random_access import HubDataset as HubDataset
 from benchwright.datasets._hf.random_access import HubInfo as HubInfo
+from benchwright.datasets._hf.settings import cache_folder as cache_folder
 from benchwright.datasets._hf.upkeep import (
     CacheEntry as CacheEntry,
 )

@@ -66,7 +66,7 @@ def hub_settings(environ: Mapping[str, str] | None = None) -> HubSettings:
         token_source=source,
         token_path=path,
         offline=next((name for name in _OFFLINE_VARIABLES if env.get(name, "").upper() in _YES), None),
-        cache=_folder(env.get("BENCHWRIGHT_CACHE")) or _cache_home(env) / "benchwright",
+        cache=cache_folder(env),
         hub_cache=_folder(env.get("HF_HUB_CACHE")) or home / "hub",
         timeout_s=_seconds(env, "HF_HUB_DOWNLOAD_TIMEOUT", 10),
     )
@@ -115,6 +115,12 @@ def _seconds(env: Mapping[str, str], name: str, default: int) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ConfigError(f"{name} is {text!r}; expected a whole number of seconds above 0")
     return int(text)
+
+
+def cache_folder(env: Mapping[str, str] | None = None) -> Path:
+    """Where everything is kept that can be fetched again."""
+    env = os.environ if env is None else env
+    return _folder(env.get("BENCHWRIGHT_CACHE")) or _cache_home(env) / "benchwright"
 
 
 def _cache_home(env: Mapping[str, str]) -> Path:

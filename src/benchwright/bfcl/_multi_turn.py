@@ -1,0 +1,66 @@
+"""Whether calls of several turns did what they should: the state that they leave, and the answers that they got."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from benchwright.bfcl._simulations import Simulation
+from benchwright.toolcalls import Calls, CallVerdict
+
+_ERROR = "multi_turn:"
+
+
+def check_turns(
+    turns: Any,
+    ground_truth: Sequence[Sequence[str]],
+    open_simulation: Callable[[], Simulation],
+    *,
+    stopped: bool = False,
+) -> CallVerdict:
+    """The verdict on the calls of all turns, each a list of steps, each a list of calls (None: no calls were read).
+
+    `stopped` tells that a turn took too many steps, which the published check overlooks in the last turn.
+    """
+    if not isinstance(turns, list | tuple):
+        return _wrong("inference_error", "there is no list of turns")
+    if stopped or len(turns) != len(ground_truth):
+        return _wrong("force_terminated", f"{len(turns)} of {len(ground_truth)} turns were brought to their end")
+    model, truth = open_simulation(), open_simulation()
+    given: Counter[str] = Counter()
+    for number, (steps, expected) in enumerate(zip(turns, ground_truth, strict=True), 1):
+        calls: Calls = [call for step in steps if step for call in step]
+        given.update([_carried_out(model, call) for call in calls])
+        wanted = Counter([truth.call_text(text) for text in expected])
+        if not expected:
+            continue
+        if not calls:
+            return _wrong("empty_turn_model_response", f"turn {number}: no call, where {expected[0]} … is expected")
+        difference = _state_difference(model.state, truth.state)
+        if difference is not None:
+            return _wrong("instance_state_mismatch", f"turn {number}: {difference}")
+        lacking = wanted - given
+        if lacking:
+            return _wrong(
+                "execution_response_mismatch",
+                f"turn {number}: no call gave {next(iter(lacking))[:200]!r}",
+            )
+    return CallVerdict(True)
+
+
+def _carried_out(simulation: Simulation, call: dict[str, dict[Any, Any]]) -> str:
+    ((name, arguments),) = call.items()
+    return simulation.call(name, arguments)
+
+
+def _state_difference(model: dict[str, dict[str, Any]], truth: dict[str, dict[str, Any]]) -> str | None:
+    for name, expected in truth.items():
+        for key, value in expected.items():
+            if model[name].get(key) != value:
+                return f"{name}.{key} is {str(model[name].get(key))[:200]}, expected {str(value)[:200]}"
+    return None
+
+
+def _wrong(kind: str, message: str) -> CallVerdict:
+    return CallVerdict(False, _ERROR + kind, message)

@@ -1,0 +1,169 @@
+"""Simulated classes: loaded by path or our own, and called by name with values, never by text that is run."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from benchwright.core import BenchwrightError, DatasetError, UsageError
+from benchwright.toolcalls import CallDecodeError, parse_calls, value_of
+
+PUBLISHED_FILES: Mapping[str, str] = {
+    "GorillaFileSystem": "gorilla_file_system",
+    "MathAPI": "math_api",
+    "MessageAPI": "message_api",
+    "TwitterAPI": "posting_api",
+    "TicketAPI": "ticket_api",
+    "TradingBot": "trading_bot",
+    "TravelAPI": "travel_booking",
+    "VehicleControlAPI": "vehicle_control",
+}
+"""Published simulated classes, and the name of the files that hold and describe each."""
+OWN_FILES: Mapping[str, str] = {"TaskBoard": "task_board", "CornerShop": "corner_shop"}
+"""Simulated classes that ship with this package."""
+DOCUMENT_FILES: Mapping[str, str] = {**PUBLISHED_FILES, **OWN_FILES}
+"""Each class, and the name of the file with its function documents."""
+
+
+class SimulationError(BenchwrightError):
+    """A simulated class that cannot be loaded."""
+
+
+class Simulation:
+    """The simulated classes of one sample: its functions can be called, and its public state compared."""
+
+    def __init__(
+        self,
+        configs: Mapping[str, Any],
+        classes: Sequence[str],
+        functions: Sequence[Mapping[str, Any]],
+        *,
+        source: Path | None = None,
+        long_context: bool = False,
+    ) -> None:
+        self._instances = {name: _open(name, configs.get(name), source, long_context) for name in classes}
+        self._methods: dict[str, Any] = {}
+        for name in (str(function.get("name")) for function in functions):
+            for instance in self._instances.values():
+                method = None if name.startswith("_") else getattr(instance, name, None)
+                if callable(method):
+                    self._methods[name] = method
+                    break
+
+    def call(self, name: str, arguments: Mapping[Any, Any], positional: Sequence[Any] = ()) -> str:
+        """Carry out a call. A mistake of the caller is a text as well."""
+        return _as_text(self._result(name, arguments, positional))
+
+    def call_text(self, text: str) -> str:
+        """Carry out one call that is written in Python, nested calls first."""
+        try:
+            nodes = parse_calls(text)
+            if len(nodes) != 1:
+                raise CallDecodeError(f"expected one call, found {len(nodes)}")
+            return _as_text(self._node(nodes[0]))
+        except CallDecodeError as error:
+            return f"Error during execution: {error}"
+
+    @property
+    def state(self) -> dict[str, dict[str, Any]]:
+        """What is public of each class: all attributes whose names do not start with an underscore."""
+        return {
+            name: {key: value for key, value in vars(instance).items() if not key.startswith("_")}
+            for name, instance in self._instances.items()
+        }
+
+    def _node(self, node: ast.Call) -> Any:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+        positional = [self._value(item) for item in node.args]
+        return self._result(name, {word.arg: self._value(word.value) for word in node.keywords}, positional)
+
+    def _value(self, node: ast.expr) -> Any:
+        return self._node(node) if isinstance(node, ast.Call) else value_of(node)
+
+    def _result(self, name: str, arguments: Mapping[Any, Any], positional: Sequence[Any]) -> Any:
+        method = self._methods.get(name)
+        if method is None:
+            return f"Error during execution: there is no function {name!r}"
+        if None in arguments:
+            return f"Error during execution: {name} was given a value without a name"
+        try:
+            values = {str(key): self._nested(value) for key, value in arguments.items()}
+            return method(*deepcopy(list(positional)), **deepcopy(values))
+        except Exception as error:  # simulated classes raise what their authors did not foresee
+            return f"Error during execution: {error}"
+
+    def _nested(self, value: Any) -> Any:
+        """What a call inside a call gives: `{name: {parameter: value}}` with the name of a function."""
+        if isinstance(value, dict) and len(value) == 1:
+            ((name, arguments),) = value.items()
+            if name in self._methods and isinstance(arguments, dict):
+                return self._result(name, arguments, ())
+        return value
+
+
+def _as_text(result: Any) -> str:
+    if isinstance(result, str):
+        return result
+    if isinstance(result, dict):
+        try:
+            return json.dumps(result)
+        except (TypeError, ValueError):
+            return str(result)
+    return str(result)
+
+
+def _open(name: str, config: Any, source: Path | None, long_context: bool) -> Any:
+    cls = _class(name, source)
+    instance = cls()
+    if hasattr(instance, "_load_scenario"):
+        instance._load_scenario(deepcopy(config or {}), long_context=long_context)
+    return instance
+
+
+def _class(name: str, source: Path | None) -> Any:
+    if name in OWN_FILES:
+        from benchwright.bfcl import _environments
+
+        return _environments.CLASSES[name]
+    stem = PUBLISHED_FILES.get(name)
+    if stem is None:
+        raise DatasetError(f"no simulated class {name!r} is known; known: {', '.join(DOCUMENT_FILES)}")
+    if source is None:
+        raise UsageError(f"{name} is one of the published simulated classes; bring them here: benchwright fetch bfcl")
+    return getattr(_module(stem, source), name)
+
+
+def _module(stem: str, source: Path) -> ModuleType:
+    """A module of the published package, loaded by its path. It may import its neighbours, and nothing starts it but this."""
+    package = f"_benchwright_bfcl_{abs(hash(source)):x}"
+    if package not in sys.modules:
+        parent = ModuleType(package)
+        parent.__path__ = [str(source)]
+        sys.modules[package] = parent
+    full = f"{package}.{stem}"
+    if full in sys.modules:
+        return sys.modules[full]
+    path = source / f"{stem}.py"
+    spec = importlib.util.spec_from_file_location(full, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise SimulationError(f"{path}: there is no such module; run benchwright fetch bfcl again")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[full] = module
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        del sys.modules[full]
+        missing = error.name or "a module"
+        raise SimulationError(
+            f"{path.name} needs {missing}, which is not installed: pip install 'benchwright[bfcl]'"
+        ) from None
+    return module
