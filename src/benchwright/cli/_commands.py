@@ -67,6 +67,7 @@ COMMANDS: dict[str, Command] = {
     "cache": Command(
         "cache ACTION", "manage the cached rows of hub datasets: info, verify, prune, clear", "_cache"
     ),
+    "fetch": Command("fetch bfcl", "bring published function-calling data into the cache", "_fetch"),
     "doctor": Command(
         "doctor", "check the records, recover damaged ones, and list lost runs again", "_doctor"
     ),

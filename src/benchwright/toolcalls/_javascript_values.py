@@ -61,9 +61,7 @@ def _array(text: str, inner: str | None) -> Any:
     body = match.group(1) if match.group(1) is not None else match.group(2)
     if not body.strip():
         return []
-    return [
-        _guess(item) if inner is None else convert_javascript(item, inner, None) for item in _split(body)
-    ]
+    return [_guess(item) if inner is None else convert_javascript(item, inner, None) for item in _split(body)]
 
 
 def _split(text: str) -> list[str]:

@@ -18,9 +18,6 @@ class CallVerdict:
     parameter: str | None = None
     """The parameter at fault, if it is one."""
 
-    def __bool__(self) -> bool:
-        return self.valid
-
 
 VALID = CallVerdict(True)
 """The verdict on calls that are right."""

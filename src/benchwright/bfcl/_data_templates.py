@@ -1,0 +1,68 @@
+"""Data templates: JSON whose strings are Jinja2, which turn rows of any shape into rows that are understood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchwright.core import DatasetError, exact_json, load_json
+
+Shape = Callable[[dict[str, Any]], Any]
+
+
+def load_template(path: Path) -> Shape:
+    """The template in a file, as a function from a row to the row that replaces it."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DatasetError(f"File not found: {path} (the data template)") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{path}: the data template cannot be read: {error}") from None
+    try:
+        return _compiled(load_json(text), str(path))
+    except ValueError as error:
+        raise DatasetError(f"{path}: the data template is no JSON: {error}") from None
+
+
+def _compiled(value: Any, where: str) -> Shape:
+    if isinstance(value, dict):
+        shapes = {key: _compiled(item, f"{where}: {key}") for key, item in value.items()}
+        return lambda row: {key: shape(row) for key, shape in shapes.items()}
+    if isinstance(value, list):
+        items = [_compiled(item, where) for item in value]
+        return lambda row: [item(row) for item in items]
+    if isinstance(value, str):
+        return _text(value, where)
+    return lambda row: value
+
+
+def _as_json(value: Any) -> str:
+    """Jinja2's own filter says of a missing field only that it cannot be written."""
+    from jinja2 import Undefined
+
+    if isinstance(value, Undefined):
+        str(value)  # raises, with the name of the field
+    return exact_json(value).decode()
+
+
+def _text(source: str, where: str) -> Shape:
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+    environment.filters["tojson"] = _as_json
+    try:
+        template = environment.from_string(source)
+    except TemplateError as error:
+        raise DatasetError(f"{where}: the data template cannot be used: {error}") from None
+    as_json = "tojson" in source
+
+    def render(row: dict[str, Any]) -> Any:
+        try:
+            text = template.render({**row, "item": row})
+            return load_json(text) if as_json else text
+        except (TemplateError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+            raise ValueError(f"the data template cannot be rendered: {error}") from None
+
+    return render

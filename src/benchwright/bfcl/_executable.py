@@ -1,0 +1,133 @@
+"""Executable rows: calls are carried out by a user's module in a process of its own, and their results compared."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchwright.toolcalls import Calls, CallVerdict
+
+KEYS = ("RAPID_API_KEY", "EXCHANGERATE_API_KEY", "OMDB_API_KEY", "GEOCODE_API_KEY")
+"""Variables that the published executable rows need."""
+_SECONDS = 10.0
+_TOLERANCE = 0.2
+_CHILD = """
+import importlib.util, json, sys
+task = json.load(sys.stdin)
+real, sys.stdout = sys.stdout, sys.stderr
+spec = importlib.util.spec_from_file_location("functions_under_test", task["module"])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+results = []
+for call in task["calls"]:
+    function = None if call["name"].startswith("_") else getattr(module, call["name"], None)
+    if not callable(function):
+        results.append({"error": "there is no function " + call["name"]})
+        continue
+    try:
+        results.append({"value": function(*call["positional"], **call["arguments"])})
+    except Exception as error:
+        results.append({"error": type(error).__name__ + ": " + str(error)})
+json.dump(results, real, default=str)
+"""
+
+
+def carry_out(
+    module: Path, calls: Sequence[Mapping[str, Any]], seconds: float = _SECONDS
+) -> list[dict[str, Any]]:
+    """What functions of a module give for calls (`name`, `arguments`, `positional`): `{"value"}` or `{"error"}` for each."""
+    task = {"module": str(module), "calls": [{"positional": [], "arguments": {}, **call} for call in calls]}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", _CHILD],
+            input=json.dumps(task, default=str),
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+        found: list[dict[str, Any]] = json.loads(done.stdout)
+        return found
+    except subprocess.TimeoutExpired:
+        return [{"error": f"took more than {seconds:g} seconds"} for _ in calls]
+    except ValueError:
+        last = done.stderr.strip().splitlines()
+        return [{"error": last[-1] if last else "the module ended without a result"} for _ in calls]
+
+
+def check_executable(
+    calls: Calls, expected: Sequence[str], kinds: Sequence[str], module: Path, *, simple: bool
+) -> CallVerdict:
+    """The verdict on calls by what they give, next to what the expected calls (texts) give."""
+    if len(calls) != len(expected):
+        kind = "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
+        return CallVerdict(False, kind, f"expected {len(expected)} calls, got {len(calls)}")
+    wanted = [_as_call(text) for text in expected]
+    given = [{"name": name, "arguments": arguments} for call in calls for name, arguments in call.items()]
+    results = carry_out(module, [*wanted, *given])
+    truths, found = results[: len(wanted)], results[len(wanted) :]
+    unused = list(range(len(found)))
+    for number, truth in enumerate(truths):
+        if "error" in truth:
+            return _wrong("execution_error", f"the expected call {expected[number]} failed: {truth['error']}")
+        kind = kinds[number] if number < len(kinds) else "exact_match"
+        faults = [_fault(found[index], truth["value"], kind) for index in unused]
+        if None in faults:
+            unused.pop(faults.index(None))
+        elif simple and faults[0] is not None:
+            return faults[0]
+        else:
+            return _wrong("cannot_find_match", f"no call gives what {expected[number]} gives")
+    return CallVerdict(True)
+
+
+def _as_call(text: str) -> dict[str, Any]:
+    from benchwright.toolcalls import dotted_name, parse_calls, value_of
+
+    (node,) = parse_calls(text)
+    return {
+        "name": dotted_name(node.func),
+        "positional": [value_of(item) for item in node.args],
+        "arguments": {str(word.arg): value_of(word.value) for word in node.keywords},
+    }
+
+
+def _fault(result: Mapping[str, Any], truth: Any, kind: str) -> CallVerdict | None:
+    if "error" in result:
+        return _wrong("execution_error", str(result["error"]))
+    value = result["value"]
+    if kind == "real_time_match":
+        both = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (value, truth))
+        if not both or abs(value - truth) > abs(truth) * _TOLERANCE:
+            return _wrong("wrong_result_real_time", f"expected about {truth!r}, got {value!r}")
+        return None
+    if kind == "structural_match":
+        return _structure_fault(value, truth)
+    if value != truth:
+        return _wrong("wrong_result", f"expected {truth!r}, got {value!r}")
+    return None
+
+
+def _structure_fault(value: Any, truth: Any) -> CallVerdict | None:
+    if type(value) is not type(truth):
+        return _wrong("wrong_result_type", f"expected {type(truth).__name__}, got {type(value).__name__}")
+    if isinstance(truth, dict):
+        if len(value) != len(truth):
+            return _wrong("wrong_result_type:dict_length", f"expected {len(truth)} keys, got {len(value)}")
+        for key in truth:
+            if key not in value:
+                return _wrong("wrong_result_type:dict_key_not_found", f"key {key!r} is missing")
+        for key in value:
+            if key not in truth:
+                return _wrong("wrong_result_type:dict_extra_key", f"unexpected key {key!r}")
+    if isinstance(truth, list) and len(value) != len(truth):
+        return _wrong("wrong_result_type:list_length", f"expected {len(truth)} items, got {len(value)}")
+    return None
+
+
+def _wrong(kind: str, message: str) -> CallVerdict:
+    return CallVerdict(False, f"executable_checker:{kind}", message)

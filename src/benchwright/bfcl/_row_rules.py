@@ -1,0 +1,170 @@
+"""What a row of a custom dataset must hold, field by field. A fault is a ValueError that names the field and the cure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchwright.bfcl._categories import Category
+from benchwright.core import Row, load_json
+from benchwright.toolcalls import check_ast, ground_truth_of
+
+_ROLES = ("user", "system", "assistant", "tool")
+
+
+def question_of(row: Row, category: Category, identity: str) -> Row:
+    """A row as the evaluation takes it: turns, functions and, where it has one, the ground truth."""
+    functions = row.get("function") if "function" in row else row.get("functions")
+    multi_turn = category.check == "multi_turn"
+    found: Row = {**row, "id": identity, "category": category.name}
+    found["question"] = _turns(row.get("question"), empty_turns=multi_turn)
+    if multi_turn:
+        _check_multi_turn(row)
+    else:
+        found["function"] = [
+            _function(item, number) for number, item in enumerate(_functions(functions, category), 1)
+        ]
+    return found
+
+
+def messages_row(row: Row, category: Category, identity: str) -> Row:
+    """A row of the OpenAI format (`messages`, `tools`, `tool_calls_ground_truth`) as the evaluation takes it."""
+    for name in ("messages", "tools"):
+        if name not in row:
+            raise ValueError(
+                f'field "{name}" is missing; the row has: {", ".join(map(str, row)) or "nothing"}'
+            )
+    tools = row["tools"]
+    if not isinstance(tools, list) or not tools:
+        raise ValueError('"tools" must be a list with at least one tool')
+    functions = []
+    for number, tool in enumerate(tools, 1):
+        if not isinstance(tool, dict) or not isinstance(tool.get("type"), str):
+            raise ValueError(f'tool {number} needs "type" and "function"')
+        if tool["type"] == "function":
+            functions.append(tool.get("function"))
+    native = {**row, "question": row["messages"], "function": functions}
+    for name in ("messages", "tools", "tool_calls_ground_truth"):
+        native.pop(name, None)
+    found = question_of(native, category, identity)
+    if category.check == "ast":
+        found["ground_truth"] = truth_of(row.get("tool_calls_ground_truth"))
+    return found
+
+
+def truth_of(value: Any) -> list[dict[str, dict[str, list[Any]]]]:
+    """The ground truth of a row; a value that is no list is the only one allowed."""
+    if isinstance(value, str):
+        value = load_json(value)
+    if not isinstance(value, list) or not value:
+        raise ValueError("the ground truth must be a list with at least one expected call")
+    return ground_truth_of(value)
+
+
+def unreachable(row: Row, category: Category) -> str | None:
+    """Why no call can pass by a row's ground truth, if that is so: it is scored against itself."""
+    functions, truths = row["function"], row["ground_truth"]
+    by_name = {function["name"]: function for function in functions}
+    for truth in truths:
+        name, expected = next(iter(truth.items()))
+        if name not in by_name and category.name not in ("simple", "live_simple"):
+            return f"the ground truth calls {name}, which is none of the functions: {', '.join(by_name)}"
+        document = by_name.get(name, functions[0])
+        properties = document["parameters"].get("properties", {})
+        unknown = [key for key in expected if key not in properties and "" not in expected[key]]
+        if unknown:
+            return (
+                f"the ground truth of {name} demands {', '.join(unknown)}, which its properties do not have"
+            )
+    if category.language != "python":
+        return None  # the truth holds values, and calls hold their texts
+    calls = [
+        {
+            functions[0]["name"] if "simple" in category.name else next(iter(truth)): _first(
+                next(iter(truth.values()))
+            )
+        }
+        for truth in truths
+    ]
+    verdict = check_ast(functions, calls, truths, category.name)
+    return None if verdict.valid else f"the checker rejects its own ground truth: {verdict.message}"
+
+
+def _first(expected: dict[str, list[Any]]) -> dict[str, Any]:
+    chosen = {}
+    for name, allowed in expected.items():
+        values = [value for value in allowed if value != ""]
+        if values and "" not in allowed:
+            chosen[name] = _plain(values[0])
+    return chosen
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _first({key: item if isinstance(item, list) else [item] for key, item in value.items()})
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _turns(value: Any, *, empty_turns: bool) -> list[list[dict[str, Any]]]:
+    if not isinstance(value, list) or not value:
+        raise ValueError('"question" must be a list of turns, each a list of messages')
+    turns = [value] if isinstance(value[0], dict) else value
+    for number, turn in enumerate(turns, 1):
+        if not isinstance(turn, list) or not (turn or empty_turns):
+            raise ValueError(f"turn {number} must be a list with at least one message")
+        for message in turn:
+            _check_message(message, number)
+    return turns
+
+
+def _check_message(message: Any, turn: int) -> None:
+    if not isinstance(message, dict):
+        raise ValueError(
+            f"turn {turn}: a message is an object with role and content, not {type(message).__name__}"
+        )
+    if message.get("role") not in _ROLES:
+        raise ValueError(
+            f"turn {turn}: the role is {message.get('role')!r}; expected one of {', '.join(_ROLES)}"
+        )
+    if not isinstance(message.get("content"), str | list | None):
+        raise ValueError(f"turn {turn}: the content is {type(message['content']).__name__}; expected a text")
+
+
+def _functions(value: Any, category: Category) -> list[Any]:
+    if category.check in ("irrelevance", "relevance") and value == []:
+        return []
+    if not isinstance(value, list) or not value:
+        raise ValueError('"function" must be a list with at least one function')
+    return value
+
+
+def _function(item: Any, number: int) -> dict[str, Any]:
+    if not isinstance(item, dict) or not isinstance(item.get("name"), str) or not item["name"]:
+        raise ValueError(f'function {number} has no "name"')
+    name = item["name"]
+    if not isinstance(item.get("description", ""), str):
+        raise ValueError(f"function {name}: the description is no text")
+    parameters = item.get("parameters", {"type": "dict", "properties": {}})
+    if not isinstance(parameters, dict):
+        raise ValueError(f"function {name}: parameters must be an object with properties")
+    properties = parameters.get("properties", {})
+    if not isinstance(properties, dict) or not all(
+        isinstance(schema, dict) for schema in properties.values()
+    ):
+        raise ValueError(f"function {name}: properties must be an object of schemas")
+    required = parameters.get("required", [])
+    if not isinstance(required, list) or not all(isinstance(each, str) for each in required):
+        raise ValueError(f"function {name}: required must be a list of names")
+    unknown = [each for each in required if each not in properties]
+    if unknown:
+        raise ValueError(
+            f"function {name}: required names {', '.join(unknown)}, which properties do not have"
+        )
+    return {**item, "parameters": {**parameters, "properties": properties, "required": required}}
+
+
+def _check_multi_turn(row: Row) -> None:
+    classes = row.get("involved_classes")
+    if not isinstance(classes, list) or not classes:
+        raise ValueError('"involved_classes" must list at least one simulated class')
+    if not isinstance(row.get("initial_config", {}), dict):
+        raise ValueError('"initial_config" must be an object by class')

