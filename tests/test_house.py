@@ -23,19 +23,13 @@ MAY_IMPORT: dict[str, str] = {
     "datasets": "core plugins",
     "endpoints": "core plugins config",
     "demo": "core endpoints",
-<<<<<<< HEAD
     "scorers": "core plugins toolcalls",
     "benchmarks": "core plugins config datasets toolcalls scorers",
-    "bfcl": "core",
-=======
-    "scorers": "core plugins",
-    "benchmarks": "core plugins config datasets scorers",
-    "bfcl": "core toolcalls datasets",
->>>>>>> 7513928 (Bring the published data into the cache, read custom datasets row by row, and score by category)
+    "bfcl": "core toolcalls datasets scorers benchmarks",
     "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
     "reports": "core plugins stats config store perf",
-    "runs": "core config store datasets endpoints demo benchmarks perf engine reports",
+    "runs": "core config store datasets endpoints demo benchmarks bfcl perf engine reports",
     "workflows": "core config store datasets endpoints demo benchmarks runs",
     "suites": "core config store endpoints benchmarks perf engine reports runs",
     "sdk": "core plugins config store datasets endpoints scorers benchmarks perf engine reports runs workflows suites",

@@ -60,7 +60,7 @@ def test_what_other_tools_write_is_understood(tmp_path: Path) -> None:
     scalar = {**OPENAI, "tool_calls_ground_truth": [{"math.factorial": {"number": 5}}]}
     none = {**OPENAI, "tool_calls_ground_truth": [], "category": "irrelevance"}
     found = read_custom(openai(tmp_path, row, scalar, none), "openai", categories_of("simple"))
-    assert [each.get("ground_truth") for each in found.rows] == [ANSWER["ground_truth"]] * 2 + [None]
+    assert [each.get("ground_truth") for each in found.rows] == [ANSWER["ground_truth"]] * 2 + [[]]
     assert found.rows[0]["question"] == [row["messages"]]
     assert [each["id"] for each in found.rows] == ["simple_0", "simple_1", "irrelevance_2"]
 

@@ -42,7 +42,7 @@ def definition_doubts(spec: BenchmarkSpec) -> Iterator[str]:
         yield "choices and choices_field are both set: choices_field is used, choices where a row has none"
     prompt = prompt_template(spec)
     # A conversation may open with the same words each time; ready-made responses need no prompt.
-    opens = spec.turns_field is not None or spec.next_turn is not None or spec.response_field is not None
+    opens = spec.converses or spec.response_field is not None or spec.tool_tasks is not None
     if not prompt.fields and not opens and "prompt" not in lost:
         yield _constant(prompt)
     examples = example_template(spec, prompt)

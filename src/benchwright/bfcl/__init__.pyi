@@ -5,6 +5,9 @@ from benchwright.bfcl._categories import Category as Category
 from benchwright.bfcl._categories import categories_of as categories_of
 from benchwright.bfcl._categories import evaluation_of as evaluation_of
 from benchwright.bfcl._custom import read_custom as read_custom
+from benchwright.bfcl._definition import Definition as Definition
+from benchwright.bfcl._definition import define as define
+from benchwright.bfcl._evaluation import load_evaluation as load_evaluation
 from benchwright.bfcl._executable import check_executable as check_executable
 from benchwright.bfcl._multi_turn import check_turns as check_turns
 from benchwright.bfcl._native import NativeFolder as NativeFolder

@@ -190,6 +190,8 @@ def _category_of(row: Row, categories: Sequence[Category]) -> Category:
 
 
 def _take(row: Row, category: Category, file: Path, line: int, found: CustomRows) -> None:
+    if category.check in ("irrelevance", "relevance"):
+        row["ground_truth"] = []
     found.rows.append(row)
     if category.check == "ast" and (why := unreachable(row, category)) is not None:
         found.doubts.append(f"{file}:{line}: no call can pass: {why}")

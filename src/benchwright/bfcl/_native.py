@@ -53,6 +53,8 @@ class NativeFolder:
                 found["id"] = f"{identity}#{number}"
             if answers is not None:
                 found["ground_truth"] = self._answer(answers, identity, category)
+            elif category.check in ("irrelevance", "relevance"):
+                found["ground_truth"] = []
             if category.check == "multi_turn":
                 found["function"] = self.documents(row.get("involved_classes") or ())
             yield found

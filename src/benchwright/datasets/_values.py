@@ -216,7 +216,7 @@ def program_source(ref: object) -> ProgramSource:
     """The source for what the user gave. Raises DatasetError when it cannot be read more than once."""
     rows = getattr(ref, "rows", None)
     if callable(rows) and not isinstance(ref, type):
-        return ProgramSource(f"{type(ref).__name__}.rows()", rows)
+        return ProgramSource(str(getattr(ref, "name", "") or f"{type(ref).__name__}.rows()"), rows)
     if callable(ref):
         return ProgramSource(f"{getattr(ref, '__qualname__', type(ref).__name__)}()", ref)
     if isinstance(ref, Iterator):

@@ -182,6 +182,10 @@ def built_in_by_name(
 
 def again(record: Mapping[str, Any]) -> BenchmarkSpec:
     """The benchmark of a recorded run, from its own frozen copy."""
+    if "bfcl" in record:
+        from benchwright.bfcl import Definition, load_evaluation
+
+        return load_evaluation(Definition.from_json(record))
     from benchwright.config import NoCodeBenchmark
 
     return _loaded(NoCodeBenchmark.from_json(record))
@@ -286,6 +290,8 @@ def resolve_targets(
         base, folder = entry.file, config.path.parent
     elif (found := built_in_by_name(target, cwd, options, config)) is not None:
         return [_described(target, found[0], layered(defaults, found[1]), options)]
+    elif (evaluation := _function_calling(target, cwd, options, defaults)) is not None:
+        return [evaluation]
     refuse_input(options, target)
     defaults = layered(defaults, own)
     given = [*own, *given_questions(options)]
@@ -295,6 +301,26 @@ def resolve_targets(
     names = [*(config.benchmarks if config is not None else ()), *BUILTIN_EVALUATIONS]
     specs = load_benchmarks(base, cwd=folder, names=names)
     return [Target(spec, target, _reload(spec, base), defaults) for spec in specs]
+
+
+def _function_calling(
+    target: str, cwd: Path, options: RunOptions, defaults: Mapping[str, Any]
+) -> Target | None:
+    """A function-calling evaluation by its name; None for any other name."""
+    if not target.startswith("bfcl"):
+        return None
+    from benchwright.bfcl import define, load_evaluation
+
+    definition = define(target, options.input, cwd, skip_bad_rows=bool(options.skip_bad_rows))
+    if definition is None:
+        return None
+    refuse_questions(given_questions(options), target)
+    if options.dataset is not None:
+        raise UsageError(
+            f"--dataset: {target} takes its data by --input "
+            '\'{"custom_dataset": {"path": "PATH", "format": "native"}}\''
+        )
+    return Target(load_evaluation(definition), target, target, defaults, nocode=definition.to_json())
 
 
 def _described(

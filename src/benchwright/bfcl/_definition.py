@@ -1,0 +1,112 @@
+"""What a run of the evaluation is given: which categories, which data, and how the model is asked for calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.bfcl._categories import categories_of, evaluation_of
+from benchwright.core import JsonObject, UsageError, suggest
+
+_KEYS = ("task", "custom_dataset", "data_version", "executable_module", "native_calling")
+_CUSTOM_KEYS = ("path", "format", "data_template_path")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """An evaluation, frozen: a later process reads the same rows by it."""
+
+    name: str
+    task: str
+    native_calling: bool
+    folder: str
+    """Where it was started; reports on broken datasets are written below it."""
+    data_version: str = "v3"
+    path: str | None = None
+    """The custom dataset; None: the published data, or the rows that ship."""
+    format: str | None = None
+    template: str | None = None
+    """Its data template."""
+    executable_module: str | None = None
+    """Python file with the functions that executable rows call."""
+    skip_bad_rows: bool = False
+
+    def to_json(self) -> JsonObject:
+        """As it is recorded."""
+        return {"bfcl": asdict(self)}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Definition:
+        """The other way round."""
+        return cls(**record["bfcl"])
+
+
+def define(
+    name: str, given: Mapping[str, Any] | None, cwd: Path, *, skip_bad_rows: bool = False
+) -> Definition | None:
+    """The evaluation of a name, with the values that `--input` gives; None for any other name."""
+    evaluation = evaluation_of(name)
+    if evaluation is None:
+        return None
+    given = given or {}
+    _refuse_unknown(given, _KEYS, "")
+    task = given.get("task", evaluation.task)
+    if not isinstance(task, str):
+        task = ",".join(map(str, task)) if isinstance(task, list) else ""
+    categories_of(task)
+    version = given.get("data_version", "v3")
+    if version not in ("v3", "v4"):
+        raise UsageError(f"--input data_version: {version!r} is not known; expected v3 or v4")
+    native = given.get("native_calling", evaluation.native_calling)
+    if not isinstance(native, bool):
+        raise UsageError(f"--input native_calling: {native!r} is neither true nor false")
+    return Definition(
+        name,
+        task,
+        native,
+        str(cwd),
+        version,
+        executable_module=_place(given.get("executable_module"), cwd, "executable_module"),
+        skip_bad_rows=skip_bad_rows,
+        **_custom(given.get("custom_dataset"), cwd),
+    )
+
+
+def _custom(table: Any, cwd: Path) -> dict[str, str | None]:
+    if table is None:
+        return {}
+    if not isinstance(table, Mapping):
+        raise UsageError("--input custom_dataset: expected an object with path and format")
+    _refuse_unknown(table, _CUSTOM_KEYS, "custom_dataset.")
+    path, format_ = table.get("path"), table.get("format")
+    if path is None and format_ is None:
+        return {}
+    if path is None or format_ is None:
+        lacking = "path" if path is None else "format"
+        raise UsageError(f"--input custom_dataset.{lacking} is missing: path and format belong together")
+    if format_ not in ("native", "openai"):
+        raise UsageError(
+            f"--input custom_dataset.format: {format_!r} is not known; expected native or openai"
+        )
+    template = _place(table.get("data_template_path"), cwd, "custom_dataset.data_template_path")
+    if template is not None and format_ == "native":
+        raise UsageError("--input custom_dataset.data_template_path: only the openai format takes a template")
+    return {"path": _place(path, cwd, "custom_dataset.path"), "format": format_, "template": template}
+
+
+def _place(value: Any, cwd: Path, key: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value:
+        raise UsageError(f"--input {key}: {value!r} is no path")
+    return str(cwd / Path(value).expanduser())
+
+
+def _refuse_unknown(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise UsageError(
+                f"--input: no setting {where}{key}.{suggest(key, keys)} Known: {', '.join(keys)}"
+            )

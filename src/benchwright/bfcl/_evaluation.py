@@ -1,0 +1,252 @@
+"""The evaluation as a benchmark: its rows, what each of them asks of the model, and its scorer."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchwright.benchmarks import BenchmarkSpec, ToolTask, ToolTurn
+from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
+from benchwright.bfcl._definition import Definition
+from benchwright.bfcl._executable import KEYS, check_executable
+from benchwright.bfcl._native import NativeFolder
+from benchwright.bfcl._packages import Provider, find_provider
+from benchwright.bfcl._scores import Scoreboard
+from benchwright.bfcl._simulations import Simulation
+from benchwright.bfcl._verdicts import verdict_of
+from benchwright.core import MissingFieldError, Row, UsageError
+from benchwright.toolcalls import CallVerdict, is_calls
+
+if TYPE_CHECKING:
+    from benchwright.scorers import ScorerInput
+
+MINI_SET = Path(__file__).parent / "_mini_set"
+"""Rows that ship: a handful of our own for each category."""
+
+
+class EvaluationRows:
+    """The rows of all categories; a limit holds for each category."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+        self._loaded: list[Row] | None = None
+        self.provider = find_provider(definition.data_version) if definition.path is None else None
+        if definition.path is None and definition.data_version == "v4" and self.provider is None:
+            raise UsageError(
+                "data of version v4 is not here; bring it: benchwright fetch bfcl --data-version v4"
+            )
+        self.folder = NativeFolder(
+            Path(definition.path) if definition.path and definition.format == "native"
+            else self.provider.data if self.provider is not None else MINI_SET,
+            self.provider.version if self.provider is not None else "v3",
+        )  # fmt: skip
+        self.doubts: list[str] = []
+        self.categories, skipped = _runnable(categories_of(definition.task), definition)
+        self.doubts += skipped
+        if not self.categories:
+            raise UsageError(f"{definition.name}: nothing can be run. {' '.join(skipped)}")
+
+    def rows(self) -> list[Row]:
+        """All rows, in the order of categories."""
+        if self._loaded is None:
+            self._loaded = self._custom() if self._definition.path is not None else list(self._published())
+        return self._loaded
+
+    @property
+    def name(self) -> str:
+        """What the rows are, for people."""
+        if self._definition.path is not None:
+            return self._definition.path
+        return self.provider.origin if self.provider is not None else "rows that ship with benchwright"
+
+    def limited(self, limit: int | None) -> EvaluationRows | _FirstRows:
+        """The first rows of each category."""
+        return self if limit is None else _FirstRows(self, limit)
+
+    def functions(self, row: Row) -> list[dict[str, Any]]:
+        """The functions of a row; simulated classes are described once for all rows."""
+        found: list[dict[str, Any]] = row.get("function") or []
+        return found if "involved_classes" not in row else self.folder.documents(row["involved_classes"])
+
+    def simulation(self, row: Row) -> Simulation:
+        """The simulated classes of a row, as they are at its start."""
+        published = self.provider or find_provider(self._definition.data_version)
+        return Simulation(
+            row.get("initial_config") or {},
+            row["involved_classes"],
+            self.functions(row),
+            source=published.classes if isinstance(published, Provider) else None,
+            long_context="long_context" in row["category"],
+        )
+
+    def _published(self) -> Iterator[Row]:
+        for category in self.categories:
+            if not self.folder.has(category):
+                continue
+            for row in self.folder.rows(category):
+                yield _slim(row)
+
+    def _custom(self) -> list[Row]:
+        from benchwright.bfcl._custom import read_custom
+
+        definition = self._definition
+        found = read_custom(
+            Path(str(definition.path)),
+            definition.format,  # type: ignore[arg-type]  # checked when it was defined
+            self.categories,
+            template=Path(definition.template) if definition.template else None,
+            details=Path(definition.folder) / ".benchwright" / "custom_dataset_processing",
+            skip_bad_rows=definition.skip_bad_rows,
+        )
+        self.doubts += found.doubts
+        return [_slim(row) for row in found.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _FirstRows:
+    """The first rows of each category. A limit on all of them would leave categories out."""
+
+    whole: EvaluationRows
+    limit: int
+
+    @property
+    def name(self) -> str:
+        """What the rows are, for people."""
+        return self.whole.name
+
+    def rows(self) -> Iterator[Row]:
+        """The rows."""
+        counts: Counter[str] = Counter()
+        for row in self.whole.rows():
+            counts[row["category"]] += 1
+            if counts[row["category"]] <= self.limit:
+                yield row
+
+
+def _slim(row: Row) -> Row:
+    """Without documents of simulated classes, which every record of a sample would hold."""
+    return (
+        {key: value for key, value in row.items() if key != "function"} if "involved_classes" in row else row
+    )
+
+
+def _runnable(categories: list[Category], definition: Definition) -> tuple[list[Category], list[str]]:
+    """Categories that can be run, and why others cannot."""
+    if definition.executable_module is not None:
+        live = [category.name for category in categories if category.check == "rest"]
+        notes = [f"{', '.join(live)}: skipped, since they ask services on the network"] if live else []
+        return [category for category in categories if category.check != "rest"], notes
+    skipped = [category.name for category in categories if category.check in ("executable", "rest")]
+    if not skipped:
+        return categories, []
+    note = (
+        f"{', '.join(skipped)}: skipped. Executable rows need a module with their functions (executable_module), the "
+        f"published ones also keys of services: {', '.join(KEYS)}"
+    )
+    return [category for category in categories if category.name not in skipped], [note]
+
+
+def load_evaluation(definition: Definition) -> BenchmarkSpec:
+    """The evaluation as a benchmark."""
+    rows = EvaluationRows(definition)
+    rows.rows()  # a broken dataset must stop everything here
+    doubts = list(rows.doubts)
+    if definition.path is None and rows.provider is None:
+        doubts.insert(
+            0,
+            f"these are {len(rows.rows())} rows that ship with benchwright, not the published ones, which come with: "
+            "benchwright fetch bfcl",
+        )
+    module = Path(definition.executable_module) if definition.executable_module else None
+    return BenchmarkSpec(
+        name=definition.name,
+        key=definition.name,
+        dataset=rows,
+        prompt="",
+        scorer=_Scorer(rows, module),
+        target_field="ground_truth",
+        native_calling=definition.native_calling,
+        tool_tasks=partial(_task, rows),
+        limited=rows.limited,
+        gold=_gold,
+        base_dir=Path(definition.folder),
+        headline="correct",
+        derive=Scoreboard,
+        doubts=tuple(doubts),
+        family="nocode",
+        rules=json.dumps([*replace(definition, folder="", name="").to_json().items()], default=str),
+    )
+
+
+def _gold(row: Row) -> Any:
+    """The expected calls where calls can be made of them; `""` where that would need a renderer of other languages."""
+    category = CATEGORIES[row["category"]]
+    return row.get("ground_truth", "") if category.check == "ast" and category.language == "python" else ""
+
+
+def _task(rows: EvaluationRows, row: Row) -> ToolTask:
+    turns = row.get("question")
+    if not isinstance(turns, list) or not turns:
+        raise MissingFieldError("question", row)
+    functions = rows.functions(row)
+    category = CATEGORIES[row["category"]]
+    if category.check != "multi_turn":
+        turn = ToolTurn(tuple(turns[0]), tuple(functions))
+        return ToolTask(turns=(turn,), language=category.language)
+    missed: Mapping[str, list[str]] = row.get("missed_function") or {}
+    held = {name for names in missed.values() for name in names}
+    found = []
+    for number, messages in enumerate(turns):
+        offered = [each for each in functions if each["name"] in missed.get(str(number), ())]
+        if number == 0:
+            offered += [each for each in functions if each["name"] not in held]
+        found.append(ToolTurn(tuple(messages), tuple(offered)))
+    return ToolTask(turns=tuple(found), open=partial(rows.simulation, row))
+
+
+class _Scorer:
+    """From the calls of a sample to its scores."""
+
+    __name__ = "bfcl"
+
+    def __init__(self, rows: EvaluationRows, module: Path | None) -> None:
+        self._rows = rows
+        self._module = module
+
+    def __call__(self, sample: ScorerInput) -> dict[str, Any]:
+        row = sample.metadata
+        verdict = self._verdict(row)
+        return {
+            "correct": verdict.valid,
+            "category": row["category"],
+            "error_type": verdict.error_type,
+            "error": verdict.message,
+        }
+
+    def _verdict(self, row: Row) -> CallVerdict:
+        calls, category = row.get("_calls"), CATEGORIES[row["category"]]
+        if category.check == "executable":
+            if not is_calls(calls) or calls is None:
+                return CallVerdict(False, "executable_decoder:decoder_failed", "the reply holds no calls")
+            assert self._module is not None  # such rows are left out without one
+            return check_executable(
+                calls,
+                row["ground_truth"],
+                row.get("execution_result_type") or (),
+                self._module,
+                simple=category.name == "exec_simple",
+            )
+        return verdict_of(
+            row,
+            calls,
+            error=row.get("_call_error"),
+            native=bool(row.get("_native_calling")),
+            turns=row.get("_turns"),
+            stopped=bool(row.get("_stopped")),
+            open_simulation=partial(self._rows.simulation, row) if "involved_classes" in row else None,
+        )

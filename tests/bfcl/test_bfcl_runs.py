@@ -1,0 +1,120 @@
+"""The evaluation as a run: rows, tasks, limits, scores, resuming, and datasets that must not start."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright
+from benchwright.bfcl import CATEGORIES, GROUPS, define, load_evaluation
+from benchwright.scorers import ScorerInput
+
+
+@pytest.fixture(autouse=True)
+def no_published_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def evaluation(name: str, **given: Any) -> Any:
+    definition = define(name, given, Path.cwd())
+    assert definition is not None
+    return load_evaluation(definition)
+
+
+def replayed(spec: Any, row: dict[str, Any], native: bool) -> dict[str, Any]:
+    """The scores of a model that answers with the ground truth."""
+    from benchwright.bfcl._row_rules import _first
+    from benchwright.toolcalls import decode_calls
+
+    category = CATEGORIES[row["category"]]
+    seen: dict[str, Any] = {**row, "_native_calling": native, "_calls": [], "_turns": []}
+    if category.check == "multi_turn":
+        seen["_turns"] = [[decode_calls(text) for text in turn] for turn in row["ground_truth"]]
+    elif category.check == "relevance":
+        seen["_calls"] = [{"anything": {}}]
+    elif category.language == "python":
+        seen["_calls"] = [
+            {(name.replace(".", "_") if native else name): _first(expected)}
+            for truth in row["ground_truth"]
+            for name, expected in truth.items()
+        ]
+    scores: dict[str, Any] = spec.scorer(ScorerInput("", row.get("ground_truth"), seen))
+    return scores
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_ground_truth_of_every_shipped_row_is_right(native: bool) -> None:
+    spec = evaluation("bfclv3_ast" if native else "bfclv3_ast_prompting")
+    assert spec.native_calling is native
+    rows = spec.dataset.rows()
+    assert {row["category"] for row in rows} == {*GROUPS["ast"], *GROUPS["multi_turn"]}
+    for row in rows:
+        if CATEGORIES[row["category"]].language == "python":
+            scores = replayed(spec, row, native)
+            assert scores["correct"], (row["id"], scores)
+
+
+def test_a_limit_holds_for_each_category() -> None:
+    rows = list(evaluation("bfclv2_ast").limited(1).rows())
+    assert len(rows) == len({row["category"] for row in rows}) == 13
+
+
+def test_a_missed_function_is_offered_in_its_turn_only() -> None:
+    spec = evaluation("bfcl_multi_turn_miss_func")
+    task = spec.tool_tasks(spec.dataset.rows()[0])
+    offered = [[function["name"] for function in turn.functions] for turn in task.turns]
+    assert "move_task" not in offered[0]
+    assert offered[1] == ["move_task"]
+    assert task.turns[1].messages == ()
+    assert "tasks" in task.open().call("find_tasks", {})
+
+
+def test_executable_categories_are_skipped_with_a_reason() -> None:
+    spec = evaluation("bfclv3", task="simple,exec_simple,rest")
+    assert {row["category"] for row in spec.dataset.rows()} == {"simple"}
+    assert any("exec_simple, rest: skipped" in doubt and "RAPID_API_KEY" in doubt for doubt in spec.doubts)
+    with pytest.raises(benchwright.UsageError, match="nothing can be run"):
+        evaluation("bfcl_executable")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"tasks": "simple"}, "no setting tasks"),
+        ({"task": "simpel"}, "simpel"),
+        ({"data_version": "v5"}, "v5"),
+        ({"data_version": "v4"}, "fetch bfcl --data-version v4"),
+        ({"custom_dataset": {"path": "x"}}, "format is missing"),
+        ({"custom_dataset": {"path": "x", "format": "csv"}}, "'csv'"),
+        ({"custom_dataset": {"path": "x", "format": "native", "data_template_path": "y"}}, "only the openai"),
+        ({"native_calling": "yes"}, "neither true nor false"),
+    ],
+)
+def test_wrong_input_is_named(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(benchwright.UsageError, match=message):
+        evaluation("bfclv3", **given)
+
+
+def test_a_run_offline_gives_scores_by_category_and_resumes(tmp_path: Path) -> None:
+    result = benchwright.run("bfcl_non_live", limit=1, max_requests=3)
+    assert result.status != "completed"
+    done = benchwright.resume(result.run_id)
+    assert done.status == "completed"
+    (folder,) = (tmp_path / ".benchwright" / "runs").iterdir()
+    text = (folder / "results.yml").read_text()
+    assert "non_live_ast:" in text
+    assert "rows that ship with benchwright" in text
+
+
+def test_a_broken_dataset_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "broken.jsonl").write_text('{"messages": []}\n')
+    given = {"task": "simple", "custom_dataset": {"path": "broken.jsonl", "format": "openai"}}
+    with pytest.raises(benchwright.DatasetError, match=r"broken.jsonl:1"):
+        benchwright.run("bfclv3", input=given)
+    details = tmp_path / ".benchwright" / "custom_dataset_processing" / "validation_failure_details.json"
+    assert json.loads(details.read_text())[0]["line"] == 1
+    assert not (tmp_path / ".benchwright" / "runs").exists()
