@@ -56,6 +56,9 @@ AVERAGES: tuple[Average, ...] = (
 """In an order in which each rests only on what comes before it."""
 
 
+_MOST_NAMES = 3
+
+
 class Scoreboard:
     """Implements `Derived`: takes the scores of samples, gives figures by category and averages."""
 
@@ -107,7 +110,7 @@ class Scoreboard:
         """Rows of each category, and which averages leave something out."""
         counted = [f"{name} {tally.right}/{tally.rows}" for name, tally in self._tallies.items()]
         notes = [f"right of rows scored: {', '.join(counted)}"] if counted else []
-        incomplete = [f"{name} (without {', '.join(gaps)})" for name, _, gaps in self.averages() if gaps]
+        incomplete = [f"{name} ({_without(gaps)})" for name, _, gaps in self.averages() if gaps]
         if incomplete:
             notes.append(
                 "averages over what was run, not comparable with published ones: " + "; ".join(incomplete)
@@ -122,6 +125,10 @@ class Scoreboard:
         for tally in self._tallies.values():
             total.update(tally.errors)
         return total
+
+
+def _without(gaps: Sequence[str]) -> str:
+    return f"without {', '.join(gaps) if len(gaps) <= _MOST_NAMES else f'{len(gaps)} categories'}"
 
 
 def _leaves(part: str) -> tuple[str, ...]:
