@@ -16,7 +16,6 @@ _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `cache`."""
     parser.add_argument(
         "action", metavar="ACTION", choices=("info", "verify", "prune", "clear"),
         help="info: list; verify: check every file; prune: delete some; clear: delete all",

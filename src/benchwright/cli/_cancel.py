@@ -10,7 +10,6 @@ from benchwright.cli._parser import Parser
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `cancel`."""
     parser.add_argument("run", metavar="RUN", help='number, "last", name, or folder (see: list)')
     add_workspace(parser)
     parser.example("benchwright cancel 12")

@@ -41,7 +41,7 @@ def check_program(plan: ProgramPlan, output: Output) -> int:
 
 
 def run_and_print(plan: ProgramPlan, arguments: Namespace, output: Output) -> int:
-    """Run it to its end."""
+    """Run a program to its end, and print how it ended."""
     from benchwright.store import find_workspace, open_store
     from benchwright.workflows import run_program
 
@@ -61,7 +61,7 @@ def run_and_print(plan: ProgramPlan, arguments: Namespace, output: Output) -> in
 
 
 def resume_and_print(store: Store, run: RunRecord, arguments: Namespace, output: Output) -> int:
-    """Resume it and print the result."""
+    """Resume a program, and print how it ended."""
     from benchwright.config import find_config
     from benchwright.workflows import resume_program
 

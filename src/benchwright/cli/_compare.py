@@ -16,7 +16,6 @@ _LIMIT = Setting("limit", "int", "list at most N changed samples (default: 20)",
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `compare`."""
     parser.add_argument("a", metavar="A", help="the run to compare with: number, name, folder or last")
     parser.add_argument("b", metavar="B", help="the other run")
     parser.add_argument("--metric", metavar="NAME", help="only this metric")

@@ -10,7 +10,6 @@ from benchwright.cli._parser import Parser
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `doctor`."""
     parser.add_argument("--dry-run", action="store_true", help="report only; change nothing")
     add_workspace(parser)
     parser.example("benchwright doctor", "benchwright doctor --dry-run")

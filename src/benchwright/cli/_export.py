@@ -25,7 +25,6 @@ _FORMAT = Setting(
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `export`."""
     parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
     parser.add_argument("--format", type=value_of(_FORMAT), metavar="FORMAT", help=_FORMAT.meaning)
     parser.add_argument(

@@ -64,7 +64,6 @@ STARTER: dict[str, str] = {"benchwright.toml": _CONFIG, "my_bench.py": _BENCHMAR
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `init`."""
     parser.add_argument(
         "folder",
         metavar="DIR",

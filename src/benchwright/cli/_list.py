@@ -15,7 +15,6 @@ _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `list`."""
     parser.add_argument("--limit", type=value_of(_LIMIT), default=30, metavar="N", help=_LIMIT.meaning)
     parser.add_argument(
         "--name", "--eval", dest="name", metavar="NAME", help="only runs of this benchmark or workflow"

@@ -9,7 +9,6 @@ from benchwright.cli._parser import Parser
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `ls`."""
     parser.add_argument(
         "--models", action="store_true", help="list what --model accepts, instead of evaluations"
     )

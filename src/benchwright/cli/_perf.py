@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `perf`."""
     parser.add_argument(
         "target", metavar="TARGET", nargs="?",
         help="test.csv, bench.py, bench.py:name, suite.toml, a module, or a name (see: ls)",

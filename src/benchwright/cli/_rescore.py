@@ -12,7 +12,6 @@ from benchwright.config import RESCORE_OPTIONS
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `rescore`."""
     parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
     parser.add_argument(
         "--target", metavar="TARGET", help="score with this benchmark or file of questions instead"

@@ -13,7 +13,6 @@ from benchwright.config import RESUME_OVERRIDES, RunKeywords
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `resume`."""
     parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
     parser.add_argument("--retry-failed", action="store_true", help="request samples without a score again")
     parser.add_argument(

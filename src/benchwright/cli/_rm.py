@@ -11,7 +11,6 @@ from benchwright.cli._parser import Parser
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `rm`."""
     parser.add_argument("run", metavar="RUN", nargs="+", help='number, "last", name, or folder (see: list)')
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask for confirmation")
     add_workspace(parser)

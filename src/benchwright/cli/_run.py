@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `run`."""
     add_suite_flags(parser)
     parser.add_argument("--dry-run", action="store_true", help="only check, as `benchwright check` does")
     add_gold_flag(parser)

@@ -19,7 +19,6 @@ _BODY = Setting("max_body_mb", "number", "largest request body in MB (default: 6
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `serve`."""
     parser.add_argument(
         "--host", default="127.0.0.1", help="loopback address to listen on (default: 127.0.0.1)"
     )

@@ -19,7 +19,6 @@ _LIMIT = Setting("limit", "int", "list at most N samples or steps (default: 20)"
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `show`."""
     parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
     parser.add_argument(
         "sample", metavar="SAMPLE", nargs="?",

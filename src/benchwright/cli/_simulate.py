@@ -27,7 +27,6 @@ _PORT = Setting("port", "int", "port to listen on; 0 for a free one (default: 87
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `simulate`."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=value_of(_PORT), default=8787, metavar="N", help=_PORT.meaning)
     parser.add_argument(

@@ -121,7 +121,7 @@ def solve(question: Question, bits: int) -> Solved:
 
 
 def drawn(question: Question, bits: int) -> tuple[str, Kind]:
-    """An answer by chance of the kind that a question wants: any of its options, labels or grades alike, else a number
+    """An answer by chance of the kind that a question takes: any of its options, labels or grades alike, else a number
     below 100 or a word."""
     solved = solve(question, bits)
     options = None if solved.kind == "grade" else find_options(question.block)
@@ -185,7 +185,7 @@ def _preface(question: Question) -> str:
 
 
 def _worded(said: str, solved: Solved, question: Question, system: str) -> str:
-    """Puts an answer into the form the prompt asks for; most often that is the bare answer."""
+    """Puts an answer into the form that the prompt requests; most often that is the bare answer."""
     full = question.full
     if solved.kind == "grade":
         return f"{solved.steps}\nGRADE: {said}"

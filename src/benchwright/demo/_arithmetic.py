@@ -261,7 +261,7 @@ def calculate(text: str) -> Worked | None:
 
 
 def _plain(match: re.Match[str], text: str) -> Worked | None:
-    """Two whole numbers and nothing else to calculate; None sends the text down the general way."""
+    """Two whole numbers and nothing else to calculate; None: the general rules decide."""
     start, end = match.span()
     if start:
         before = text[:start]

@@ -99,7 +99,6 @@ class TgiForm:
         return f"x-prompt-tokens: {completion.prompt_tokens}\r\nx-generated-tokens: {made}\r\n"
 
     def error(self, message: str) -> bytes:
-        """With its type."""
         return orjson.dumps({"error": message, "error_type": "validation"})
 
     def _event(
@@ -133,11 +132,9 @@ class MindieForm(TgiForm):
         return [b"data: " + orjson.dumps(event) + b"\n\n" for event in events]
 
     def headers(self, completion: DemoCompletion) -> str:
-        """None."""
         return ""
 
     def _kept(self, choice: DemoChoice) -> str:
-        """Nothing."""
         return ""
 
 
@@ -155,7 +152,6 @@ class TritonForm:
         return "completions", _text_body(body.get("text_input"), "text_input", parameters, stream=None)
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
-        """The text."""
         return orjson.dumps(self._output(completion.choices[0].text, model))
 
     def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
@@ -164,11 +160,9 @@ class TritonForm:
         return [b"data: " + orjson.dumps(self._output(piece, model)) + b"\n\n" for piece in pieces]
 
     def headers(self, completion: DemoCompletion) -> str:
-        """None."""
         return ""
 
     def error(self, message: str) -> bytes:
-        """A text only."""
         return orjson.dumps({"error": message})
 
     def _output(self, text: str, model: str) -> JsonObject:
@@ -255,11 +249,9 @@ class ResponsesForm:
         return [*events, waiting + last]
 
     def headers(self, completion: DemoCompletion) -> str:
-        """None."""
         return ""
 
     def error(self, message: str) -> bytes:
-        """As on the other OpenAI routes."""
         return error_body(message, "invalid_request_error")
 
     def _response(self, completion: DemoCompletion, model: str, number: int) -> JsonObject:
@@ -345,7 +337,6 @@ class _Events:
         self._number = -1
 
     def event(self, kind: str, **fields: Any) -> bytes:
-        """One event."""
         self._number += 1
         data = {"type": kind, "sequence_number": self._number, **fields}
         return f"event: {kind}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"

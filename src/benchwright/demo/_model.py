@@ -118,7 +118,7 @@ class DemoModel:
         return DemoChoice("", "tool_calls", count_tokens(encode_json(wired).decode()), wired)
 
     def _formatted(self, body: JsonObject, talk: Conversation, answer: Answer) -> str:
-        """The answer as JSON where `response_format` wants it."""
+        """The answer as JSON where `response_format` requires it."""
         wanted = body["response_format"]
         kind = wanted.get("type") if isinstance(wanted, dict) else None
         if kind == "json_object":
@@ -136,7 +136,7 @@ class DemoModel:
         return encode_json(filled).decode()
 
     def _lengthened(self, body: JsonObject, text: str, limit: int | None) -> str:
-        """Chatter after the answer where a load test asks for a length: `ignore_eos` or `min_tokens`."""
+        """Chatter after the answer where a load test requests a length: `ignore_eos` or `min_tokens`."""
         most = _NO_LIMIT_TOKENS if limit is None else limit
         wanted = most if body.get("ignore_eos") else min(read_count(body, "min_tokens", 0, 10**6, 0), most)
         missing = wanted - count_tokens(text)

@@ -1,4 +1,4 @@
-"""What the demo server says to a request: pure decisions, no sockets and no waiting.
+"""What the demo server answers to a request: pure decisions, no sockets and no waiting.
 
 A response is bytes with times: a first piece after `ttft`, further pieces every `itl`. The connection does the
 waiting.

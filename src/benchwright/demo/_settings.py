@@ -142,7 +142,7 @@ class DemoSettings:
     def open(
         self, *, gate: SendGate | None, limiter: Limiter | None, policy: Policy, clock: Clock
     ) -> TimedEndpoint:
-        """The model as an endpoint in this process, as `open_endpoint` asks for it."""
+        """The model as an endpoint in this process, as `open_endpoint` expects it."""
         from benchwright.demo._endpoint import DemoEndpoint  # compiles many expressions: not for `--help`
 
         return DemoEndpoint(self, gate=gate, limiter=limiter, policy=policy, clock=clock)

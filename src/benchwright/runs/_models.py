@@ -202,7 +202,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
 
 
 def _trusted(options: RunOptions, model: ModelConfig) -> bool | str | None:
-    """Which certificates are trusted: those of the system, one file's as well, or any. The run's own word wins."""
+    """Which certificates are trusted: those of the system, one file's as well, or any. The run's own setting wins."""
     if options.ca_file is not None:
         try:
             return trusted_certificates(options.verify, options.ca_file)
@@ -216,7 +216,7 @@ def _trusted(options: RunOptions, model: ModelConfig) -> bool | str | None:
 
 
 def _headers(model: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """The model's headers and the run's, which win; case does not tell headers apart."""
+    """The model's headers and the run's, which win; upper and lower case make no difference."""
     won = {name.lower() for name in given}
     return {**{name: value for name, value in model.items() if name.lower() not in won}, **given}
 

@@ -47,11 +47,11 @@ from benchwright.suites._tasks import (
     Finished,
     PairTask,
     Task,
-    asking_tasks,
     new_tasks,
     perform_tasks,
     scored_later,
     scoring_tasks,
+    sending_tasks,
     with_known,
 )
 
@@ -199,20 +199,20 @@ class _Work:
         self.folder = folder
 
     def do(self, pairs: Sequence[PairTask]) -> tuple[PairResult, ...]:
-        """What the mode says."""
+        """Execute the mode."""
         if self._how.mode == "viz":
             results = [self._recorded(each) for each in pairs]
         elif self._how.mode == "eval":
             results = self._perform(scoring_tasks(self._store, pairs, self._options))
         else:
-            results = self._ask(pairs)
+            results = self._send(pairs)
         self._write()
         return tuple(results)
 
-    def _ask(self, pairs: Sequence[PairTask]) -> list[PairResult]:
+    def _send(self, pairs: Sequence[PairTask]) -> list[PairResult]:
         """Send requests; then score the replies of runs that did not score themselves."""
         later = [each for each in pairs if self._how.mode != "infer" and scored_later(self._store, each)]
-        results = self._perform(asking_tasks(self._store, pairs, self._options), not_yet=later)
+        results = self._perform(sending_tasks(self._store, pairs, self._options), not_yet=later)
         if not later or any(result.exit_code == INTERRUPTED for result in results):
             return results
         scored = self._perform(scoring_tasks(self._store, later, self._options))

@@ -83,7 +83,7 @@ def with_known(pairs: Sequence[Pair] | None, known: WorkRuns, models: Sequence[s
     ]
 
 
-def asked_run(store: Store, run_id: int) -> RunRecord:
+def source_run(store: Store, run_id: int) -> RunRecord:
     """The run that sent the requests: a run that was scored again leads back to it."""
     run = store.run(run_id)
     while (source := run.settings.get("rescored_from")) is not None:
@@ -172,7 +172,7 @@ class Task(Struct, frozen=True):
     """Its run, ready to be performed."""
 
 
-def asking_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) -> list[Task]:
+def sending_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) -> list[Task]:
     """Jobs that send requests: new runs, and runs of a work folder that resume. Finished rows are kept, failed ones sent
     again. Nothing was sent yet; if one pair is impossible, all stays as it was."""
     known = [each for each in pairs if each.run_id is not None]
@@ -205,7 +205,7 @@ def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
     if len(recorded) > 1:
         refuse_unheard(options, map(_family, recorded))
     for each in pairs:
-        source = asked_run(store, each.run_id or 0)
+        source = source_run(store, each.run_id or 0)
         if each.plan is None:
             # By the rules of the run that the folder has; the replies are those of the run that sent the requests.
             run = store.run(each.run_id or 0)
@@ -230,7 +230,7 @@ def scored_later(store: Store, each: PairTask) -> bool:
     """Whether the pair's replies and scores are runs of their own, so that resuming means scoring again, too."""
     if each.run_id is None:
         return False
-    return asked_run(store, each.run_id).id != each.run_id or _infers(store, each.run_id)
+    return source_run(store, each.run_id).id != each.run_id or _infers(store, each.run_id)
 
 
 def perform_tasks(
@@ -266,7 +266,7 @@ def perform_tasks(
 
 
 def _resumed(store: Store, each: PairTask, options: RunOptions) -> Job:
-    run = asked_run(store, each.run_id or 0)
+    run = source_run(store, each.run_id or 0)
     refuse_other(each, run, scoring=run.id == each.run_id and not _infers(store, run.id))
     overrides = {name: getattr(options, name) for name in RESUME_OVERRIDES}
     job = claimed(store, run, overrides=overrides, label=each.label)

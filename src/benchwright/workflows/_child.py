@@ -71,7 +71,7 @@ class Captured:
         return self._tail[-KEPT_BYTES:].decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Nothing more comes. A file without content goes away."""
+        """End the stream; a file without content is deleted."""
         if self._line:
             self._keep(bytes(self._line))
             self._line.clear()
@@ -164,7 +164,7 @@ class Child:
                 os.killpg(self._process.pid, number)
 
     def close(self) -> None:
-        """Take in the last words."""
+        """Read the rest of its output."""
         if self._process.poll() is None:
             self.signal(signal.SIGKILL)
             self._process.wait()
@@ -196,7 +196,7 @@ def _settle_fork_hooks() -> None:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """Should this process be killed, its program must not run on unseen: nobody would close its run."""
+    """If this process is killed, its program must not keep running unseen: nobody would close its run."""
     import ctypes
 
     try:
@@ -247,12 +247,12 @@ class ProgramWatcher(Protocol):
         ...
 
     def progress(self, progress: ProgramProgress) -> None:
-        """A new picture."""
+        """The state of the run has changed."""
         ...
 
 
 class Looker:
-    """Takes a picture of a run now and then."""
+    """Looks up the state of a run at intervals."""
 
     def __init__(self, store: Store, lease: Lease, name: str, watcher: ProgramWatcher) -> None:
         self._store = store
@@ -263,7 +263,7 @@ class Looker:
         self._next = self._began + _EVERY_S
 
     def look(self, stopping: str) -> None:
-        """Take one, if it is time."""
+        """Look it up, if it is time."""
         now = time.monotonic()
         if now < self._next:
             return

@@ -58,7 +58,6 @@ class ReqwestSession:
     async def request(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, again: bool
     ) -> HttpAnswer:
-        """Send one request."""
         from pyreqwest.exceptions import ConnectError, PyreqwestError
 
         pauses = list(_PAUSES_S)
@@ -76,7 +75,6 @@ class ReqwestSession:
             await asyncio.sleep(pauses.pop(0))
 
     async def close(self) -> None:
-        """Close connections."""
         while self._clients:
             await self._clients.popitem()[1].close()
 
@@ -152,15 +150,15 @@ class WorkflowClient(Protocol):
         ...
 
     async def complete_run(self, run_id: int) -> None:
-        """End a run well."""
+        """End a run as completed."""
         ...
 
     async def set_run_output(self, run_id: int, value: Any) -> None:
-        """Keep what a run gave."""
+        """Record the output of a run."""
         ...
 
     async def fail_run(self, run_id: int, error: str) -> None:
-        """End a run badly."""
+        """End a run as failed."""
         ...
 
     async def emit_metric(self, run_id: int, name: str, value: float, unit: str | None = None) -> None:
@@ -170,7 +168,7 @@ class WorkflowClient(Protocol):
     async def run_step(
         self, *, run_id: int, step_key: str, input_value: Any, execute: Callable[[], Awaitable[Any] | Any]
     ) -> Any:
-        """Do a step once."""
+        """Execute a step once."""
         ...
 
     async def close(self) -> None:
@@ -187,17 +185,17 @@ class BenchwrightRun(Struct, frozen=True):
     """Its number."""
 
     async def step(self, params: StepParams) -> Any:
-        """Do a step once."""
+        """Execute a step once."""
         return await self.client.run_step(
             run_id=self.id, step_key=params.key, input_value=params.input_value, execute=params.execute
         )
 
     async def complete(self) -> None:
-        """End the run well."""
+        """End the run as completed."""
         await self.client.complete_run(self.id)
 
     async def fail(self, error: str) -> None:
-        """End the run badly."""
+        """End the run as failed."""
         await self.client.fail_run(self.id, error)
 
     async def emit(self, metric_name: str, metric_value: float, unit: str | None = None) -> None:
@@ -243,7 +241,6 @@ class BenchwrightClient:
         return await self.call("GET", "/health")
 
     async def create_run(self, name: str, input_value: Any = None) -> BenchwrightRun:
-        """Record a new run."""
         text = None if input_value is None else stable_stringify(input_value)
         answer = await self.call("POST", "/runs", {"workflow_name": name, "input": text}, again=False)
         return BenchwrightRun(self, _number(answer, "run_id"))
@@ -264,26 +261,21 @@ class BenchwrightClient:
         )
 
     async def complete_run(self, run_id: int) -> None:
-        """End a run well."""
         await self.call("POST", f"/runs/{run_id}/complete", {})
 
     async def set_run_output(self, run_id: int, value: Any) -> None:
-        """Keep what a run gave."""
         await self.call("POST", f"/runs/{run_id}/output", {"output": stable_stringify(value)})
 
     async def fail_run(self, run_id: int, error: str) -> None:
-        """End a run badly."""
         await self.call("POST", f"/runs/{run_id}/fail", {"error": error})
 
     async def emit_metric(self, run_id: int, name: str, value: float, unit: str | None = None) -> None:
-        """Record a metric point."""
         body: JsonObject = {"metric_name": name, "metric_value": value, "unit": unit}
         await self.call("POST", f"/runs/{run_id}/metrics", body, again=False)
 
     async def run_step(
         self, *, run_id: int, step_key: str, input_value: Any, execute: Callable[[], Awaitable[Any] | Any]
     ) -> Any:
-        """Do a step once."""
         from benchwright.workflows._context import WorkflowContext
         from benchwright.workflows._http import HttpRecorder
 

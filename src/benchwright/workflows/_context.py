@@ -1,4 +1,4 @@
-"""What a workflow's handler is given: steps that are done once, metrics and events that are kept."""
+"""What a workflow's handler is given: steps that are executed once, metrics and events that are recorded."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class WorkflowContext:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
-        """Have something closed when this execution ends, whichever way."""
+        """Close something when this execution ends, whichever way."""
         self._closers.append(close)
 
     async def cancel_steps(self) -> None:
@@ -110,7 +110,7 @@ class WorkflowContext:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Be the workflow that `current_context` finds in the caller's task and in those it starts."""
+        """Make this the workflow that `current_context` finds in the caller's task and in those it starts."""
         token = _SCOPE.set(self._scope)
         try:
             yield
@@ -129,7 +129,7 @@ class WorkflowContext:
         cache: bool = True,
         on_input_change: InputChange = "fail",
     ) -> Any:
-        """Do something once per run: a step that is recorded as complete gives its recorded output.
+        """Execute something once per run: a step that is recorded as complete gives its recorded output.
 
         step_key: names the step; unique in the run.
         execute: called without arguments; may be asynchronous. It returns what JSON can hold, a dataclass or a

@@ -102,7 +102,7 @@ async def dataset(
         rows.restore(metadata)
         recorded = metadata.get("notes")
         opened.notes += recorded if isinstance(recorded, list) else []
-    await opened.tell_notes()
+    await opened.report_notes()
     return opened
 
 
@@ -180,7 +180,7 @@ class Dataset(Generic[RowT]):
             if count <= 0:
                 return
             batch = await self._batch(stats.read, count)
-            await self.tell_notes()
+            await self.report_notes()
             if not batch:
                 return
             yield batch
@@ -212,7 +212,7 @@ class Dataset(Generic[RowT]):
                 )
         return loaded
 
-    async def tell_notes(self) -> None:
+    async def report_notes(self) -> None:
         """Report notes of the source that are new: as an event of the run, and as a line on the terminal."""
         for note in self._source.notes():
             await self._tell(note)

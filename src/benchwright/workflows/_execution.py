@@ -185,7 +185,7 @@ class Execution:
 
 
 async def _note_end(recorder: Recorder, status: RunStatus, error: BaseException) -> None:
-    """Record how a run ended badly. If even that fails, the first error says so."""
+    """Record how a run failed. If even that fails, the first error says so."""
     text = f"interrupted ({type(error).__name__})" if status == "interrupted" else traceback_text(error)
     try:
         await recorder.finish(status, error=text)
@@ -194,7 +194,7 @@ async def _note_end(recorder: Recorder, status: RunStatus, error: BaseException)
 
 
 async def _beat(recorder: Recorder) -> None:
-    """Signs of life for as long as the run lasts. One that fails is no reason to stop: the steps will tell."""
+    """Send heartbeats for as long as the run lasts. One that fails does not stop the run: a step that fails will."""
     while True:
         await asyncio.sleep(HEARTBEAT_S)
         with suppress(BenchwrightError):
@@ -228,7 +228,7 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
         _leave(traceback_text(error), 1)
     except (KeyboardInterrupt, asyncio.CancelledError):
         number = job.stopped_by or signal.SIGINT
-        _leave(f"interrupted ({number.name}){job.how_to_go_on()}\n", 128 + number)
+        _leave(f"interrupted ({number.name}){job.how_to_resume()}\n", 128 + number)
     if managed.run_id is None and job.ctx is not None:
         print(shown(job.ending()), file=sys.stderr)
 
@@ -302,19 +302,19 @@ class _Job:
             self._loop.call_soon_threadsafe(lambda: None)  # wake it
             return
         if self._last_resort is None:  # a step may catch everything, and continue
-            self._last_resort = threading.Timer(_GRACE_S, _end, (128 + number, self.how_to_go_on()))
+            self._last_resort = threading.Timer(_GRACE_S, _end, (128 + number, self.how_to_resume()))
             self._last_resort.daemon = True
             self._last_resort.start()
         raise KeyboardInterrupt
 
-    def how_to_go_on(self) -> str:
+    def how_to_resume(self) -> str:
         """The command that resumes."""
         return (
             "" if self.ctx is None else f"; resume it with: python {sys.argv[0]} --resume {self.ctx.run_id}"
         )
 
     def ending(self) -> str:
-        """One line about a run that went well."""
+        """One line about a completed run."""
         ctx = self.ctx
         assert ctx is not None
         if self.complete_before:

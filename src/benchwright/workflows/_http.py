@@ -120,7 +120,7 @@ class HttpRecorder:
             raise ApiError("the server did not answer", code="no_answer", retryable=True) from None
 
     async def heartbeat(self) -> None:
-        """A sign of life; a server that takes none gets one."""
+        """Report that the process is alive; a server without this route gets one such request."""
         if not self._beats:
             return
         try:
@@ -129,7 +129,7 @@ class HttpRecorder:
             self._beats = error.status not in (404, 405)
 
     async def close(self) -> None:
-        """Nothing is held; the client belongs to who made it."""
+        """Nothing is held; whoever made the client closes it."""
 
 
 def _number(answer: JsonObject, name: str, otherwise: int) -> int:

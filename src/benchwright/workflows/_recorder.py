@@ -57,7 +57,7 @@ class Recorder(Protocol):
         ...
 
     async def set_output(self, output: bytes) -> None:
-        """Keep what the handler returned (JSON); the run continues."""
+        """Record what the handler returned (JSON); the run continues."""
         ...
 
     async def finish(
@@ -67,7 +67,7 @@ class Recorder(Protocol):
         ...
 
     async def heartbeat(self) -> None:
-        """A sign of life; called every few seconds while the run continues."""
+        """Report that the process is alive; called every few seconds while the run continues."""
         ...
 
     async def close(self) -> None:

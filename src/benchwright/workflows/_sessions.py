@@ -230,7 +230,7 @@ async def _run_on_server(request: RunRequest, client: BenchwrightClient) -> Serv
 
 
 async def _take_up(client: BenchwrightClient, run_id: int) -> None:
-    """Tell the server who executes the run. It then hands out again what a dead process left open, and refuses, with
+    """Name the process that executes the run to the server, which then hands out again what a dead process left open, and refuses, with
     `RunOwnedError`, while another one lives; a server without that route gets no second request."""
     process = this_process()
     body: JsonObject = {"host": process.host, "pid": process.pid, "started": process.started}

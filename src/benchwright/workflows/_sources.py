@@ -226,7 +226,7 @@ class ServerRows:
         return metadata
 
     def restore(self, metadata: JsonObject) -> None:
-        """Ask for what was resolved."""
+        """Request what was resolved."""
         self._uri = str(metadata["uri"])
         self._config, self._split = metadata.get("config"), metadata.get("split")
 
@@ -273,7 +273,7 @@ class ObjectRows:
         }
 
     def restore(self, metadata: JsonObject) -> None:
-        """Hand back what `initialize` returned, where the object wants it."""
+        """Hand back what `initialize` returned, if the object takes it."""
         restore = getattr(self._source, "restore", None)
         if callable(restore):
             restore(metadata.get("metadata"))
@@ -288,7 +288,7 @@ class ObjectRows:
         return rows
 
     def notes(self) -> Sequence[str]:
-        """None: the object's own affair."""
+        """None: the object reports its own."""
         return ()
 
 

@@ -76,7 +76,7 @@ def distribution_curves(requests: Requests, summary: LoadSummary, name: str) -> 
 
 
 def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | None:
-    """None: nothing was sent."""
+    """The curves; None where nothing was sent."""
     import pyarrow.compute as pc
 
     sent = requests.sent
