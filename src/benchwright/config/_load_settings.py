@@ -96,6 +96,8 @@ class LoadOptions:
     more_urls: tuple[str, ...] | None = _shape("further servers of the same model; requests go to all of them in turn", commas=True,
         metavar="URL,…", see="load.md#several-servers", more="The same as --model-url given several times")
     workers: int | None = _client("processes that send", least=1, most=256, default=1)
+    server_metrics: bool | None = _client("read the server's own counters at /metrics before and after each level", default=True,
+        see="load_figures.md#what-the-server-counts")
     drain: float | None = _client("seconds that requests in flight have to end after Ctrl-C", least=0, default=30.0, metavar="SECONDS")
     format: str | None = _client("write the files of this other tool too", choices=("aisbench",), metavar="TOOL", decides="place")
     # fmt: on
@@ -205,6 +207,7 @@ class LoadKeywords(RunKeywords, total=False):
     search_seconds: float | None
     more_urls: Sequence[str] | str | None
     workers: int | None
+    server_metrics: bool | None
     drain: float | None
     format: str | None
 

@@ -29,7 +29,7 @@ from benchwright.demo._settings import DemoSettings, FaultKind, Faults
 _JSON = "application/json"
 _EVENTS = "text/event-stream; charset=utf-8"
 _ROUTES: dict[str, Route] = {path: route for route, path in ROUTE_PATHS.items()}
-_READABLE = ("/models", "/health", "/stats")
+_READABLE = ("/models", "/health", "/stats", "/metrics")
 _PAGE = b"<!doctype html><html><head><title>502</title></head><body><h1>Bad gateway</h1></body></html>\n"
 
 
@@ -63,6 +63,8 @@ class Counters(Struct):
     """Tokens of all answers."""
     faults: dict[str, int] = field(default_factory=dict)
     """Failures injected, by kind."""
+    running: int = 0
+    """Requests being answered now."""
     connections: int = 0
     """Connections open now."""
     connections_total: int = 0
@@ -71,6 +73,16 @@ class Counters(Struct):
     def as_json(self) -> JsonObject:
         """For GET /stats."""
         return {name: getattr(self, name) for name in self.__struct_fields__}
+
+    def as_metrics(self) -> bytes:
+        """For GET /metrics, in the text format of Prometheus."""
+        lines = [
+            f"# TYPE demo:num_requests_running gauge\ndemo:num_requests_running {self.running}",
+            f"# TYPE demo:requests_total counter\ndemo:requests_total {self.answered}",
+            f"# TYPE demo:prompt_tokens_total counter\ndemo:prompt_tokens_total {self.prompt_tokens}",
+            f"# TYPE demo:generation_tokens_total counter\ndemo:generation_tokens_total {self.completion_tokens}",
+        ]
+        return ("\n".join(lines) + "\n").encode()
 
 
 class Responder:
@@ -123,7 +135,9 @@ class Responder:
             return self._refuse(request, 404, missing, code="model_not_found")
         if path not in _READABLE:
             known = ", ".join(f"/v1{name}" for name in [*_ROUTES, "/responses", *_READABLE[:1]])
-            others = "/generate, /generate_stream, /infer, /v2/models/NAME/generate, /health, /stats"
+            others = (
+                "/generate, /generate_stream, /infer, /v2/models/NAME/generate, /health, /stats, /metrics"
+            )
             message = f"no such route: {request.method} {request.path}. Routes: {known}, {others}"
             return self._refuse(request, 404, message)
         if request.method != "GET":
@@ -132,6 +146,8 @@ class Responder:
             body = models_body(self.settings.model_id)
         elif path == "/stats":
             body = encode_json(self.counters.as_json())
+        elif path == "/metrics":
+            body = self.counters.as_metrics()
         else:
             body = b'{"status":"ok"}'
         return _plain(request, 200, body)

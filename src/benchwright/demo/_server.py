@@ -50,6 +50,7 @@ class DemoConnection(asyncio.Protocol):
         """The client has gone."""
         self._connections.discard(self)
         self._responder.counters.connections -= 1
+        self._set_busy(False)
         if self._timer is not None:
             self._timer.cancel()
         self._transport = None
@@ -111,7 +112,7 @@ class DemoConnection(asyncio.Protocol):
             self._write(b"".join(response.pieces))
             self._end(response)
             return
-        self._busy = True
+        self._set_busy(True)
         loop = asyncio.get_running_loop()
         due = loop.time() + response.delay_s
         self._timer = loop.call_at(due, self._tick, response, 0, due, loop.time)
@@ -131,11 +132,15 @@ class DemoConnection(asyncio.Protocol):
         if at < len(pieces):
             self._timer = asyncio.get_running_loop().call_at(due, self._tick, response, at, due, now)
             return
-        self._busy = False
+        self._set_busy(False)
         self._timer = None
         self._end(response)
         if self._transport is not None and not self._full:
             self._serve()
+
+    def _set_busy(self, busy: bool) -> None:
+        self._responder.counters.running += busy - self._busy
+        self._busy = busy
 
     def _write(self, data: bytes) -> None:
         if data and self._transport is not None:

@@ -45,6 +45,7 @@ from benchwright.endpoints._likelihood import (
     continuation_likelihood as continuation_likelihood,
 )
 from benchwright.endpoints._limiter import Limiter as Limiter
+from benchwright.endpoints._metrics_page import MetricsPage as MetricsPage
 from benchwright.endpoints._model_list import listed_models as listed_models
 from benchwright.endpoints._open import open_endpoint as open_endpoint
 from benchwright.endpoints._reasoning import SplitText as SplitText

@@ -65,6 +65,11 @@ from benchwright.perf._search import next_level as next_level
 from benchwright.perf._search import search_result as search_result
 from benchwright.perf._self_test import SelfTest as SelfTest
 from benchwright.perf._self_test import self_test as self_test
+from benchwright.perf._server_figures import ServerFigures as ServerFigures
+from benchwright.perf._server_figures import SpecDecode as SpecDecode
+from benchwright.perf._server_figures import figures_between as figures_between
+from benchwright.perf._server_figures import parse_metrics as parse_metrics
+from benchwright.perf._server_watch import ServerWatch as ServerWatch
 from benchwright.perf._slo import SloResult as SloResult
 from benchwright.perf._slo import parse_slo as parse_slo
 from benchwright.perf._steady import SteadyWindow as SteadyWindow

@@ -27,6 +27,7 @@ from benchwright.perf._quality import (
 )
 from benchwright.perf._requests import Requests
 from benchwright.perf._search import Probe, SearchResult, search_result
+from benchwright.perf._server_figures import ServerFigures
 from benchwright.perf._slo import SloResult, judge_slo
 from benchwright.perf._steady import SteadyWindow, steady_window
 from benchwright.perf._values import LoadSettings, StageRecord
@@ -102,6 +103,8 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     """By the place in a conversation, where there are conversations."""
     urls: tuple[GroupSummary, ...] = ()
     """By the server, where there are several."""
+    server: ServerFigures | None = None
+    """What the server counted itself; None: it was not asked, or the stage did not end."""
 
     def to_json(self) -> JsonObject:
         """Every figure under its key, null where it is absent; `absent` says why."""
@@ -133,6 +136,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             "scores_with_failures": dict(self.scores_with_failures),
             "score_outcomes": dict(self.score_outcomes),
             "score_error": self.score_error,
+            "server": None if self.server is None else self.server.to_json(),
             "notes": to_builtins(self.notes),
         }
 
@@ -168,6 +172,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             stopped_by=stored.get("stopped_by"),
             turns=tuple(GroupSummary.from_json(group) for group in stored.get("by_turn", ())),
             urls=tuple(GroupSummary.from_json(group) for group in stored.get("by_url", ())),
+            server=None if (server := stored.get("server")) is None else ServerFigures.from_json(server),
         )
 
     def figure(self, name: str) -> float | None:
@@ -347,6 +352,7 @@ def summarise_stage(
         stopped_by=None if record is None else record.stopped_by,
         turns=by_turn(stage),
         urls=by_url(stage, settings),
+        server=None if record is None else record.server,
     )
 
 

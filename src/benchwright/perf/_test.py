@@ -12,6 +12,7 @@ from benchwright.core import RunFailedError
 from benchwright.perf._crew import Crew
 from benchwright.perf._health import judged, rare_collections
 from benchwright.perf._loop import PhaseResult, PhaseTask
+from benchwright.perf._server_figures import ServerFigures
 from benchwright.perf._values import (
     LoadSearch,
     LoadSettings,
@@ -23,6 +24,7 @@ from benchwright.perf._values import (
 
 if TYPE_CHECKING:
     from benchwright.perf._search import Probe
+    from benchwright.perf._server_watch import ServerWatch
 
 _LEAD_S = 0.02
 """Between the order to begin and the first request, so that every process has the order by then."""
@@ -47,9 +49,11 @@ class LoadTest:
         stage_ended: Callable[[StageRecord], None] | None = None,
         phase_begins: Callable[[int, PhaseName, float], None] | None = None,
         inside: bool = False,
+        server: ServerWatch | None = None,
     ) -> None:
         self._settings, self._crew, self._inside = settings, crew, inside
         self._stage_ended, self._phase_begins = stage_ended, phase_begins
+        self._server = server
         self._used = 0
         self._probed: list[RequestRecord] = []  # requests of the probe under way
         self.zero = monotonic()
@@ -115,8 +119,11 @@ class LoadTest:
         return probe_of(summarise_stage(requests, stage.stage, self._settings, stage), self._settings)
 
     async def _measure(self, level: float) -> StageRecord:
+        if self._server is not None:
+            await self._server.begin()
         results, started = await self._phase(self.stage, "measured", level)
-        return self._finish(results, started, level)
+        counted = None if self._server is None else await self._server.end()
+        return self._finish(results, started, level, counted)
 
     def stop(self, cause: StopCause = "interrupt") -> None:
         """Send nothing more; what is in flight may end."""
@@ -165,7 +172,9 @@ class LoadTest:
             seconds=None if warmup else settings.seconds,
         )
 
-    def _finish(self, results: list[PhaseResult], started: float, level: float) -> StageRecord:
+    def _finish(
+        self, results: list[PhaseResult], started: float, level: float, counted: ServerFigures | None
+    ) -> StageRecord:
         settings = self._settings
         causes = {result.stopped_by for result in results}
         # The gravest first.
@@ -182,6 +191,7 @@ class LoadTest:
             health=judged(
                 [result.health for result in results], open_loop=settings.open_loop, inside=self._inside
             ),
+            server=counted,
         )
         self.stages.append(stage)
         # A probe may fail: that is what a search looks for.

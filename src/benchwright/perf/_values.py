@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, convert, msgpack, to_builtins
 
 from benchwright.core import FailureKind, LoadProfile
+from benchwright.perf._server_figures import ServerFigures
 
 PhaseName: TypeAlias = Literal["warmup", "measured", "cooldown"]
 """Warm-up and cool-down requests are sent and recorded like others, and no figure counts them."""
@@ -281,6 +282,8 @@ class StageRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     delayed_s: float = 0.0
     stopped_by: StopCause = "requests"
     health: Health = Health()
+    server: ServerFigures | None = None
+    """What the server counted itself; None: it was not asked."""
 
 
 _STAGE = msgpack.Decoder(StageRecord)

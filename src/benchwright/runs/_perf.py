@@ -28,6 +28,7 @@ from benchwright.perf import (
     LoadWatcher,
     RequestPlan,
     RequestRecord,
+    ServerWatch,
     StoreSink,
     build_plan,
     check_files,
@@ -110,6 +111,7 @@ class _Ready(Struct, frozen=True):
     endpoints: tuple[EndpointSettings | DemoSettings, ...]
     """The servers, which get requests in turn."""
     format: str | None
+    server_metrics: bool
 
 
 @hub_commits()
@@ -219,7 +221,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     except BaseException:
         store.delete_run(run.id)
         raise
-    return _Ready(run, prepared, load, requests, endpoints, plan.options.format)
+    reads_metrics = plan.options.server_metrics is not False
+    return _Ready(run, prepared, load, requests, endpoints, plan.options.format, reads_metrics)
 
 
 def _endpoints(
@@ -316,8 +319,9 @@ async def _load(
         progress.add(record)
 
     crew = await open_crew(settings, ready.requests, ready.endpoints, ended)
+    server = ServerWatch(ready.endpoints if ready.server_metrics else ())
     test = LoadTest(
-        settings, crew,
+        settings, crew, server=server,
         stage_ended=lambda stage: thread.put(stage_step(stage, wall + test.zero)),
         phase_begins=progress.begin,
         inside=isinstance(ready.endpoints[0], DemoSettings) and settings.workers == 1,
@@ -341,6 +345,7 @@ async def _load(
         watching.cancel()
         with suppress(asyncio.CancelledError):
             await watching
+        await server.aclose()
         await crew.close()
         await asyncio.to_thread(thread.close)
         progress.ended = True

@@ -35,7 +35,7 @@ from benchwright.reports.views.load import (
     short,
 )
 from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
-from benchwright.reports.views.load_verdicts import verdicts
+from benchwright.reports.views.load_verdicts import server_rows, verdicts
 
 _COLUMNS = tuple(percentile_key(percent) for percent in PERCENTILES)
 
@@ -73,7 +73,9 @@ def load_page(view: LoadView, requests: Requests) -> str:
         over_time=[] if curves is None else over_time_charts(curves),
         timelines=timelines,
         flight=flight_chart(curves, timelines[0].x) if curves is not None and timelines else None,
-        details=[(stage, metric_rows(stage), figure_rows(stage)) for stage in summary.stages],
+        details=[
+            (stage, metric_rows(stage), figure_rows(stage), server_rows(stage)) for stage in summary.stages
+        ],
         columns=_COLUMNS,
         groups_of=groups_of,
         group_columns=group_columns,

@@ -33,7 +33,7 @@ from benchwright.reports.views.load import (
     stages_of_interest,
 )
 from benchwright.reports.views.load_comparison import LoadComparison, SearchComparison
-from benchwright.reports.views.load_verdicts import verdicts
+from benchwright.reports.views.load_verdicts import server_rows, verdicts
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -128,6 +128,8 @@ def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]
     columns.append(("in flight\nmean", figure("mean_concurrency")))
     if any(stage.slo is not None for stage in stages):
         columns.append(("within\nlimits", figure("good_share")))
+    if any(stage.server is not None and stage.server.spec_decode is not None for stage in stages):
+        columns.append(("drafts\naccepted", [_acceptance(stage) for stage in stages]))
     names = dict.fromkeys(name for stage in stages for name in stage.scores)
     headline = next(iter(names), None)
     for score in names:
@@ -141,6 +143,11 @@ def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]
             )
     columns.append(("steady", [stage.steady.verdict.replace("_", " ") for stage in stages]))
     return [(heading, cells) for heading, cells in columns if "p99" in heading or set(cells) != {"–"}]
+
+
+def _acceptance(stage: StageSummary) -> str:
+    spec = None if stage.server is None else stage.server.spec_decode
+    return "–" if spec is None or spec.acceptance_rate is None else f"{100 * spec.acceptance_rate:.1f} %"
 
 
 def _rates(stage: StageSummary) -> Table:
@@ -157,6 +164,7 @@ def _rates(stage: StageSummary) -> Table:
             if (ends := stage.intervals.get(metric.key)) is not None:
                 shown += f"   95 % {short(ends[0], metric)} – {short(ends[1], metric)}"
             rows.append((metric.title, shown))
+    rows += server_rows(stage)
     for name, found in stage.scores.items():
         span = found.mean_ci95
         interval = "" if span is None else f"   95 % {span[0]:.4f} – {span[1]:.4f}"

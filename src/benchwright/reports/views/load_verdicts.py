@@ -192,3 +192,35 @@ def _of_limits(view: LoadView) -> tuple[str, str]:
     where = "" if len(view.summary.stages) == 1 else f" at the best level, {stage.label}"
     state = "ok" if share >= view.settings.slo_share else "warn" if share >= 0.9 else "bad"
     return state, f"{100 * share:.1f} % of requests kept all limits{where}: {limits}"
+
+
+def server_rows(stage: StageSummary) -> list[tuple[str, str]]:
+    """What the server counted itself, in words: titles and values; what it does not say is left out."""
+    found = stage.server
+    if found is None or found.absent is not None:
+        return []
+    spec = found.spec_decode
+    rows: list[tuple[str, str | None]] = []
+    if spec is not None:
+        counted = (
+            ""
+            if spec.drafts is None
+            else f"   {spec.drafts:,} drafts, {spec.accepted_tokens:,} of {spec.draft_tokens:,} tokens"
+        )
+        rows += [
+            ("draft tokens accepted", None if spec.acceptance_rate is None else f"{100 * spec.acceptance_rate:.1f} %{counted}"),
+            ("acceptance length", None if spec.acceptance_length is None else f"{spec.acceptance_length:.2f} tokens per step"),
+            ("accepted by position", ", ".join(f"{100 * share:.0f} %" for share in spec.per_position) or None),
+        ]  # fmt: skip
+    if found.prefix_hit_rate is not None:
+        tokens = f"{found.prefix_hits:,} of {found.prefix_queries:,} tokens"
+        rows.append(("prefix cache hits", f"{100 * found.prefix_hit_rate:.1f} %   {tokens}"))
+    for title, value, share in (
+        ("KV cache in use, peak", found.kv_cache_peak, True),
+        ("running in the server, peak", found.running_peak, False),
+        ("waiting in the server, peak", found.waiting_peak, False),
+        ("preemptions", found.preemptions, False),
+    ):
+        if value is not None:
+            rows.append((title, f"{100 * value:.1f} %" if share else f"{value:,}"))
+    return [(title, text) for title, text in rows if text is not None]
