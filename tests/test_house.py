@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, str] = {
     "bfcl": "core toolcalls datasets scorers benchmarks",
     "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
-    "reports": "core plugins stats config store perf",
+    "reports": "core toolcalls plugins stats config store perf",
     "runs": "core config store datasets endpoints demo benchmarks bfcl perf engine reports",
     "workflows": "core config store datasets endpoints demo benchmarks runs",
     "suites": "core config store endpoints benchmarks perf engine reports runs",

@@ -15,7 +15,9 @@ from benchwright import BenchmarkError, DatasetError, benchmark
 from benchwright.benchmarks import ToolTask, ToolTurn
 from benchwright.core import JsonObject, ModelRequest, RequestFailure
 from benchwright.endpoints import ScriptedEndpoint
+from benchwright.reports.views.samples import find_samples
 from benchwright.scorers import ScorerInput, tool_calls_match
+from benchwright.store import find_workspace, open_store
 
 NUMBERS = count()
 """Names of benchmarks are unique in a file."""
@@ -336,3 +338,54 @@ def test_a_request_that_fails_within_a_turn_fails_the_sample(tmp_path: Path) -> 
     script = ScriptedEndpoint([called(("switch", '{"on": true}')), TimeoutError("too slow")])
     result = benchwright.run(lamps(tmp_path, TWO_TURNS), endpoint=script, workspace=tmp_path)
     assert result.summary.outcomes["request_failed"] == 1
+
+
+# -- what is shown, and the demo model --
+
+
+def test_a_sample_shows_its_calls_next_to_the_expected_ones(tmp_path: Path) -> None:
+    row = {**ROW, "calls": [{"weather": {"city": ["Paris"], "days": [2, ""]}}]}
+    wrong = ScriptedEndpoint(called(("weather", '{"city": "Rome"}'), ("weather", '{"city": "Oslo"}')))
+    result = benchwright.run(bench([row]), endpoint=wrong, workspace=tmp_path)
+    with open_store(find_workspace(tmp_path)) as store:
+        (details,) = find_samples(store, result.run_id, "0").samples
+    assert details.calls is not None
+    assert details.calls.rows == (
+        ("", "weather(city='Rome')", "weather(city='Paris', days=2 or left out)"),
+        ("", "weather(city='Oslo')", ""),
+    )
+    assert str(details.calls.difference).startswith("multiple_function_checker:wrong_count")
+    assert details.to_json()["calls"]["called"] == ["weather(city='Rome')", "weather(city='Oslo')"]  # type: ignore[index,call-overload]
+
+
+def test_the_calls_of_turns_are_shown_by_turn(tmp_path: Path) -> None:
+    script = ScriptedEndpoint([called(("switch", '{"on": true}')), "It is light.", "No."])
+    result = benchwright.run(lamps(tmp_path, TWO_TURNS), endpoint=script, workspace=tmp_path)
+    with open_store(find_workspace(tmp_path)) as store:
+        (details,) = find_samples(store, result.run_id, "0").samples
+    assert details.calls is not None
+    assert details.calls.rows == (("turn 1", "switch(on=True)", ""),)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_demo_model_calls_functions_in_both_modes(tmp_path: Path, native: bool) -> None:
+    rows = [
+        {**ROW, "tools": [WEATHER], "calls": [{"name": "geo.weather", "arguments": {"city": "Paris"}}]},
+        {**ROW, "question": "Tell me a joke", "tools": [WEATHER], "calls": []},
+    ]
+    result = benchwright.run(
+        bench(rows), model="demo", demo_skill=1.0, workspace=tmp_path, native_calling=native
+    )
+    assert result.metrics["correct"].value == 1.0
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_demo_model_goes_through_turns(tmp_path: Path, native: bool) -> None:
+    """It ends a turn after a result, and takes functions that come later for its last question."""
+    target = lamps(tmp_path, (said("Switch the lamp.", SWITCH), ToolTurn((), (BREAK,))), native=native)
+    benchwright.run(target, model="demo", demo_skill=1.0, workspace=tmp_path)
+    (seen,) = target.seen  # type: ignore[attr-defined]
+    assert [[None if calls is None else [*calls[0]] for calls in turn] for turn in seen["_turns"]] == [
+        [["switch"], None],
+        [["switch"], None],
+    ]

@@ -163,4 +163,5 @@ from benchwright.benchmarks._tool_tasks import CallErrors as CallErrors
 from benchwright.benchmarks._tool_tasks import ToolEnvironment as ToolEnvironment
 from benchwright.benchmarks._tool_tasks import ToolTask as ToolTask
 from benchwright.benchmarks._tool_tasks import ToolTurn as ToolTurn
+from benchwright.benchmarks._tool_tasks import text_calls_remark as text_calls_remark
 from benchwright.core import MissingFieldError as MissingFieldError

@@ -174,6 +174,9 @@ class BenchmarkSpec:
     sampling: Sampling | None = None
     """Which rows are sent, how often and in which order, and how long replies may become; None: all, as they
     stand."""
+    partial_metrics: tuple[str, ...] = ()
+    """Scores that only rows of a group have. Which group a failed sample belongs to is not known to them, so they have no
+    value with failures as wrong."""
     headline: str | None = None
     """The metric that stands for a run in one figure."""
     lower_is_better: tuple[str, ...] = ()
@@ -211,6 +214,8 @@ class BenchmarkSpec:
     @property
     def eval_type(self) -> str:
         """The evaluation type that `run_eval` and result files use."""
+        if self.tool_tasks is not None:
+            return f"bfcl.{self.key}"
         return f"{self.family}.{self.key}" if self.family else f"byob_{self.key}.{self.key}"
 
     @property

@@ -195,9 +195,16 @@ class CallErrors:
             return ()
         listed = ", ".join(f"{count:,} × {kind}" for kind, count in self._counts.most_common())
         notes = [f"wrong calls by their first fault: {listed}"]
-        if texts := sum(count for kind, count in self._counts.items() if kind.endswith("calls_as_text")):
-            notes.append(
-                f"{texts:,} replies hold calls as text: the server does not read its model's calls. Start it with a parser for "
-                "them (vLLM: --enable-auto-tool-choice --tool-call-parser NAME), or ask with --no-native-calling"
-            )
+        texts = sum(count for kind, count in self._counts.items() if kind.endswith("calls_as_text"))
+        notes += text_calls_remark(texts)
         return notes
+
+
+def text_calls_remark(replies: int) -> tuple[str, ...]:
+    """What to do about a server that leaves its model's calls in the text."""
+    if not replies:
+        return ()
+    return (
+        f"{replies:,} replies hold calls as text: the server does not read its model's calls. Start it with a parser for "
+        "them (vLLM: --enable-auto-tool-choice --tool-call-parser NAME), or ask with --no-native-calling",
+    )

@@ -88,7 +88,7 @@ class DemoModel:
         if talk.tool_result is not None:
             text = f"The result is {talk.tool_result}."
         else:
-            if "tools" in body:
+            if "tools" in body or "(JSON): [" in talk.system:
                 called = self._tool_choice(body, talk, variation)
                 if called is not None:
                     return called
@@ -102,9 +102,17 @@ class DemoModel:
         return choice
 
     def _tool_choice(self, body: JsonObject, talk: Conversation, variation: str) -> DemoChoice | None:
-        from benchwright.demo._tools import call_tools, offered_tools, spoil_call, wire_calls
+        from benchwright.demo._tools import (
+            call_tools,
+            described_functions,
+            offered_tools,
+            spoil_call,
+            wire_calls,
+            written_calls,
+        )
 
-        functions = offered_tools(body)
+        native = "tools" in body
+        functions = offered_tools(body) if native else described_functions(talk.texts)
         if not functions:
             return None
         parallel = body.get("parallel_tool_calls") is not False
@@ -114,6 +122,9 @@ class DemoModel:
             calls = spoil_call(calls, bits >> 32)
         if not calls:
             return None
+        if not native:
+            text = written_calls(calls)
+            return DemoChoice(text, "stop", count_tokens(text))
         wired = wire_calls(calls, bits)
         return DemoChoice("", "tool_calls", count_tokens(encode_json(wired).decode()), wired)
 

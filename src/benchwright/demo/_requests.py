@@ -14,6 +14,10 @@ _MAX_CHOICES = 128
 _MAX_TOP = 20
 
 
+_TOOL_RESULTS = '[{"role":"tool"'
+_MORE_FUNCTIONS = "More functions are available now"
+
+
 class DemoRefusalError(Exception):
     """A request the demo model cannot serve; becomes an OpenAI-shaped error body, or a rejected reply."""
 
@@ -58,7 +62,11 @@ def read_messages(body: JsonObject) -> Conversation:
         content = message.get("content")
         text = content if isinstance(content, str) else _text_of(content)
         texts.append(text)
-        if role == "user":
+        if role == "user" and text.startswith(_TOOL_RESULTS):  # without native calls, results are the user's
+            role = "tool"
+        elif role == "user" and text.startswith(_MORE_FUNCTIONS) and user:
+            pass  # the question is still the one before
+        elif role == "user":
             user = text
         elif role in ("system", "developer"):
             system += text

@@ -5,6 +5,7 @@ enumerated values, dates, lists).
 from __future__ import annotations
 
 import re
+from json import JSONDecoder
 from typing import NamedTuple
 
 from benchwright.core import JsonObject, JsonValue, encode_json
@@ -207,6 +208,40 @@ def offered_tools(body: JsonObject) -> list[JsonObject]:
         for function in functions
         if isinstance(function, dict) and isinstance(function.get("name"), str)
     ]
+
+
+_DESCRIBED = re.compile(r"\(JSON\): (?=\[)")
+
+
+def described_functions(texts: list[str]) -> list[JsonObject]:
+    """Functions that messages describe, for models without native calls: lists of JSON after `(JSON):`."""
+    found: list[JsonObject] = []
+    for text in texts:
+        for mark in _DESCRIBED.finditer(text):
+            try:
+                listed, _ = JSONDecoder().raw_decode(text, mark.end())
+            except (ValueError, RecursionError):
+                continue
+            found += [each for each in listed if isinstance(each, dict) and isinstance(each.get("name"), str)]
+    return found
+
+
+def written_calls(calls: list[ToolCall]) -> str:
+    """Calls as a Python list of them; texts in double quotes, which Java and JavaScript read as well."""
+    texts = (
+        f"{call.name}({', '.join(f'{n}={_written(v)}' for n, v in call.arguments.items())})" for call in calls
+    )
+    return f"[{', '.join(texts)}]"
+
+
+def _written(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return encode_json(value).decode()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_written(name)}: {_written(inner)}" for name, inner in value.items()) + "}"
+    return repr(value)
 
 
 def call_tools(functions: list[JsonObject], text: str, choice: JsonValue, parallel: bool) -> list[ToolCall]:

@@ -209,7 +209,8 @@ def _metrics(aggregator: Aggregator, spec: BenchmarkSpec) -> dict[str, MetricSum
     metrics = {}
     for name, summary in aggregator.summaries().items():
         # A failure as 0 would be the best that an error rate can have.
-        wrong = None if lower_is_better(name, spec.lower_is_better) else with_failures.get(name)
+        alone = lower_is_better(name, spec.lower_is_better) or name in spec.partial_metrics
+        wrong = None if alone else with_failures.get(name)
         metrics[name] = _constant(summary) if name in spec.constants else _metric(summary, wrong)
     return metrics
 

@@ -10,9 +10,11 @@ from benchwright.core import JsonValue, encode_json, exact_json, known_outcome, 
 from benchwright.reports.terminal.result import Sections, grid
 from benchwright.reports.views.sample_columns import SampleView
 from benchwright.reports.views.samples import SampleDetails, SampleList
+from benchwright.reports.views.tool_calls import CallsView
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.table import Table
 
 _WORDS_WIDTH = 120
 """Characters of a prompt or reply in a list; `show RUN SAMPLE` has them whole."""
@@ -45,7 +47,11 @@ def sample_in_full(details: SampleDetails) -> Group:
         sections.add("messages", "\n".join(_message(message) for message in messages))
     sections.add("reasoning", view.reasoning, "dim")
     sections.add("reply", view.response)
-    sections.add("target", view.target)
+    if details.calls is not None:
+        sections.add_view("calls", _calls(details.calls))
+        sections.add("first difference", details.calls.difference, "red")
+    else:
+        sections.add("target", view.target)
     sections.add("choices", _choices(view))
     sections.add("scores", None if view.scores is None else _json_lines(view.scores))
     sections.add("error", view.error, "red")
@@ -114,6 +120,22 @@ def _call(view: SampleView) -> str | None:
     if view.finish_reason is not None:
         parts.append(f"finish reason {view.finish_reason}")
     return ", ".join(parts)
+
+
+def _calls(view: CallsView) -> Table:
+    """Calls and expected calls, side by side."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    turns = any(turn for turn, _, _ in view.rows)
+    for heading in (*(("turn",) if turns else ()), "called", "expected"):
+        table.add_column(heading, overflow="fold")
+    for row in view.rows or (("", "", ""),):
+        cells = (row[0], row[1] or "–", row[2] or "–")
+        table.add_row(*(Text(printable(cell)) for cell in (cells if turns else cells[1:])))
+    return table
 
 
 def _choices(view: SampleView) -> str | None:

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import orjson
 from msgspec import Struct
 
-from benchwright.core import JsonObject, ModelReply, NotFoundError, reply_from_json
+from benchwright.core import JsonObject, ModelReply, NotFoundError, decode_score, reply_from_json
 from benchwright.reports.views.sample_columns import SampleView, in_blocks, sample_columns
+from benchwright.reports.views.tool_calls import CallsView, calls_view
 from benchwright.store import RunRecord, SampleFilter, SampleSteps, Store
 
 
@@ -41,10 +42,13 @@ class SampleDetails(Struct, frozen=True):
     """The sample."""
     judges: tuple[JudgeView, ...] = ()
     """Its judges, in the order of their questions."""
+    calls: CallsView | None = None
+    """The functions that it called, next to the expected ones; None where it is not about calls."""
 
     def to_json(self) -> JsonObject:
-        """The sample, and `judges`."""
-        return {**self.sample.to_json(), "judges": [judge.to_json() for judge in self.judges]}
+        """The sample, `judges`, and `calls` where it is about calls."""
+        calls: JsonObject = {} if self.calls is None else {"calls": self.calls.to_json()}
+        return {**self.sample.to_json(), "judges": [judge.to_json() for judge in self.judges], **calls}
 
 
 class SampleList(Struct, frozen=True):
@@ -161,8 +165,12 @@ def find_samples(store: Store, run_id: int, requested: str) -> SampleList:
             f"See: benchwright show {run_id}"
         )
     judges = judge_views(store, run_id, int(row))
+    calls = {steps.repeat: calls_view(decode_score(steps.score)) for steps in store.samples(run_id, int(row))}
     details = [
-        SampleDetails(view, tuple(judge for judge in judges if judge.repeat == view.repeat)) for view in found
+        SampleDetails(
+            view, tuple(judge for judge in judges if judge.repeat == view.repeat), calls.get(view.repeat)
+        )
+        for view in found
     ]
     return SampleList(run_id, tuple(details), in_full=True)
 
