@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 import warm
 from benchwright.demo import DemoSettings, demo_server
+from benchwright.engine._group import GRACE_S
 from waiting import PATIENCE_S, until, until_delivered
 
 BENCH = """
@@ -93,14 +95,15 @@ async def score(sample):
 
 def interrupt_again(child: subprocess.Popen[bytes]) -> None:
     """Interrupt a second time, and return when the command has ended."""
-    for _ in range(10):
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
         until_delivered(child.pid, signal.SIGINT)
         child.send_signal(signal.SIGINT)
         try:
-            child.wait(timeout=30)
+            child.wait(timeout=2 * GRACE_S)
             return
         except subprocess.TimeoutExpired:
-            pass  # one may have come before the command listened
+            pass  # one may have come before the command listened, or while it noted the first: press again
     raise AssertionError("the command is deaf to Ctrl-C")
 
 

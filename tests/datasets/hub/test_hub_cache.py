@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import gc
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +17,10 @@ import pytest
 from hub_content import Repo, jsonl, numbered, parquet
 from hub_server import LoopbackHub
 
+import warm
 from benchwright.core import DatasetError
 from benchwright.datasets import HubDataset, load_dataset, open_dataset
+from waiting import PATIENCE_S
 
 ROWS = numbered(50)
 
@@ -213,23 +216,31 @@ def test_a_disk_that_fills_while_downloading_is_left_as_it_was(
     assert not [path for path in (cache / "hf" / "a--data" / "partial").rglob("*") if path.is_file()]
 
 
-def _load(start: Any, out: Any) -> None:
-    start.wait()
-    out.put(load_dataset("hf://a/data") == ROWS)
+LOADER = """
+import json, sys
+from benchwright.datasets import load_dataset
+print("ready", flush=True)
+sys.stdin.readline()
+print(json.dumps(load_dataset("hf://a/data")))
+"""
 
 
 def test_processes_share_one_fetch(hub: LoopbackHub, repo: Repo, cache: Path) -> None:
     """All ask at once; one fetches, the others wait for it."""
     hub.fault("resolve/.*train", times=1, delay_s=0.5)
-    context = multiprocessing.get_context("spawn")
-    start, out = context.Event(), context.Queue()
-    workers = [context.Process(target=_load, args=(start, out)) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    start.set()
-    assert [out.get(timeout=60) for _ in workers] == [True] * 4
-    for worker in workers:
-        worker.join()
+    loaders = [
+        warm.Popen([sys.executable, "-c", LOADER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for loader in loaders:
+        assert loader.stdout is not None
+        assert loader.stdout.readline() == "ready\n"
+    for loader in loaders:
+        assert loader.stdin is not None
+        loader.stdin.write("\n")
+        loader.stdin.flush()
+    for loader in loaders:
+        assert json.loads(loader.communicate(timeout=PATIENCE_S)[0]) == ROWS
     assert len(hub.paths("resolve/.*train")) == 1
     assert len(row_files(cache)) == 1
 
