@@ -4,16 +4,36 @@ from __future__ import annotations
 
 from random import Random
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from made_records import streamed
 
 from benchwright.perf import LoadSettings, Requests, summarise
+from benchwright.perf._bootstrap import (
+    Blocked,
+    Interval,
+    block_count,
+    block_of,
+    draws,
+    mean_interval,
+    p99_interval,
+)
+from benchwright.perf._distributions import numbers, percentile
 
 
-def intervals(latencies: list[float]) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+def intervals(latencies: list[float]) -> tuple[Interval | None, Interval | None]:
+    """Of mean and 99th percentile, in milliseconds, as a summary has them."""
     records = [streamed(number, number * 0.01, ttft=ttft, gaps=[]) for number, ttft in enumerate(latencies)]
     found = summarise(Requests.of(records), LoadSettings()).stages[0].metrics["ttft_ms"]
     return found.mean_ci95, found.p99_ci95
+
+
+def blocked(values: list[float]) -> Blocked:
+    """What both intervals are drawn from; a summary draws those of a dozen other figures, too."""
+    array, blocks = pa.array(values), block_of(len(values))
+    order = pc.sort_indices(array)
+    return Blocked(array, blocks, numbers(array.take(order)), order, block_count(len(values)))
 
 
 def dependent(random: Random, count: int) -> list[float]:
@@ -28,22 +48,30 @@ def dependent(random: Random, count: int) -> list[float]:
 def test_intervals_of_means_hold_95_percent_where_neighbours_are_alike() -> None:
     """An ordinary bootstrap, which takes requests for independent, would hold less than half."""
     random = Random(1)
-    held = sum(
-        low <= 500.0 <= high
-        for low, high in (intervals(dependent(random, 2_000))[0] or (0, 0) for _ in range(60))
-    )
+    held = 0
+    for _ in range(60):
+        low, high = mean_interval(blocked(dependent(random, 2_000)), 2_000) or (0.0, 0.0)
+        held += low <= 0.5 <= high
     assert held >= 50  # of 60: 95 % are 57, and 50 would be a rare accident at 93 %
 
 
 def test_intervals_of_99th_percentiles_hold() -> None:
     random = Random(2)
-    truth = 1000 * 0.1 * 4.605170185988091  # of an exponential law
+    truth = 0.1 * 4.605170185988091  # of an exponential law
     held = 0
     for _ in range(60):
-        found = intervals([random.expovariate(10) for _ in range(2_000)])[1]
+        found = p99_interval(blocked([random.expovariate(10) for _ in range(2_000)]), 2_000)
         assert found is not None
         held += found[0] <= truth <= found[1]
     assert held >= 51
+
+
+def test_the_intervals_of_a_summary_are_these() -> None:
+    values = dependent(Random(5), 1_000)
+    mean, p99 = intervals(values)
+    apart = blocked([1000 * value for value in values])
+    assert mean == pytest.approx(mean_interval(apart, 1_000))
+    assert p99 == pytest.approx(p99_interval(apart, 1_000))
 
 
 def test_few_requests_have_no_interval_rather_than_a_narrow_one() -> None:
@@ -62,19 +90,11 @@ def test_intervals_are_the_same_every_time() -> None:
 
 @pytest.mark.parametrize("count", [401, 997, 5_000])
 def test_percentiles_of_draws_are_those_of_sorting_them(count: int) -> None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from benchwright.perf._bootstrap import Blocked, block_count, block_of, draws
-    from benchwright.perf._distributions import numbers, percentile
-
     random = Random(count)
     values = [random.lognormvariate(0, 1) for _ in range(count)]
-    array, blocks = pa.array(values), block_of(count)
-    order = pc.sort_indices(array)
-    blocked = Blocked(array, blocks, numbers(array.take(order)), order, block_count(count))
-    own = blocks.to_pylist()
+    found = blocked(values)
+    own = block_of(count).to_pylist()
     for weights in draws(block_count(count))[:25]:
         drawn = [value for value, block in zip(values, own, strict=True) for _ in range(weights[block])]
-        assert blocked.mean(weights) == pytest.approx(sum(drawn) / len(drawn))
-        assert blocked.p99(weights) == pytest.approx(percentile(sorted(drawn), 99))
+        assert found.mean(weights) == pytest.approx(sum(drawn) / len(drawn))
+        assert found.p99(weights) == pytest.approx(percentile(sorted(drawn), 99))

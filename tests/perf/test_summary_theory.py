@@ -35,7 +35,7 @@ def test_waiting_at_a_server_with_slots_is_as_theory_says(slots: int, load: floa
     is right to a few percent."""
     seconds = 0.1
     found = stage(
-        served(poisson(load * slots / seconds, 60_000), slots, seconds), profile="poisson", levels=(1.0,)
+        served(poisson(load * slots / seconds, 20_000), slots, seconds), profile="poisson", levels=(1.0,)
     )
     wait = load * seconds / (2 * (1 - load)) if slots == 1 else 0.5 * erlang_wait(slots, load, seconds)
     latency = (wait + seconds) * 1000

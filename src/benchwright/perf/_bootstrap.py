@@ -103,29 +103,38 @@ class Blocked:
         size: int = sum(map(mul, weights, self._sizes))
         place = (size - 1) * percent / 100
         below = int(place)
-        low = self._from_top(weights, size - 1 - below)
         if below == place or below + 1 == size:
-            return low
-        return low + (place - below) * (self._from_top(weights, size - 2 - below) - low)
+            return self._from_top(weights, size - 1 - below)[0]
+        high, low = self._from_top(weights, size - 2 - below)
+        return low + (place - below) * (high - low)
 
-    def _from_top(self, weights: Weights, rank: int) -> float:
-        """The value that has `rank` drawn values above it. Counts per block at every `cell` values are kept, from the top
-        down as far as ever needed; a search among them leaves one cell to walk through."""
+    def _from_top(self, weights: Weights, rank: int) -> tuple[float, float]:
+        """The value that has `rank` drawn values above it, and the next lower one, which may be equal. Counts per block at
+        every `cell` values are kept, from the top down as far as ever needed; a search among them leaves one cell to walk
+        through."""
         while sum(map(mul, weights, self._above[-1])) <= rank:
             self._look_further()
-        low, high = 0, len(self._above) - 1  # above[low] has at most `rank` values, above[high] more
+        low, high, seen = 0, len(self._above) - 1, 0  # above[low] has at most `rank` values, above[high] more
         while high - low > 1:
             middle = (low + high) // 2
-            if sum(map(mul, weights, self._above[middle])) <= rank:
-                low = middle
+            found = sum(map(mul, weights, self._above[middle]))
+            if found <= rank:
+                low, seen = middle, found
             else:
                 high = middle
-        seen = sum(map(mul, weights, self._above[low]))
-        place = len(self._blocks) - low * self._cell
+        blocks = self._blocks
+        place = len(blocks) - low * self._cell
         while seen <= rank:
             place -= 1
-            seen += weights[self._blocks[place]]
-        return self._ordered[place]
+            seen += weights[blocks[place]]
+        value = self._ordered[place]
+        if seen > rank + 1:  # drawn more than once
+            return value, value
+        while place > 0:
+            place -= 1
+            if weights[blocks[place]]:
+                return value, self._ordered[place]
+        return value, value  # the lowest
 
     def _look_further(self) -> None:
         end = len(self._blocks) - (len(self._above) - 1) * self._cell
