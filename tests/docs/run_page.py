@@ -19,13 +19,14 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 from page_blocks import Block, Command, blocks_of, commands_of
 
 from benchwright.config import CONFIG_NAMES, read_config
 from benchwright.demo import DemoSettings, demo_server
+from benchwright.engine._progress import Phase
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 import warm
@@ -51,7 +52,11 @@ _VOLATILE = (
     (re.compile(r"sha256:[0-9a-f]{64}"), "<hash>"),
     (re.compile(r"( *)<"), " <"),  # a column grows with the numbers in it
 )
-_PROGRESS = re.compile(r"\w+: (?:checking|few-shot|probing|summing up|[\d,]+ of [\d,]+ \()")
+PROGRESS = re.compile(
+    rf"(?:[^:]|:\S)+: (?:(?:{'|'.join(get_args(Phase))})(?:, |$)|[\d,]+ of [\d,]+ \(\d+%\)|[\d,]+ steps? done, )"
+    r"|.+?, .*[\d.]/s, [\d,]+ in flight"
+)
+"""A line about a run, a program or a load test under way."""
 _COUNTS = r"(?: ·\s+\w+ [\d,]+)*"
 """What ` · …` stands for: further counts, which wrap where the line is full."""
 _QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
@@ -160,8 +165,8 @@ class PageRun:
     def _shown(self, text: str) -> list[str]:
         """What was printed, as a page would show it."""
         text = text.replace(self.origin, SHOWN_URL).replace(str(self.folder), SHOWN_FOLDER)
-        # A line of progress is written every five seconds, which only a machine under load has time for.
-        lines = [line.rstrip() for line in text.splitlines() if not _PROGRESS.match(line)]
+        # A line of progress is written every five seconds: how many there are says how fast the machine is.
+        lines = [line.rstrip() for line in text.splitlines() if not PROGRESS.match(line)]
         while lines and not lines[0]:
             lines.pop(0)
         while lines and not lines[-1]:

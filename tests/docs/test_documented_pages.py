@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from page_blocks import Block, blocks_of, commands_of
-from run_page import pattern_of, steady
+from run_page import PROGRESS, pattern_of, steady
 
 import warm
 from waiting import PATIENCE_S
@@ -70,3 +70,24 @@ def test_further_counts_may_be_left_out() -> None:
     assert re.fullmatch(pattern_of(["outcomes  scored 2 · … skipped 1"]), printed)
     assert not re.fullmatch(pattern_of(["outcomes  scored 3 · …"]), printed)
     assert not re.fullmatch(pattern_of(["outcomes  scored 2 · … skipped 2"]), printed)
+
+
+def test_lines_that_only_slow_machines_print_are_left_out() -> None:
+    from benchwright.cli._code import progress_text
+    from benchwright.cli._perf import load_line
+    from benchwright.cli._progress import progress_line
+    from benchwright.engine import Progress
+    from benchwright.perf import LoadProgress, LoadSettings
+    from benchwright.workflows import ProgramProgress
+
+    begun, asking = Progress("demo × test-mcq"), Progress("sums")
+    asking.phase, asking.total = "asking", 12
+    lines = [
+        progress_line(begun),
+        progress_line(asking),
+        progress_text(ProgramProgress(1, "with_litellm", {"completed": 1}, {"mean": 0.5}, 6.0)),
+        load_line(LoadProgress("qa", LoadSettings(requests=40))),
+        load_line(LoadProgress("qa", LoadSettings(profile="poisson", levels=(1.0, 2.0), seconds=30.0))),
+    ]
+    assert [line for line in lines if not PROGRESS.match(line)] == []
+    assert not PROGRESS.match("sums: completed, 12 samples")
