@@ -15,7 +15,7 @@ from typing import Any
 from benchwright.config._run_settings import OPTIONS, RunKeywords, RunOptions
 from benchwright.config._setting import Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python, read_table
-from benchwright.core import JsonObject, LoadProfile, UsageError, suggest
+from benchwright.core import TIME_UNITS, JsonObject, LoadProfile, UsageError, suggest
 
 PROFILE_NAMES = tuple(profile.value for profile in LoadProfile)
 """When requests are sent."""
@@ -47,7 +47,7 @@ class LoadOptions:
     ramp: str | None = _shape("how a ramp rises", choices=("linear", "exponential"), default="linear", metavar="LAW")
     trace_field: str | None = _shape("column with the time stamps of a trace", default="timestamp", metavar="COLUMN",
         see="load.md#traces", more="Any flag of a trace chooses profile trace")
-    trace_unit: str | None = _shape("unit of the time stamps; iso is a date and a time", choices=("ms", "s", "us", "ns", "iso"),
+    trace_unit: str | None = _shape("unit of the time stamps; iso is a date and a time", choices=(*TIME_UNITS, "iso"),
         default="ms", metavar="UNIT")
     trace_speed: tuple[str, ...] | None = _shape("how much faster than recorded a trace is sent; several numbers are a sweep",
         commas=True, default=("1",), metavar="X,…")

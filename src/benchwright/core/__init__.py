@@ -121,6 +121,7 @@ from benchwright.core._strategies import STRATEGIES, StrategyFacts
 from benchwright.core._summary import (
     DEMO_NOTE,
     SECONDS_OF,
+    TIME_UNITS,
     MetricSummary,
     RunSummary,
     is_share,
@@ -181,6 +182,7 @@ __all__ = [
     "STEP_STATUSES",
     "STRATEGIES",
     "STREAM_FILES",
+    "TIME_UNITS",
     "VERSION",
     "WIRE_FORMATS",
     "WITHOUT_REPLY",

@@ -116,11 +116,12 @@ def _metrics(records: dict[str, Any]) -> dict[str, MetricSummary]:
 
 
 _TIMES = ("latency", "duration", "ttft", "seconds", "_ms", "elapsed")
+TIME_UNITS = {"ms": 1e-3, "s": 1.0, "us": 1e-6, "ns": 1e-9}
+"""Units of time by their symbols, and the seconds of each."""
 SECONDS_OF = {
-    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0,
-    "minutes": 60.0, "h": 3600.0, "hours": 3600.0,
+    **TIME_UNITS, "µs": 1e-6, "sec": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0,
 }  # fmt: skip
-"""Units of time, and the seconds of each."""
+"""The same with units by other names, and longer ones."""
 _LOWER_IS_BETTER = re.compile(
     r"(?:^|[^a-z])(?:wer|cer|ter|mae|mse|rmse|mape|loss|losses|nll|perplexity|ppl|brier|ece|errors?|mistakes?|distance"
     r"|hallucinat\w*|toxicity|cost)(?:[^a-z]|$)"

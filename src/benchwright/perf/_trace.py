@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
@@ -10,11 +10,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import MissingFieldError, Row, UsageError, describe_missing
+from benchwright.core import TIME_UNITS, MissingFieldError, Row, UsageError, describe_missing
 from benchwright.perf._texts import TextMaker
-
-UNITS: Mapping[str, float] = {"ms": 1e-3, "s": 1.0, "us": 1e-6, "ns": 1e-9}
-"""Units of time stamps, in seconds. `iso` is a date and a time as text."""
 
 
 class TraceStamps(Struct, frozen=True):
@@ -35,7 +32,7 @@ class TraceStamps(Struct, frozen=True):
             cure = "Name another column with --trace-field"
             raise MissingFieldError(self.field, reason=f"{describe_missing(self.field, row)}. {cure}")
         value = row[self.field]
-        found = _iso(value) if self.unit == "iso" else _number(value, UNITS[self.unit])
+        found = _iso(value) if self.unit == "iso" else _number(value, TIME_UNITS[self.unit])
         if found is None:
             what = "a date and a time, as in 2026-01-31T12:00:00Z" if self.unit == "iso" else "a number"
             raise MissingFieldError(

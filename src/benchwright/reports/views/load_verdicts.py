@@ -63,16 +63,8 @@ def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
 
 def _of_search(view: LoadView, search: SearchResult) -> tuple[str, str]:
     """The answer, and how sure it is."""
-    return _SEARCH_STATES[search.status], search_words(search, view.settings)
-
-
-_SEARCH_STATES: dict[str, str] = {
-    "found": "ok",
-    "at_least": "ok",
-    "not_met": "bad",
-    "client_limit": "bad",
-    "unfinished": "warn",
-}
+    state = "warn" if search.status == "unfinished" else "bad"
+    return "ok" if search.status in ("found", "at_least") else state, search_words(search, view.settings)
 
 
 def search_words(search: SearchResult, settings: LoadSettings) -> str:
