@@ -42,6 +42,7 @@ def configure(parser: Parser) -> None:
     parser.example(
         "benchwright perf test.csv --concurrency 1,4,16 --requests 200 --model-url http://localhost:8000/v1",
         "benchwright perf qa.jsonl --rate 10 --seconds 60 --slo ttft=200ms,e2e=2s",
+        "benchwright perf --synthetic input=512,output=128 --concurrency 8 --model-url http://localhost:8000/v1",
         "benchwright perf --explain ttft",
     )
 
@@ -52,8 +53,6 @@ def execute(arguments: Namespace, output: Output) -> int:
         return _explain(arguments.explain, output)
     if arguments.self_test:
         return _self_test(arguments, output)
-    if arguments.target is None:
-        raise UsageError("nothing to send: give a target, as in benchwright perf test.csv")
     load("sdk")
     name_configuration(output)
     keywords = given(arguments, (*SHARED_WITH_RUNS, *(setting.name for setting in LOAD_OPTIONS)))

@@ -57,6 +57,8 @@ class LoadOptions:
         more="How many requests it delayed, and how long, is reported")
     cache_bust: bool | None = _shape("begin every prompt with words of its own, so that no prefix cache of the server holds it",
         more="The words are new in every test, so it repeats no prompt of an earlier one either")
+    synthetic: str | None = _shape("make prompts, in place of a target: input=512,output=128,law=lognormal,prefixes=4x256", tables=(),
+        metavar="LENGTHS", see="load.md#made-prompts", frequent=True)
     exact_output: bool | None = _shape("request replies of exactly max_tokens: adds ignore_eos and min_tokens to requests",
         more="Servers such as vLLM and SGLang obey; others refuse the keys, or ignore them")
     tokenizer: str | None = _shape("tokenizer.json, or a model's folder, by which prompts that are made get their length",
@@ -185,6 +187,7 @@ class LoadKeywords(RunKeywords, total=False):
     trace_start: float | None
     trace_end: float | None
     max_concurrency: int | None
+    synthetic: str | None
     exact_output: bool | None
     tokenizer: str | None
     cache_bust: bool | None

@@ -78,6 +78,9 @@ from benchwright.perf._summary import QualityChange as QualityChange
 from benchwright.perf._summary import StageSummary as StageSummary
 from benchwright.perf._summary import level_label as level_label
 from benchwright.perf._summary import summarise as summarise
+from benchwright.perf._synthetic import USUAL_PROMPTS as USUAL_PROMPTS
+from benchwright.perf._synthetic import parse_synthetic as parse_synthetic
+from benchwright.perf._synthetic import synthetic_rows as synthetic_rows
 from benchwright.perf._test import LoadTest as LoadTest
 from benchwright.perf._test import slots_of as slots_of
 from benchwright.perf._texts import TextMaker as TextMaker

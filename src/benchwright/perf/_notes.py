@@ -197,6 +197,20 @@ def _made(settings: LoadSettings) -> Iterator[Note]:
             "model's tokenizer: --tokenizer PATH",
         )
 
+    made = settings.synthetic
+    if made is not None:
+        shared = made["cacheable_share"]
+        prefix = (
+            f"A prefix cache without a limit can serve {percent(shared)} of their tokens, sent once"
+            if shared
+            else "They share no prefix"
+        )
+        yield Note(
+            "made_prompts",
+            f"{made['prompts']:,} prompts were made, of {_few_digits(made['mean_input_tokens'])} tokens on average, for replies of "
+            f"{_few_digits(made['mean_output_tokens'])}; the server's chat template comes on top. {prefix}",
+        )
+
 
 def _lengths(stage: StageRequests, usual: int | None) -> Iterator[Note]:
     """Of the replies for which somebody asked for a length."""

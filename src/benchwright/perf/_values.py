@@ -168,6 +168,8 @@ class LoadSettings(Struct, frozen=True):
     """What counted the tokens of prompts that were made."""
     prompt_lengths: Literal["exact", "approximate"] | None = None
     """How true the lengths of prompts are that were made; None: the prompts are those of the data."""
+    synthetic: dict[str, Any] | None = None
+    """What is known about prompts that were made: their number, mean lengths, and the share that a prefix cache can serve."""
     exact_output: bool = False
     """Whether requests ask for replies of exactly `max_tokens`."""
     turn_mode: TurnMode | None = None

@@ -21,6 +21,7 @@ from benchwright.runs._run import (
     run_targets,
     with_problems,
 )
+from benchwright.runs._synthetic import synthetic_target
 from benchwright.runs._targets import (
     ONLY_MCQ,
     QUESTION_SETTINGS,
@@ -69,5 +70,6 @@ __all__ = [
     "run_settings",
     "run_targets",
     "scripted_model",
+    "synthetic_target",
     "with_problems",
 ]

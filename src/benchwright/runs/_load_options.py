@@ -56,7 +56,7 @@ def load_settings(
         trace_start=options.trace_start or 0.0,
         trace_end=options.trace_end,
         tokenizer=options.tokenizer,
-        exact_output=bool(options.exact_output),
+        exact_output=bool(options.synthetic) if options.exact_output is None else options.exact_output,
         turn_mode=cast("TurnMode", options.turn_mode or "every") if converses else None,
         think_time=options.think_time,
         burst_size=options.burst_size or max(1, round(levels[0])),

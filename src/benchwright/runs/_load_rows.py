@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec, requested_spec
 from benchwright.config import LoadOptions
-from benchwright.core import BadRow, Row, UsageError
+from benchwright.core import BadRow, JsonObject, Row, UsageError
 from benchwright.datasets import DatasetReader, open_dataset
 from benchwright.engine import RunSettings, row_settings
 from benchwright.perf import (
@@ -25,6 +25,7 @@ from benchwright.perf import (
     with_messages,
 )
 from benchwright.runs._load_options import profile_of
+from benchwright.runs._synthetic import SYNTHETIC
 
 
 class LoadRows(Struct, frozen=True):
@@ -36,6 +37,8 @@ class LoadRows(Struct, frozen=True):
     """Where rows have their time stamps, if they are sent by them."""
     prompt_lengths: Literal["exact", "approximate"] | None = None
     """How true the lengths of prompts are that were made for the rows."""
+    synthetic: JsonObject | None = None
+    """What is known about prompts that were made without data."""
 
 
 def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettings) -> LoadRows:
@@ -43,6 +46,9 @@ def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettin
 
     Rows without a stamp are refused with all other bad rows, by file and line.
     """
+    if options.synthetic is not None:
+        facts = spec.config[SYNTHETIC]
+        return LoadRows(spec, prompt_lengths="exact" if facts["exact"] else "approximate", synthetic=facts)
     first = _first_row(spec, settings) if spec.family == "qa" else {}
     asks_nothing = bool(first) and first.get("question") in (None, "")
     if asks_nothing and conversation_column(first) is not None:

@@ -181,6 +181,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     prepared = prepare(rows.spec, settings)
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
+    if plan.options.score and plan.options.synthetic:
+        raise UsageError("--score: made prompts have no right answers; give a file")
     if plan.options.score:
         check_scoring(prepared)
     endpoints = _endpoints(settings.endpoint, plan.options.more_urls or ())
@@ -191,7 +193,7 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     )  # fmt: skip
     if load.workers > 1 and prepared.spec.next_turn is not None:
         raise UsageError("--workers: the benchmark's next_turn is a function of this process; leave it out")
-    load = replace_struct(load, prompt_lengths=rows.prompt_lengths)
+    load = replace_struct(load, prompt_lengths=rows.prompt_lengths, synthetic=rows.synthetic)
     check_schedule(load)
     levels = load.levels if load.search is None else (load.search.highest,)
     slots = [slots_of(load, level) for level in levels]

@@ -17,7 +17,7 @@ from benchwright.config import (
 from benchwright.core import UsageError, refuse_while_loading
 from benchwright.datasets import hub_commits
 from benchwright.perf import LoadWatcher
-from benchwright.runs import LoadResult, load_targets
+from benchwright.runs import LoadResult, load_targets, synthetic_target
 from benchwright.sdk._front import resolved
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written
 from benchwright.store import find_workspace
@@ -25,7 +25,7 @@ from benchwright.store import find_workspace
 
 @hub_commits()
 def perf(
-    target: Written | Resolved,
+    target: Written | Resolved | None = None,
     options: RunOptions | None = None,
     load: LoadOptions | None = None,
     /,
@@ -37,7 +37,8 @@ def perf(
     """Load a server with the requests of what `target` names, and measure how it answers.
 
     Args:
-        target: What the command takes (a file, a URI, a name), the decorated function itself, or what `resolve` returned.
+        target: What the command takes (a file, a URI, a name), the decorated function itself, or what `resolve` returned; None
+            with `synthetic`.
         options: What a load test shares with a run, as one object, instead of keywords.
         load: The load as one object, instead of keywords.
         watcher: Who is shown the progress.
@@ -57,12 +58,21 @@ def perf(
     options, load = options or RunOptions(), load or LoadOptions()
     cwd = Path.cwd()
     config = find_config(cwd)
+    place = find_workspace(cwd, options.workspace)
+    if load.synthetic is not None:
+        if target is not None:
+            raise UsageError(f"--synthetic makes the prompts itself; leave {target} out")
+        made = [synthetic_target(load)]
+        return load_targets(place, made, options, load, config, watcher=watcher, finished=finished)[0]
+    if target is None:
+        raise UsageError(
+            "nothing to send: give a target, as in benchwright perf test.csv, or let prompts be made: --synthetic input=512,output=128"
+        )
     found = resolved(target, options, SuiteOptions())
     if isinstance(found, Program | Workflow):
         raise UsageError(
             f"{found.plan.target} is a program, which calls its models itself; give its data instead"
         )
-    place = find_workspace(cwd, options.workspace)
     if not isinstance(found, Benchmarks | Questions):
         from benchwright.suites import load_pairs
 

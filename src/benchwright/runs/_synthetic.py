@@ -1,0 +1,52 @@
+"""The target of a load test whose prompts are made: a benchmark without a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchwright.benchmarks import BenchmarkSpec
+from benchwright.config import LoadOptions
+from benchwright.core import UsageError
+from benchwright.perf import USUAL_PROMPTS, open_text_maker, parse_synthetic, synthetic_rows
+from benchwright.runs._targets import Target
+
+SYNTHETIC = "synthetic"
+"""Name of the data."""
+_USUAL_REQUESTS = 200
+"""Requests where nobody says how many, or how long."""
+
+
+def synthetic_target(load: LoadOptions) -> Target:
+    """The benchmark that `--synthetic` describes. UsageError for what cannot be made."""
+    assert load.synthetic is not None
+    if load.profile == "trace":
+        raise UsageError(
+            "--synthetic makes prompts without time stamps; --profile trace sends those of a file"
+        )
+    seed = load.schedule_seed or 0
+    maker = open_text_maker(load.tokenizer, seed)
+    made = synthetic_rows(parse_synthetic(load.synthetic), maker, seed, _sent(load))
+    facts = {**made.facts, "description": load.synthetic, "exact": maker.exact}
+    spec = BenchmarkSpec(
+        name=SYNTHETIC,
+        key=SYNTHETIC,
+        dataset=made.rows,
+        prompt="{prompt}",
+        scorer=_unscored,
+        max_tokens_field="max_tokens",
+        unscored="made prompts have no right answers",
+        config={SYNTHETIC: facts},
+    )
+    return Target(spec, SYNTHETIC, SYNTHETIC)
+
+
+def _sent(load: LoadOptions) -> int:
+    """How many prompts a test needs at most, so that none is sent twice."""
+    if load.requests is None or load.find_max_load:
+        return USUAL_PROMPTS if load.seconds or load.find_max_load else _USUAL_REQUESTS
+    levels = max(1, len(load.rate or load.concurrency or ()))
+    return (load.warmup or 0) + levels * (load.requests + (load.cooldown or 0))
+
+
+def _unscored(sample: Any) -> dict[str, Any]:
+    raise AssertionError("made prompts have no right answers")
