@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, str] = {
     "runs": "core config store datasets endpoints demo benchmarks bfcl perf engine reports",
     "workflows": "core config store datasets endpoints demo benchmarks runs",
     "suites": "core config store endpoints benchmarks perf engine reports runs",
-    "sdk": "core plugins config store datasets endpoints scorers benchmarks perf engine reports runs workflows suites",
+    "sdk": "core plugins config store datasets endpoints scorers benchmarks bfcl perf engine reports runs workflows suites",
     "server": "core store datasets workflows sdk",
     "cli": "core config store datasets demo benchmarks bfcl perf engine reports workflows suites sdk server",
 }

@@ -13,6 +13,7 @@ GROUPS = {
     "model": "Model",
     "data": "Data",
     "questions": "Files of questions",
+    "tools": "Function-calling evaluations",
     "generation": "Generation",
     "requests": "Requests",
     "budget": "Budget",

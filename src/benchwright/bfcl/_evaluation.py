@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchwright.benchmarks import BenchmarkSpec, ToolTask, ToolTurn
+from benchwright.benchmarks import BenchmarkSpec, ToolTask, ToolTurn, text_calls_remark
 from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
 from benchwright.bfcl._definition import Definition
 from benchwright.bfcl._executable import KEYS, check_executable
@@ -176,7 +176,8 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
         gold=_gold,
         base_dir=Path(definition.folder),
         headline="correct",
-        derive=Scoreboard,
+        partial_metrics=tuple(CATEGORIES),
+        derive=_Scores,
         doubts=tuple(doubts),
         family="nocode",
         rules=json.dumps([*replace(definition, folder="", name="").to_json().items()], default=str),
@@ -209,6 +210,23 @@ def _task(rows: EvaluationRows, row: Row) -> ToolTask:
     return ToolTask(turns=tuple(found), open=partial(rows.simulation, row))
 
 
+class _Scores(Scoreboard):
+    """The scoreboard, and what to do about calls that a server left in the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._as_text = 0
+
+    def add(self, scores: Mapping[str, Any]) -> None:
+        """Take one sample's scores."""
+        super().add(scores)
+        self._as_text += scores.get("call_error") == "calls_as_text"
+
+    def remarks(self) -> list[str]:
+        """Those of the scoreboard, and the advice."""
+        return [*super().remarks(), *text_calls_remark(self._as_text)]
+
+
 class _Scorer:
     """From the calls of a sample to its scores."""
 
@@ -221,11 +239,18 @@ class _Scorer:
     def __call__(self, sample: ScorerInput) -> dict[str, Any]:
         row = sample.metadata
         verdict = self._verdict(row)
+        category, error = CATEGORIES[row["category"]], row.get("_call_error")
+        acts = category.check == "multi_turn"
+        # Words instead of calls are an answer; a text that looks like calls and cannot be read as such is none.
+        unread = category.check == "ast" and row.get("_calls") is None and error not in (None, "no_calls")
         return {
             "correct": verdict.valid,
-            "category": row["category"],
+            category.name: verdict.valid,
+            "parsed": not unread,
+            "category": category.name,
             "error_type": verdict.error_type,
             "error": verdict.message,
+            "call_error": None if acts else error,
         }
 
     def _verdict(self, row: Row) -> CallVerdict:

@@ -30,6 +30,7 @@ _NO_TABLE: tuple[Table, ...] = ()
 _server = partial(row, decides="replies", group="model", tables=_ONLY_MODELS)
 _data = partial(row, group="data")
 _questions = partial(row, group="questions")
+_tools = partial(row, decides="everything", group="tools")
 _judge = partial(_questions, decides="scores", only="qa")
 _sent = partial(
     row, decides="replies", group="generation", body=True, can_be_left_out=True, tables=_ALL_MODELS_TOO
@@ -145,6 +146,14 @@ class RunOptions:
         otherwise="utf-8", see="data.md#spreadsheets-and-encodings")
     sheet: str | None = _questions("sheet of a workbook", "rows", metavar="NAME", otherwise="the first",
         see="data.md#spreadsheets-and-encodings")
+
+    task: str | None = _tools("categories and groups to evaluate, between commas", metavar="NAMES",
+        otherwise="as the evaluation says", see="tools.md#the-public-evaluation")
+    tool_data: str | None = _tools("rows of your own: a folder in the native layout, or a file of JSON lines", metavar="PATH",
+        otherwise="the published data, once fetched", see="tools.md#datasets-of-your-own")
+    tool_data_format: str | None = _tools("how they are written", choices=("native", "openai"), metavar="FORMAT",
+        otherwise="native for a folder, openai for a file")
+    tool_data_template: str | None = _tools("JSON file that says where the fields of an openai file are", metavar="PATH")
 
     # Request bodies hold these in this order.
     temperature: float | LeftOut | None = _sent("sampling temperature", least=0, default=0.0, frequent=True)
@@ -296,6 +305,10 @@ class RunKeywords(TypedDict, total=False):
     test_range: str | int | float | None
     encoding: str | None
     sheet: str | None
+    task: str | None
+    tool_data: str | None
+    tool_data_format: str | None
+    tool_data_template: str | None
     temperature: float | LeftOut | None
     max_tokens: int | LeftOut | None
     top_p: float | LeftOut | None

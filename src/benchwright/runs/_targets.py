@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from benchwright.benchmarks import BUILTIN_EVALUATIONS, BenchmarkSpec, is_question_file, load_benchmarks
 from benchwright.config import JUDGE_SETTINGS, RUN_SETTINGS, ConfigFile, RunOptions, layered, resolve_provider
 from benchwright.core import LEFT_OUT, JsonObject, JsonValue, UsageError, suggest
+from benchwright.runs._tool_targets import evaluation_input, refuse_tool_settings
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
@@ -290,43 +291,60 @@ def resolve_targets(
         base, folder = entry.file, config.path.parent
     elif (found := built_in_by_name(target, cwd, options, config)) is not None:
         return [_described(target, found[0], layered(defaults, found[1]), options)]
-    elif (evaluation := _function_calling(target, cwd, options, defaults)) is not None:
-        return [evaluation]
-    refuse_input(options, target)
     defaults = layered(defaults, own)
+    if (evaluation := _function_calling(target, base, cwd, folder, options, defaults)) is not None:
+        return [evaluation]
+    refuse_tool_settings(options, own, target)
+    refuse_input(options, target)
     given = [*own, *given_questions(options)]
     if is_question_file(base):
         return [_question_file(target, base, config, cwd, options, defaults, given)]
     refuse_questions(given, target)
-    names = [*(config.benchmarks if config is not None else ()), *BUILTIN_EVALUATIONS]
+    names = [
+        *(config.benchmarks if config is not None else ()),
+        *BUILTIN_EVALUATIONS,
+        *_near_evaluations(target),
+    ]
     specs = load_benchmarks(base, cwd=folder, names=names)
     return [Target(spec, target, _reload(spec, base), defaults) for spec in specs]
 
 
 def _function_calling(
-    target: str, cwd: Path, options: RunOptions, defaults: Mapping[str, Any]
+    target: str, name: str, cwd: Path, folder: Path, options: RunOptions, defaults: Mapping[str, Any]
 ) -> Target | None:
-    """A function-calling evaluation by its name; None for any other name."""
-    if not target.startswith("bfcl"):
+    """A function-calling evaluation by its name, or by that of a table whose file it is; None for any other name."""
+    if not name.startswith("bfcl") or (folder / name).exists():
         return None
-    from benchwright.bfcl import define, load_evaluation
+    from benchwright.bfcl import define, evaluation_of, load_evaluation
 
-    definition = define(target, options.input, cwd, skip_bad_rows=bool(options.skip_bad_rows))
-    if definition is None:
+    if evaluation_of(name) is None:
         return None
+    effective = options.over(defaults)
+    place = cwd if options.tool_data is not None else folder
+    given = evaluation_input(effective, place)
+    definition = define(name, given, place, skip_bad_rows=bool(effective.skip_bad_rows))
+    assert definition is not None  # as was just seen
     refuse_questions(given_questions(options), target)
     if options.dataset is not None:
-        raise UsageError(
-            f"--dataset: {target} takes its data by --input "
-            '\'{"custom_dataset": {"path": "PATH", "format": "native"}}\''
-        )
-    return Target(load_evaluation(definition), target, target, defaults, nocode=definition.to_json())
+        raise UsageError(f"--dataset: {target} takes rows of your own by --tool-data PATH")
+    spec = replace(load_evaluation(definition), name=target)
+    return Target(spec, target, name, defaults, nocode=definition.to_json())
+
+
+def _near_evaluations(target: str) -> tuple[str, ...]:
+    """Names of function-calling evaluations, where a misspelt target may mean one."""
+    if not target.startswith("bf"):
+        return ()
+    from benchwright.bfcl import EVALUATIONS
+
+    return tuple(EVALUATIONS)
 
 
 def _described(
     target: str, definition: NoCodeBenchmark, defaults: Mapping[str, Any], options: RunOptions
 ) -> Target:
     refuse_questions(given_questions(options), target)
+    refuse_tool_settings(options, (), target)
     return Target(_loaded(definition), target, target, defaults, nocode=definition.to_json())
 
 

@@ -12,6 +12,7 @@ from benchwright.benchmarks import (
     is_question_file,
     load_benchmarks,
 )
+from benchwright.bfcl import EVALUATIONS
 from benchwright.config import (
     CONFIG_NAMES,
     DEFAULT_PROFILE_URL,
@@ -69,6 +70,11 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
     for name, known in BUILTIN_EVALUATIONS.items():
         if name not in taken:
             found.append(Evaluation(name, "builtin", "benchwright", f"{known.description} ({known.dataset})"))
+    found += [
+        Evaluation(name, "builtin", "benchwright", known.summary)
+        for name, known in EVALUATIONS.items()
+        if name not in taken
+    ]
     return found
 
 

@@ -1,0 +1,327 @@
+"""Function-calling evaluations by name: the shipped rows, their modes and settings, rows of one's own, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright
+from benchwright import DatasetError, UsageError
+from benchwright.bfcl import CATEGORIES, NativeFolder, evaluation_of
+from benchwright.core import JsonObject, ModelRequest, RequestFailure
+from benchwright.endpoints import ScriptedEndpoint
+from benchwright.toolcalls import decode_calls
+
+MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")  # type: ignore[attr-defined]
+
+
+@pytest.fixture(autouse=True)
+def _no_published_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path / "cache"))
+
+
+def rows_by_question() -> dict[str, Any]:
+    """The shipped rows by what the user says first."""
+    found = {}
+    for category in CATEGORIES.values():
+        if MINI.has(category):
+            for row in MINI.rows(category):
+                found[row["question"][0][-1]["content"], category.name] = row
+    return found
+
+
+ROWS = rows_by_question()
+
+
+def first_allowed(truth: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, allowed in truth.items():
+        values = [value for value in allowed if value != ""]
+        if values:
+            value = values[0]
+            found[name] = first_allowed(value) if isinstance(value, dict) else value
+    return found
+
+
+class Source(str):
+    """A value as it stands in code."""
+
+
+def java_text(value: Any) -> str:
+    """A value as Java and JavaScript write it; the types that the shipped rows have."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and isinstance(value[0], float):
+        return Source(f"new double[]{{{', '.join(map(str, value))}}}")
+    if isinstance(value, bool | list | dict):
+        return Source(json.dumps(value))
+    return Source(f"{value}L" if value == 5000 else str(value))
+
+
+def right_calls(row: Any, turn: int) -> list[dict[str, dict[str, Any]]]:
+    category = CATEGORIES[row["category"]]
+    if category.check == "multi_turn":
+        return [call for text in row["ground_truth"][turn] for call in decode_calls(f"[{text}]")]
+    if category.check == "irrelevance":
+        return []
+    if category.check == "relevance":
+        function = row["function"][0]
+        return [{function["name"]: {}}]
+    calls = [{name: first_allowed(truth)} for call in row["ground_truth"] for name, truth in call.items()]
+    if category.language != "python":
+        calls = [{n: {k: java_text(v) for k, v in a.items()} for n, a in call.items()} for call in calls]
+    return calls
+
+
+def reply_of(calls: list[dict[str, dict[str, Any]]], native: bool) -> str | JsonObject:
+    if not calls:
+        return "I can do that without calling anything."
+    if not native:
+        texts = [
+            f"{n}({', '.join(f'{k}={_literal(v)}' for k, v in a.items())})"
+            for call in calls
+            for n, a in call.items()
+        ]
+        return f"[{', '.join(texts)}]"
+    sent: list[Any] = [
+        {
+            "id": f"c{at}",
+            "type": "function",
+            "function": {"name": n.replace(".", "_"), "arguments": json.dumps(a)},
+        }
+        for at, call in enumerate(calls)
+        for n, a in call.items()
+    ]
+    return {"choices": [{"message": {"content": None, "tool_calls": sent}, "finish_reason": "tool_calls"}]}
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, Source):
+        return str(value)
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def replaying(native: bool, fault: Callable[[str, Any], Any] | None = None) -> Callable[[ModelRequest], Any]:
+    """A server that knows every shipped row's answer; `fault` may put another reply in its place."""
+
+    def answer(request: ModelRequest) -> Any:
+        messages: list[Any] = request.body["messages"]  # type: ignore[assignment]
+        said = [
+            m["content"] for m in messages if m["role"] == "user" and not m["content"].startswith('[{"role"')
+        ]
+        offered = json.dumps(request.body.get("tools") or messages[0]["content"])
+        row = next(row for row in ROWS.values() if _is_asked(row, said, offered))
+        if fault is not None and (wrong := fault(row["id"], row)) is not None:
+            return wrong
+        last = messages[-1]
+        if last["role"] == "tool" or last["content"].startswith('[{"role"'):
+            return "Done."
+        return reply_of(right_calls(row, len(said) - 1), native)
+
+    return answer
+
+
+def _is_asked(row: Any, said: list[str], offered: str) -> bool:
+    turns = [turn[-1]["content"] if turn else None for turn in row["question"][: len(said)]]
+    same = len(turns) == len(said) and all(
+        one == other or (one is None and other.startswith("More functions"))
+        for one, other in zip(turns, said, strict=True)
+    )
+    held_back = [name for names in (row.get("missed_function") or {}).values() for name in names]
+    if len(said) == 1 and any(f'"{name}"' in offered or f'\\"{name}\\"' in offered for name in held_back):
+        return False
+    names = [function["name"] for function in row["function"] if function["name"] not in held_back]
+    return same and all(name.replace(".", "_") in offered or name in offered for name in names)
+
+
+@pytest.mark.parametrize("name", ["bfclv3_ast", "bfclv3_ast_prompting"])
+def test_replayed_answers_score_as_right_in_every_category(name: str, tmp_path: Path) -> None:
+    script = ScriptedEndpoint(replaying(native=name == "bfclv3_ast"))
+    result = benchwright.run(name, endpoint=script, workspace=tmp_path)
+    wrong = [
+        (s["metadata"]["id"], s["scores"]["error"]) for s in result.samples() if not s["scores"]["correct"]
+    ]
+    assert wrong == []
+    assert len(result.metrics) == 2 + 17
+    assert result.summary.outcomes["scored"] == result.summary.evaluated
+    assert any("benchwright fetch bfcl" in note for note in result.summary.notes)
+    assert result.summary.derived["overall"] == 1.0
+
+
+def test_wrong_answers_and_failures_are_told_apart(tmp_path: Path) -> None:
+    """Of ten rows of `multiple` and `irrelevance` and more, known ones err and fail; a failure is neither right nor wrong."""
+    wrong = {"simple_0", "irrelevance_0", "multi_turn_base_0"}
+    failing = {"simple_1", "irrelevance_1", "multi_turn_base_1"}
+    busy = RequestFailure("rate_limited", "status 429: slow down", 429)
+
+    def fault(identity: str, row: Any) -> Any:
+        if identity in failing:
+            return busy
+        if identity not in wrong:
+            return None
+        return (
+            reply_of([{row["function"][0]["name"]: {"no_such": 1}}], True)
+            if "multi" not in identity
+            else "No."
+        )
+
+    script = ScriptedEndpoint(replaying(True, fault))
+    result = benchwright.run(
+        "bfclv3_ast", endpoint=script, workspace=tmp_path, task="simple,irrelevance,multi_turn_base"
+    )
+    assert result.summary.outcomes["request_failed"] == 3
+    rows = {"simple": 5, "irrelevance": 3, "multi_turn_base": 5}
+    for name, count in rows.items():
+        metric = result.metrics[name]
+        assert (metric.count, metric.value) == (count - 1, pytest.approx((count - 2) / (count - 1)))
+        assert metric.with_failures is None
+    assert result.metrics["correct"].with_failures == pytest.approx(7 / 13)
+    kinds = {kind: count for kind, count in result.summary.derived.items() if kind.startswith("errors.")}
+    assert kinds == {
+        "errors.simple_function_checker:missing_required": 1.0,
+        "errors.irrelevance_error:decoder_success": 1.0,
+        "errors.multi_turn:empty_turn_model_response": 1.0,
+    }
+    failing.clear()
+    again = ScriptedEndpoint(replaying(True, fault))
+    resumed = benchwright.resume(result.run_id, endpoint=again, workspace=tmp_path, retry_failed=True)
+    assert resumed.summary.outcomes["request_failed"] == 0
+    assert resumed.metrics["correct"].value == pytest.approx(10 / 13)
+
+
+def test_a_limit_counts_the_rows_of_each_category_and_settings_reach_requests(tmp_path: Path) -> None:
+    script = ScriptedEndpoint("No.")
+    result = benchwright.run(
+        "bfclv2_ast", endpoint=script, workspace=tmp_path, task="simple,java,irrelevance", limit=2, temperature=0.3,
+        max_tokens=99, top_p=0.5,
+    )  # fmt: skip
+    assert {name: result.metrics[name].count for name in ("simple", "java", "irrelevance")} == {
+        "simple": 2, "java": 2, "irrelevance": 2,
+    }  # fmt: skip
+    for request in script.requests:
+        assert (request.body["temperature"], request.body["max_tokens"], request.body["top_p"]) == (
+            0.3,
+            99,
+            0.5,
+        )
+        assert request.body["tools"]
+
+
+def test_the_mode_of_an_evaluation_can_be_chosen(tmp_path: Path) -> None:
+    script = ScriptedEndpoint("No.")
+    benchwright.run("bfcl_simple", endpoint=script, workspace=tmp_path, native_calling=False, limit=1)
+    benchwright.run(
+        "bfcl_simple_prompting", endpoint=script, workspace=tmp_path, native_calling=True, limit=1
+    )
+    assert ["tools" in request.body for request in script.requests] == [False, True]
+
+
+def test_names_and_listings() -> None:
+    from benchwright.sdk import list_evaluations
+
+    names = {each.name for each in list_evaluations()}
+    assert {
+        "bfclv2",
+        "bfclv2_ast",
+        "bfclv2_ast_prompting",
+        "bfclv3",
+        "bfclv3_ast",
+        "bfclv3_ast_prompting",
+    } <= names
+    assert all(evaluation_of(f"bfcl_{name}") is not None for name in CATEGORIES)
+    with pytest.raises(benchwright.NotFoundError, match="Did you mean 'bfclv3_ast'"):
+        benchwright.check("bfclv3_asd")
+    with pytest.raises(UsageError, match="no category or group 'simpel'"):
+        benchwright.check("bfclv3_ast", task="simpel")
+    with pytest.raises(UsageError, match="task: only function-calling evaluations"):
+        benchwright.check("pubmedqa", task="simple")
+    with pytest.raises(UsageError, match="give them with tool_data=PATH"):
+        benchwright.check("bfclv3_ast", tool_data_format="native")
+
+
+def test_executable_categories_are_left_out_with_the_reason(tmp_path: Path) -> None:
+    script = ScriptedEndpoint("No.")
+    result = benchwright.run("bfclv2", endpoint=script, workspace=tmp_path, task="simple,executable", limit=1)
+    assert any(note.startswith("exec_simple, ") for note in result.summary.notes)
+    assert result.summary.evaluated == 1
+
+
+QUESTION = {
+    "id": "simple_0",
+    "question": [[{"role": "user", "content": "Area of a triangle with base 10 and height 5?"}]],
+    "function": [
+        {
+            "name": "triangle_area",
+            "description": "Area of a triangle.",
+            "parameters": {
+                "type": "dict",
+                "properties": {"base": {"type": "integer"}, "height": {"type": "integer"}},
+                "required": ["base", "height"],
+            },
+        }
+    ],
+}
+TRUTH = [{"triangle_area": {"base": [10], "height": [5]}}]
+RIGHT = reply_of([{"triangle_area": {"base": 10, "height": 5}}], True)
+
+
+def native_folder(place: Path, question: Any = QUESTION) -> Path:
+    (place / "possible_answer").mkdir(parents=True)
+    (place / "BFCL_v3_simple.json").write_text(json.dumps(question) + "\n", encoding="utf-8")
+    answer = {"id": "simple_0", "ground_truth": TRUTH}
+    (place / "possible_answer" / "BFCL_v3_simple.json").write_text(
+        json.dumps(answer) + "\n", encoding="utf-8"
+    )
+    return place
+
+
+def test_rows_of_your_own_in_the_native_layout(tmp_path: Path) -> None:
+    folder = native_folder(tmp_path / "mine")
+    script = ScriptedEndpoint(RIGHT)
+    result = benchwright.run(
+        "bfclv3_ast", endpoint=script, workspace=tmp_path, task="simple", tool_data=str(folder)
+    )
+    assert (result.metrics["simple"].value, result.summary.rows) == (1.0, 1)
+    assert not any("ship with benchwright" in note for note in result.summary.notes)
+    again = benchwright.rescore(result.run_id, workspace=tmp_path)
+    assert again.metrics["simple"].value == 1.0
+
+
+def test_rows_of_your_own_in_the_openai_format_with_a_template(tmp_path: Path) -> None:
+    row = {
+        "chat": [{"role": "user", "content": QUESTION["question"][0][0]["content"]}],  # type: ignore[index]
+        "available": [{"type": "function", "function": QUESTION["function"][0]}],  # type: ignore[index]
+        "truth": [{"name": "triangle_area", "arguments": {"base": 10, "height": 5}}],
+    }
+    data, template = tmp_path / "mine.jsonl", tmp_path / "template.json"
+    data.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    fields = {"messages": "chat", "tools": "available", "tool_calls_ground_truth": "truth"}
+    template.write_text(
+        json.dumps({field: f"{{{{ item.{name} | tojson }}}}" for field, name in fields.items()}),
+        encoding="utf-8",
+    )
+    result = benchwright.run(
+        "bfclv3_ast", endpoint=ScriptedEndpoint(RIGHT), workspace=tmp_path, task="simple", tool_data="mine.jsonl",
+        tool_data_template="template.json",
+    )  # fmt: skip
+    assert result.metrics["simple"].value == 1.0
+
+
+def test_a_broken_dataset_stops_the_run_and_is_never_replaced(tmp_path: Path) -> None:
+    folder = native_folder(tmp_path / "mine", {**QUESTION, "function": "none"})
+    script = ScriptedEndpoint(RIGHT)
+    with pytest.raises(DatasetError, match="BFCL_v3_simple"):
+        benchwright.run(
+            "bfclv3_ast", endpoint=script, workspace=tmp_path, task="simple", tool_data=str(folder),
+            output_dir=tmp_path / "out",
+        )  # fmt: skip
+    assert not script.requests
+    details = tmp_path / ".benchwright" / "custom_dataset_processing" / "validation_failure_details.json"
+    (fault,) = json.loads(details.read_text(encoding="utf-8"))
+    assert fault["line"] == 1
+    assert fault["category"] == "simple"
