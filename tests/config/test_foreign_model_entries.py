@@ -115,9 +115,11 @@ def test_what_has_no_effect_is_said() -> None:
     [
         ({"retry": 0}, "would send nothing"),
         ({"retry": "2"}, "not a number of attempts"),
-        ({"request_rate": 2.5}, "belongs to load tests"),
-        ({"traffic_cfg": {"burstiness": 1}}, "belongs to load tests"),
-        ({"use_timestamp": True}, "belongs to load tests"),
+        ({"request_rate": "fast"}, "is no rate"),
+        ({"request_rate": 2, "traffic_cfg": {"burstyness": 1}}, "Did you mean 'burstiness'"),
+        ({"request_rate": 2, "traffic_cfg": {"burstiness": -1}}, "0 or more"),
+        ({"request_rate": 2, "traffic_cfg": {"ramp_up_strategy": "linear"}}, "ramp_up_start_rps"),
+        ({"query_per_second": 2}, "requests_per_minute"),
         ({"api_key": "sk-very-secret"}, 'api_key_name = "MY_KEY"'),
         ({"attr": "local"}, "only services"),
         ({"generation_kwargs": {"temperature": 0.1}, "temperature": 0.2}, "sets temperature twice"),
@@ -139,6 +141,23 @@ def test_what_cannot_be_meant_is_refused_with_the_reason(change: dict[str, Any],
         read_model_entry(WHERE, {**TEMPLATE, **change})
     assert words in str(caught.value)
     assert "very-secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "load"),
+    [
+        ({"request_rate": 0.0005, "traffic_cfg": {"burstiness": 2}}, {}),
+        ({"request_rate": 2.5}, {"profile": "poisson", "rate": [2.5], "max_concurrency": 3}),
+        ({"request_rate": 2, "traffic_cfg": {"burstiness": 0}}, {"profile": "constant", "rate": [2], "max_concurrency": 3}),
+        ({"request_rate": 2, "traffic_cfg": {"burstiness": 0.5}},
+         {"profile": "gamma", "burstiness": 0.5, "rate": [2], "max_concurrency": 3}),
+        ({"request_rate": 1, "traffic_cfg": {"ramp_up_strategy": "linear", "ramp_up_start_rps": 1, "ramp_up_end_rps": 9}},
+         {"profile": "ramp", "ramp": "linear", "rate": [1, 9], "max_concurrency": 3}),
+        ({"use_timestamp": True, "request_rate": 5}, {"profile": "trace"}),
+    ],
+)  # fmt: skip
+def test_a_models_own_load_is_for_load_tests(change: dict[str, Any], load: dict[str, Any]) -> None:
+    assert read_model_entry(WHERE, {**TEMPLATE, **change}).load == load
 
 
 @pytest.mark.parametrize("name", ["hf_chat_model", "vllm_offline_vl", "HuggingFacewithChatTemplate"])

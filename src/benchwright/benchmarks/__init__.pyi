@@ -39,6 +39,9 @@ from benchwright.benchmarks._loading import (
     BENCHMARK_PLUGINS as BENCHMARK_PLUGINS,
 )
 from benchwright.benchmarks._loading import (
+    custom_media_file as custom_media_file,
+)
+from benchwright.benchmarks._loading import (
     load_benchmarks as load_benchmarks,
 )
 from benchwright.benchmarks._loading import (

@@ -132,6 +132,27 @@ def _named(specs: list[BenchmarkSpec], name: str, where: str) -> BenchmarkSpec:
     raise NotFoundError(f"{where} has no benchmark named {name!r}.{hint} It has: {', '.join(keys)}")
 
 
+def custom_media_file(name: str, cwd: Path) -> str | None:
+    """The file that `mm_custom_gen` and its like stand for, where there is no configuration of that name: the only one of
+    the usual places. Another tool's users put their rows there, or edit a configuration that says where."""
+    if not name.startswith("mm_custom") or "." in name or "/" in name:
+        return None
+    patterns = (
+        f"{name}.jsonl",
+        "mm_custom.jsonl",
+        "mm_custom/*.jsonl",
+        "*/mm_custom/*.jsonl",
+        "*/*/mm_custom/*.jsonl",
+    )
+    for pattern in patterns:
+        found = sorted(cwd.glob(pattern))
+        if len(found) == 1:
+            return str(found[0])
+        if found:
+            return None  # which of them is meant, only the user knows
+    return None
+
+
 def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()) -> NotFoundError:
     """The error for a target that is nowhere, with what is spelt alike."""
     path = cwd / place
@@ -146,7 +167,8 @@ def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()
     hub = "" if near or path.suffix else f" A dataset of the hub is written hf://ORG/{place}."
     if place.startswith("mm_custom"):  # a configuration of another tool, which its users edit
         hub = (
-            " This name stands for a file of yours: name it by --custom-dataset-path FILE.jsonl, or describe it in "
+            f" This name stands for a file of yours: call it {place}.jsonl, name it by --custom-dataset-path FILE.jsonl, or "
+            "describe it in "
             f"configs/datasets/{place}.py: mm_custom_datasets = [dict(path='FILE.jsonl')]."
         )
     return NotFoundError(

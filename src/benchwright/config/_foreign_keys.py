@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from benchwright.config._run_settings import BODY_SETTINGS
 from benchwright.config._servers import profile_of_class
-from benchwright.core import ConfigError
+from benchwright.core import ConfigError, suggest
 
 _WITHOUT_EFFECT = {
     "path": "token counts come from the server, so no tokenizer is needed",
@@ -55,6 +55,8 @@ class Translated(NamedTuple):
     """What the entry calls the model, if anything."""
     notes: tuple[str, ...]
     """What was written without effect."""
+    load: dict[str, object]
+    """How load tests load it, by the names of their settings."""
 
 
 def translate(where: str, written: Mapping[str, object]) -> Translated:
@@ -63,7 +65,7 @@ def translate(where: str, written: Mapping[str, object]) -> Translated:
     for key in (*_MAY_BE_BLANK, *_WITHOUT_EFFECT, *_LOAD_TEST):
         if values.get(key, 0) is None or values.get(key, 0) == "":  # how their templates leave a setting open
             del values[key]
-    _refuse_load(where, values)
+    load = _take_load(where, values)
     notes = []
     for key, reason in _WITHOUT_EFFECT.items():
         if values.pop(key, None):
@@ -79,16 +81,62 @@ def translate(where: str, written: Mapping[str, object]) -> Translated:
     for foreign, ours in (("max_out_len", "max_tokens"), ("batch_size", "max_concurrency")):
         if foreign in values:
             _set(where, values, ours, values.pop(foreign), foreign)
-    return Translated(values, values.pop("abbr", None), tuple(notes))
+    return Translated(values, values.pop("abbr", None), tuple(notes), load)
 
 
-def _refuse_load(where: str, values: dict[str, object]) -> None:
-    for key in _LOAD_TEST:
-        if values.pop(key, None):  # 0, false and an empty table switch it off
+_NO_RATE = 0.001
+"""Below it their rates mean: as fast as possible."""
+_TRAFFIC = ("burstiness", "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
+
+
+def _take_load(where: str, values: dict[str, object]) -> dict[str, object]:
+    """What load tests follow. 0, false and an empty table switch it off."""
+    if values.pop("query_per_second", None):
+        raise ConfigError(
+            f"{where} query_per_second: promise a rate with requests_per_minute, or give it to a load test as request_rate"
+        )
+    written = {key: values.pop(key) for key in _LOAD_TEST if key in values}
+    rate, traffic = written.get("request_rate") or 0, written.get("traffic_cfg") or {}
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < float("inf"):
+        raise ConfigError(
+            f"{where} request_rate: {rate!r} is no rate; expected requests per second, 0 for none"
+        )
+    if not isinstance(traffic, Mapping):
+        raise ConfigError(f"{where} traffic_cfg: {traffic!r} is not a table; expected settings by name")
+    for key in traffic:
+        if key not in _TRAFFIC:
+            raise ConfigError(f"{where} traffic_cfg.{key} is not known.{suggest(str(key), _TRAFFIC)}")
+    if written.get("use_timestamp"):
+        return {"profile": "trace"}
+    if rate < _NO_RATE:
+        return {}
+    cap = {"max_concurrency": values["batch_size"]} if "batch_size" in values else {}
+    return {**_shape(where, rate, {str(key): value for key, value in traffic.items()}), **cap}
+
+
+def _shape(where: str, rate: float, traffic: dict[str, object]) -> dict[str, object]:
+    """Profile and rate; without a word about gaps, theirs are those of a Poisson process."""
+    ramp = traffic.get("ramp_up_strategy")
+    if ramp:
+        ends = [traffic.get("ramp_up_start_rps"), traffic.get("ramp_up_end_rps")]
+        if ramp not in ("linear", "exponential") or not all(_above_zero(end) for end in ends):
             raise ConfigError(
-                f"{where} {key}: this belongs to load tests; a run sends as fast as max_concurrency allows. "
-                "Leave it out, and give it to the load test: benchwright perf TARGET --rate 5"
+                f"{where} traffic_cfg: a ramp has ramp_up_strategy linear or exponential, and ramp_up_start_rps and "
+                "ramp_up_end_rps above 0"
             )
+        return {"profile": "ramp", "ramp": ramp, "rate": ends}
+    burstiness = traffic.get("burstiness", 1)
+    if burstiness is None or burstiness == 1:
+        return {"profile": "poisson", "rate": [rate]}
+    if burstiness == 0:
+        return {"profile": "constant", "rate": [rate]}
+    if not _above_zero(burstiness):
+        raise ConfigError(f"{where} traffic_cfg.burstiness: {burstiness!r}; expected a number of 0 or more")
+    return {"profile": "gamma", "burstiness": burstiness, "rate": [rate]}
+
+
+def _above_zero(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
 
 
 def _take_type(values: dict[str, object]) -> None:

@@ -123,6 +123,13 @@ class LoadOptions:
         values = {setting.name: getattr(self, setting.name) for setting in LOAD_OPTIONS}
         return {name: value for name, value in values.items() if value is not None}
 
+    def over_model(self, load: Mapping[str, Any]) -> LoadOptions:
+        """These options, with the load that the model's own settings describe, unless these describe one."""
+        given = self.given()
+        if not load or any(map(_shapes, given)):
+            return self
+        return LoadOptions.from_keywords({**load, **given})
+
     def over(self, defaults: Mapping[str, Any]) -> LoadOptions:
         """These options, with `defaults` for what they leave out. Defaults of a closed loop do not count for an open one,
         nor the other way round."""
@@ -139,6 +146,11 @@ class LoadOptions:
                 if name not in useless and (name != "profile" or (value in OPEN_PROFILE_NAMES) == is_open)
             }
         return LoadOptions.from_keywords({**defaults, **given})
+
+
+def _shapes(name: str) -> bool:
+    """Whether a setting says what the load is like."""
+    return name in ("profile", "concurrency", "find_max_load") or name in _OF_OPEN_LOOPS
 
 
 _OF_RATES = ("rate", "burstiness", "burst_size", "ramp")

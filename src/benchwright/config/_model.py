@@ -113,6 +113,8 @@ class ModelConfig:
     """What is set of a demo model's character: skill, ttft_ms, itl_ms, error_rate, max_retries, seed."""
     notes: tuple[str, ...] = ()
     """What was written and has no effect, for whoever wrote it."""
+    load: Mapping[str, Any] = field(default_factory=dict)
+    """How load tests load it unless they say otherwise: settings of `perf` by name."""
 
 
 def read_model(file: Path, name: str, values: Mapping[str, object]) -> ModelConfig:
@@ -184,7 +186,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
             f'{where}: the name "demo" is kept for the embedded stand-in, so that no real result is '
             'mistaken for it. Choose another name, or add type = "demo"'
         )
-    values, abbr, notes = ({**written}, None, ()) if demo else translate(where, written)
+    values, abbr, notes, load = ({**written}, None, (), {}) if demo else translate(where, written)
     if by_chance:
         notes = (f"{name}: {RANDOM_NOTE}",)
     if demo:
@@ -218,7 +220,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
     checked["generation"] = {name: checked.pop(name) for name in _SENT if name in checked}
     if "headers" in checked:
         checked["headers"] = check_headers(f"{where} headers", checked["headers"])
-    return ModelConfig(name=name, notes=notes, **checked)
+    return ModelConfig(name=name, notes=notes, load=load, **checked)
 
 
 def _hints(demo: bool) -> dict[str, str]:

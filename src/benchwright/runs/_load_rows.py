@@ -12,7 +12,8 @@ from msgspec import Struct
 from benchwright.benchmarks import BenchmarkSpec, requested_spec
 from benchwright.config import LoadOptions
 from benchwright.core import BadRow, JsonObject, Row, UsageError
-from benchwright.datasets import DatasetReader, open_dataset
+from benchwright.datasets import DatasetReader, names_media, open_dataset
+from benchwright.endpoints import EndpointSettings
 from benchwright.engine import RunSettings, row_settings
 from benchwright.perf import (
     MOST_TURNS,
@@ -68,6 +69,23 @@ def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettin
             "--tokenizer: the rows have prompts of their own; only prompts that are made take it"
         )
     return LoadRows(spec, stamps)
+
+
+def on_chat_route(spec: BenchmarkSpec, settings: RunSettings) -> RunSettings:
+    """The settings with the chat route of the same server where rows have media and the model's profile sends texts: the
+    servers behind such profiles have both routes."""
+    endpoint = settings.endpoint
+    if (
+        spec.media is None
+        or not isinstance(endpoint, EndpointSettings)
+        or settings.model_type in (None, "chat")
+    ):
+        return settings
+    if not any(names_media(set(row)) for _, row in _opened(spec, settings).head(100, on_bad=_ignore)):
+        return settings
+    note = f"rows with media were sent to the chat route, not to {settings.model_type} of the model's profile"
+    chat = replace(endpoint, api="openai", model_type="chat")
+    return replace(settings, model_type="chat", endpoint=chat, model_notes=(*settings.model_notes, note))
 
 
 def _stamps(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettings) -> TraceStamps:

@@ -64,6 +64,8 @@ class ChosenModel(Struct, frozen=True):
     """Notes about it: what was written without effect, what stands in for what."""
     system: str | None = None
     """Its system message, for benchmarks that have none of their own."""
+    load: Mapping[str, Any] = {}
+    """How load tests load it, by the names of their settings."""
 
     @property
     def demo(self) -> bool:
@@ -197,7 +199,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     if generation.settings["stop"] and not format.takes_stop:
         raise UsageError(f"wire format {api} takes no stop texts; leave --stop out, or use --api openai")
     return ChosenModel(
-        endpoint, generation, model_type, parallelism, model.repeats, model.notes, model.system
+        endpoint, generation, model_type, parallelism, model.repeats, model.notes, model.system, model.load
     )
 
 

@@ -42,7 +42,7 @@ from benchwright.perf import (
 )
 from benchwright.runs._jobs import in_event_loop, make_folder, owned
 from benchwright.runs._load_options import load_settings
-from benchwright.runs._load_rows import rows_for_load
+from benchwright.runs._load_rows import on_chat_route, rows_for_load
 from benchwright.runs._load_scores import check_scoring, score_replies
 from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
@@ -99,6 +99,8 @@ class LoadPlan(Struct, frozen=True):
     """The load."""
     concurrency: int
     """Requests in flight where nobody gives a number."""
+    route_given: bool = False
+    """Whether somebody gave the model's type; else it is that of its profile."""
     length_given: bool = True
     """Whether somebody gave `max_tokens`; else it is the usual limit of a reply, and no length that one expects."""
 
@@ -142,7 +144,8 @@ def plan_load(
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
     model = choose_model(effective, config)
     length_given = effective.max_tokens is not None
-    return LoadPlan(plan_of(target, effective, model), load, model.parallelism, length_given)
+    route_given = effective.model_type is not None
+    return LoadPlan(plan_of(target, effective, model), load, model.parallelism, route_given, length_given)
 
 
 def load_run_options(options: RunOptions, load: LoadOptions) -> RunOptions:
@@ -177,18 +180,21 @@ def perform_loads(
 def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     """Read the data, build every request, and put the test on record. Nothing is sent."""
     settings = plan.plan.settings
-    rows = rows_for_load(plan.plan.spec, plan.options, settings)
+    options = plan.options.over_model(plan.plan.load)
+    if not plan.route_given:
+        settings = on_chat_route(plan.plan.spec, settings)
+    rows = rows_for_load(plan.plan.spec, options, settings)
     prepared = prepare(rows.spec, settings)
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
-    if plan.options.score and plan.options.synthetic:
+    if options.score and options.synthetic:
         raise UsageError("--score: made prompts have no right answers; give a file")
-    if plan.options.score:
+    if options.score:
         check_scoring(prepared)
-    endpoints = _endpoints(settings.endpoint, plan.options.more_urls or ())
+    endpoints = _endpoints(settings.endpoint, options.more_urls or ())
     scan, converses = prepared.rows.scan, prepared.spec.converses
     load = load_settings(
-        plan.options, settings, rows=scan.rows if converses else scan.requests, concurrency=plan.concurrency,
+        options, settings, rows=scan.rows if converses else scan.requests, concurrency=plan.concurrency,
         length_given=plan.length_given, converses=converses, urls=_urls(endpoints),
     )  # fmt: skip
     if load.workers > 1 and prepared.spec.next_turn is not None:
@@ -223,8 +229,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     except BaseException:
         store.delete_run(run.id)
         raise
-    reads_metrics = plan.options.server_metrics is not False
-    return _Ready(run, prepared, load, requests, endpoints, plan.options.format, reads_metrics)
+    reads_metrics = options.server_metrics is not False
+    return _Ready(run, prepared, load, requests, endpoints, options.format, reads_metrics)
 
 
 def _endpoints(

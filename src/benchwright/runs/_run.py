@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,6 +153,14 @@ def find_targets(
     return resolve_targets(os.fspath(target), config, cwd, options)
 
 
+def _load_notes(model: ChosenModel) -> tuple[str, ...]:
+    return (
+        ("the model's request_rate, traffic_cfg and use_timestamp are for load tests alone",)
+        if model.load
+        else ()
+    )
+
+
 def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> RunSettings:
     """Freeze the options of one run."""
     repeats = options.repeats or model.repeats
@@ -161,7 +169,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "system": model.system,  # the option of this name is about files of questions
         "nocode": target.nocode,
         "model_type": model.model_type,
-        "model_notes": model.notes,
+        "model_notes": (*model.notes, *_load_notes(model)),
         "questions": target.questions,
         "parallelism": model.parallelism,
     }
@@ -206,6 +214,8 @@ class Plan(Struct, frozen=True):
     """Commits of hub datasets as an earlier run found them."""
     overwrite: bool = False
     """Whether another run's files in that folder may be replaced."""
+    load: Mapping[str, Any] = {}
+    """How a load test loads the model unless it says otherwise."""
 
 
 def _planned(
@@ -227,6 +237,7 @@ def plan_of(target: Target, effective: RunOptions, model: ChosenModel) -> Plan:
         settings=run_settings(target, effective, model),
         folder=None if place is None else place.expanduser().resolve(),
         overwrite=bool(effective.overwrite),
+        load=model.load,
     )
 
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from benchwright.benchmarks import BUILTIN_EVALUATIONS, BenchmarkSpec, is_question_file, load_benchmarks
+from benchwright.benchmarks import (
+    BUILTIN_EVALUATIONS,
+    BenchmarkSpec,
+    custom_media_file,
+    is_question_file,
+    load_benchmarks,
+)
 from benchwright.config import JUDGE_SETTINGS, RUN_SETTINGS, ConfigFile, RunOptions, layered, resolve_provider
 from benchwright.core import LEFT_OUT, JsonObject, JsonValue, UsageError, suggest
 from benchwright.runs._tool_targets import evaluation_input, refuse_tool_settings
@@ -291,6 +297,8 @@ def resolve_targets(
         base, folder = entry.file, config.path.parent
     elif (found := built_in_by_name(target, cwd, options, config)) is not None:
         return [_described(target, found[0], layered(defaults, found[1]), options)]
+    elif (place := custom_media_file(target, cwd)) is not None:
+        base = place
     defaults = layered(defaults, own)
     if (evaluation := _function_calling(target, base, cwd, folder, options, defaults)) is not None:
         return [evaluation]

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BENCHMARK_PLUGINS, import_file, is_question_file
+from benchwright.benchmarks import BENCHMARK_PLUGINS, custom_media_file, import_file, is_question_file
 from benchwright.config import SUITE_SUFFIXES, ConfigFile, find_profile, read_document
 from benchwright.core import NotFoundError, UsageError
 from benchwright.suites._entries import SuiteDataset, SuiteModel
@@ -123,6 +123,7 @@ def _models(name: str, folder: Path | None, cwd: Path) -> list[SuiteModel]:
 def _datasets(name: str, folder: Path | None, cwd: Path) -> list[SuiteDataset]:
     file = _file("datasets", name, folder)
     if file is None:
+        name = custom_media_file(name, cwd) or name
         target = _absolute(name, cwd) if is_question_file(name) else name
         return [SuiteDataset("--datasets", target, cwd)]
     names = _names(file)

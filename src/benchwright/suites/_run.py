@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from benchwright.benchmarks import CheckReport, check_benchmark
 from benchwright.config import (
+    BODY_SETTINGS,
     ConfigFile,
     LoadOptions,
     RunKeywords,
@@ -330,6 +331,16 @@ def load_pairs(
     if pairs is None or not pairs.pairs:
         raise UsageError(f"{suite.path} has no datasets to send")
     how = load.over({} if config is None else config.perf)
-    plans = [LoadPlan(pair.plan, how, pair.plan.settings.parallelism) for pair in pairs.pairs]
+    usual = next(setting.default for setting in BODY_SETTINGS if setting.name == "max_tokens")
+    plans = [
+        LoadPlan(
+            pair.plan,
+            how,
+            pair.plan.settings.parallelism,
+            route_given=options.model_type is not None,
+            length_given=pair.plan.settings.generation.settings.get("max_tokens") != usual,
+        )
+        for pair in pairs.pairs
+    ]
     with open_store(place) as store:
         return perform_loads(store, plans, watcher=watcher, finished=finished)

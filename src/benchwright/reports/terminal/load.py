@@ -22,6 +22,7 @@ from benchwright.reports.views.figures import plural
 from benchwright.reports.views.load import (
     LoadView,
     RequestList,
+    data_notes,
     enough_values,
     group_columns,
     groups_of,
@@ -229,6 +230,7 @@ def _remarks(view: LoadView) -> Table:
         for note in summary.notes
         if not note.kind.startswith("client_")
     ]
+    rows += [("note", Text(printable(note), "yellow")) for note in data_notes(view)]
     if view.run.demo:
         rows.append(("note", Text("the demo model answered: these figures are of no real server", "yellow")))
     rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(LoadFile)}"))

@@ -8,7 +8,7 @@ from itertools import islice
 
 from msgspec import Struct, to_builtins
 
-from benchwright.core import JsonObject, NotFoundError, UsageError
+from benchwright.core import DEMO_NOTE, JsonObject, NotFoundError, UsageError
 from benchwright.perf import (
     LATENCIES,
     METRICS,
@@ -162,6 +162,12 @@ def headline(summary: LoadSummary) -> str:
 
 _LEAST = {"p99": 100, "p99.9": 1000}
 """With fewer values, such a percentile is little more than the largest."""
+
+
+def data_notes(view: LoadView) -> list[str]:
+    """What is known about data and model from before the first request; the demo model has a note of its own."""
+    notes = view.manifest.get("notes")
+    return [str(note) for note in notes if note != DEMO_NOTE] if isinstance(notes, list) else []
 
 
 def groups_of(stage: StageSummary) -> list[tuple[str, tuple[GroupSummary, ...]]]:
