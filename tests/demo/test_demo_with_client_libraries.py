@@ -174,6 +174,7 @@ print(json.dumps([chat.choices[0].message.content, streamed, made.output[0].cont
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")
 def test_litellm_can_talk_to_it(server: DemoServer) -> None:
     environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_TELEMETRY": "False"}

@@ -18,6 +18,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LANGUAGES = {"bash", "console", "csv", "jinja", "json", "jsonl", "python", "text", "toml", "yaml"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_does_what_it_says(page: Path) -> None:
     # A process of its own: blocks register fetchers and change folders. Its commands are forked, too.

@@ -110,6 +110,7 @@ def interrupt_again(child: subprocess.Popen[bytes]) -> None:
 LET_GO = {130, -signal.SIGKILL}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SCORERS)
 def test_two_interrupts_end_any_run(tmp_path: Path, kind: str) -> None:
     (tmp_path / "bench.py").write_text(BENCH.format(scorer=SCORERS[kind].strip()), encoding="utf-8")

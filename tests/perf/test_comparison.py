@@ -65,6 +65,7 @@ def test_pairs_show_a_difference_that_is_lost_in_the_spread_of_rows() -> None:
     assert apart.ci95[1] - apart.ci95[0] > 10 * (paired.ci95[1] - paired.ci95[0])
 
 
+@pytest.mark.slow
 def test_equal_servers_are_not_called_different() -> None:
     """Over many tests of which none differs, a false alarm is rare, although each compares some thirty figures."""
     alarms = sum(

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchwright.cli import main
-from benchwright.server import ServerSettings, serving
+from benchwright.server import serving
 from benchwright.store import Workspace
 
 SECRETS = {
@@ -213,7 +213,7 @@ def test_values_of_the_environment_are_found_nowhere(
     assert "held a value of the environment" in printed
     for name, text in everything_in(work):
         assert not traces(text), name
-    with serving(Workspace(work), ServerSettings()) as (address, _):
+    with serving(Workspace(work)) as (address, _):
         for path in ("/runs", "/runs/1", "/runs/1/events", "/runs/1/samples"):
             request = Request(address.url + path, headers={"Authorization": f"Bearer {address.token}"})
             try:

@@ -314,6 +314,7 @@ def test_the_clients_of_workflows_speak_it(client: Client) -> None:
     assert [run["status"] for run in runs] == ["completed", "completed"]
 
 
+@pytest.mark.slow
 def test_schemathesis_finds_no_server_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(
         "HF_HUB_OFFLINE", "1"
