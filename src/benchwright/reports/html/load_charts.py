@@ -12,8 +12,6 @@ from benchwright.reports.html.charts import Axis, Chart, Point, Series, Tip, axi
 from benchwright.reports.views.load import short
 from benchwright.reports.views.load_charts import PERCENTS, Cdf, Line, OverTime, distribution_curves
 
-_TIPPED = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9)
-
 
 def distribution_charts(requests: Requests, summary: LoadSummary) -> list[Chart]:
     """How many requests were at least so quick, for the latencies that there are."""
