@@ -113,7 +113,7 @@ def _by_kind(setting: Setting) -> tuple[bool, ...]:
 def _words(setting: Setting, value: Any) -> list[str]:
     """A recorded value as it is typed."""
     flag = setting.flags[0]
-    if value is False and setting.default is True:
+    if value is False and (setting.default is True or setting.otherwise):  # off is not the same as not given
         return [f"--no-{flag.removeprefix('--')}"]
     if not is_set(value):
         return []
