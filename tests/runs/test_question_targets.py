@@ -13,7 +13,7 @@ from benchwright.config import JUDGE_SETTINGS, OPTIONS, RunOptions, find_config
 from benchwright.core import ConfigError, DatasetError, UsageError
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.engine import judge_settings
-from benchwright.runs._targets import changed_questions, question_options
+from benchwright.runs._questions import changed_questions, question_options
 from benchwright.scorers import JudgeConfig
 from benchwright.sdk import check, list_evaluations, run, validate
 from benchwright.store import find_workspace, open_store

@@ -10,6 +10,14 @@ from benchwright.runs._perf import (
     perform_loads,
     plan_load,
 )
+from benchwright.runs._questions import (
+    ONLY_MCQ,
+    QUESTION_SETTINGS,
+    fitting,
+    question_options,
+    refuse_idle,
+    refuse_unheard,
+)
 from benchwright.runs._result import RunResult, called, recorded, recorded_result
 from benchwright.runs._resume import claimed, forget_failures, refuse_adopted, rescore_plan
 from benchwright.runs._run import (
@@ -22,16 +30,7 @@ from benchwright.runs._run import (
     with_problems,
 )
 from benchwright.runs._synthetic import synthetic_target
-from benchwright.runs._targets import (
-    ONLY_MCQ,
-    QUESTION_SETTINGS,
-    Target,
-    fitting,
-    question_options,
-    refuse_idle,
-    refuse_unheard,
-    resolve_targets,
-)
+from benchwright.runs._targets import Target, resolve_targets
 
 __all__ = [
     "ONLY_MCQ",

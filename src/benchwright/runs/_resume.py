@@ -21,15 +21,15 @@ from benchwright.engine import (
     prepare,
 )
 from benchwright.runs._jobs import Job, owned
-from benchwright.runs._run import NO_FILE, Plan, find_targets, recorded_options
-from benchwright.runs._targets import (
+from benchwright.runs._questions import (
     QUESTION_SETTINGS,
-    again,
     changed_questions,
     given_questions,
     refuse_idle,
     refuse_questions,
 )
+from benchwright.runs._run import NO_FILE, Plan, find_targets, recorded_options
+from benchwright.runs._targets import again
 from benchwright.store import RunRecord, Store
 
 

@@ -29,8 +29,9 @@ from benchwright.engine import (
 from benchwright.reports import find_report
 from benchwright.runs._jobs import Ended, Job, make_folder, perform_jobs
 from benchwright.runs._models import ChosenModel, choose_model, scripted_model
+from benchwright.runs._questions import given_questions, refuse_questions
 from benchwright.runs._result import RunResult
-from benchwright.runs._targets import Target, given_questions, refuse_questions, resolve_targets
+from benchwright.runs._targets import Target, resolve_targets
 from benchwright.store import RunRecord, Store, Workspace, open_store
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,138 +16,21 @@ from benchwright.benchmarks import (
     is_question_file,
     load_benchmarks,
 )
-from benchwright.config import JUDGE_SETTINGS, RUN_SETTINGS, ConfigFile, RunOptions, layered, resolve_provider
-from benchwright.core import LEFT_OUT, JsonObject, JsonValue, UsageError, suggest
+from benchwright.config import ConfigFile, RunOptions, layered
+from benchwright.core import JsonObject, JsonValue, UsageError, suggest
+from benchwright.runs._questions import (
+    flag,
+    given_questions,
+    named_judge,
+    question_options,
+    refuse_idle,
+    refuse_questions,
+)
 from benchwright.runs._tool_targets import evaluation_input, refuse_tool_settings
 
 if TYPE_CHECKING:
-    from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
+    from benchwright.benchmarks import BenchmarkSpec
     from benchwright.config import BenchmarkConfig, BuiltinBenchmark, NoCodeBenchmark
-
-QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group == "questions")
-"""Names of the options that only files of questions understand."""
-
-ONLY_MCQ = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "mcq")
-"""Settings that are about options."""
-
-_ONLY_QA = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "qa")
-
-
-def question_options(options: RunOptions, config: ConfigFile | None) -> QuestionOptions:
-    """How rows of the file become prompts, and how replies are scored."""
-    from benchwright.benchmarks import QuestionOptions  # for files of questions
-
-    given = given_questions(options)
-    judge = _judge(given, config)
-    values = {name: value for name, value in given.items() if not name.startswith("judge_")}
-    return QuestionOptions.of({**values, **({"judge": judge} if judge else {})})
-
-
-def changed_questions(
-    record: Mapping[str, Any], options: RunOptions, config: ConfigFile | None
-) -> JsonObject:
-    """Recorded settings of a question file with those that the options change."""
-    from benchwright.benchmarks import QuestionOptions
-
-    chosen = question_options(options, config).to_json()
-    changed = {name for name in given_questions(options) if not name.startswith("judge_")}
-    if chosen["judge"]:
-        changed.add("judge")
-    return QuestionOptions.from_json({**record, **{name: chosen[name] for name in changed}}).to_json()
-
-
-def given_questions(options: RunOptions) -> dict[str, Any]:
-    """The options of question files that were given."""
-    values = {name: getattr(options, name) for name in QUESTION_SETTINGS}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def refuse_questions(names: Iterable[str], target: str) -> None:
-    """No flag does nothing: what a benchmark in Python does not understand is refused, with what does."""
-    flags = [flag(name) for name in names if name in QUESTION_SETTINGS]
-    if flags:
-        raise UsageError(
-            f"{', '.join(flags)}: only files of questions (test.csv, test.jsonl, …) take this, and {target} is a "
-            "benchmark with settings of its own; change them in its @benchmark"
-        )
-
-
-def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:
-    """The same for settings of the other type of questions."""
-    idle = _ONLY_QA if spec.family == "mcq" else tuple(name for name in ONLY_MCQ if name != "infer_method")
-    flags = [flag(name) for name in names if name in idle]
-    if flags:
-        other = "qa" if spec.family == "mcq" else "mcq"
-        raise UsageError(
-            f"{', '.join(flags)}: only {other} files take this, and {spec.dataset} is {spec.family}"
-        )
-
-
-def fitting(options: RunOptions, family: str) -> RunOptions:
-    """The options without those that a run of this family does not take: `mcq`, `qa`, or anything else.
-
-    For several runs at once: an option of all goes to those that understand it.
-    """
-    idle = {"mcq": _ONLY_QA, "qa": ONLY_MCQ}.get(family, QUESTION_SETTINGS)
-    return replace(options, **dict.fromkeys(idle))
-
-
-def refuse_unheard(options: RunOptions, families: Iterable[str]) -> None:
-    """No flag does nothing: one that none of several runs takes is refused."""
-    heard = {name for family in families for name in given_questions(fitting(options, family))}
-    unheard = [flag(name) for name in given_questions(options) if name not in heard]
-    if unheard:
-        raise UsageError(f"{', '.join(unheard)}: none of the datasets takes this")
-
-
-def flag(name: str) -> str:
-    """How a setting is typed."""
-    return f"--{name.replace('_', '-')}"
-
-
-def _judge(given: Mapping[str, Any], config: ConfigFile | None) -> JsonObject:
-    judge: JsonObject = {key: given[name] for name, key in JUDGE_SETTINGS.items() if name in given}
-    if "ca_file" in judge:  # a resume may start in another folder
-        judge["ca_file"] = str(Path(str(judge["ca_file"])).expanduser().absolute())
-    named = given.get("judge_model")
-    if named is None:
-        return judge
-    if judge:
-        raise UsageError(
-            "--judge-model names a configured model and --judge-url describes one; give only one"
-        )
-    return named_judge(named, config)
-
-
-def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
-    """The settings of a judge that is known by its name in the configuration."""
-    models = config.models if config is not None else {}
-    model = models.get(named)
-    if model is not None:
-        model = resolve_provider(model)
-    if model is None or model.base_url is None:
-        usable = [name for name, known in models.items() if known.base_url or known.provider]
-        raise UsageError(
-            f"no model named {named!r} can be a judge.{suggest(named, usable)} Known: "
-            f"{', '.join(usable) or 'none'}. Describe it in a [models.{named}] table of benchwright.toml, or with "
-            "--judge-url URL --judge-id ID"
-        )
-    if model.api != "openai" or model.model is None:
-        why = "names no model" if model.model is None else f"speaks {model.api}"
-        raise UsageError(
-            f"a judge by name needs OpenAI's chat route, and [models.{named}] {why}. Choose another model"
-        )
-    found: JsonObject = {"url": model.base_url, "model_id": model.model}
-    for key, value in (
-        ("api_key", model.api_key_name),
-        ("max_new_tokens", model.generation.get("max_tokens")),
-        ("verify", model.verify),
-        ("ca_file", model.ca_file),
-    ):
-        if value is not None and value != LEFT_OUT:
-            found[key] = value
-    return found
-
 
 _MAY_CHANGE = ("model", "limit", "prompt_template_file")
 
