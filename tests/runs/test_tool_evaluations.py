@@ -12,7 +12,9 @@ import pytest
 import benchwright
 from benchwright import DatasetError, UsageError
 from benchwright.bfcl import CATEGORIES, NativeFolder, evaluation_of
+from benchwright.cli import main
 from benchwright.core import JsonObject, ModelRequest, RequestFailure
+from benchwright.demo import DemoSettings, demo_server
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.toolcalls import decode_calls
 
@@ -325,3 +327,25 @@ def test_a_broken_dataset_stops_the_run_and_is_never_replaced(tmp_path: Path) ->
     (fault,) = json.loads(details.read_text(encoding="utf-8"))
     assert fault["line"] == 1
     assert fault["category"] == "simple"
+
+
+def test_a_run_configuration_evaluates_rows_of_your_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file of the published package's manual, but for its path and its model."""
+    native_folder(tmp_path / "mine")
+    custom = {"path": str(tmp_path / "mine"), "format": "native"}
+    document = {
+        "config": {"type": "bfclv3", "params": {"task": "simple", "extra": {"custom_dataset": custom}}},
+        "target": {"api_endpoint": {"type": "chat"}},
+    }
+    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    with demo_server(DemoSettings(skill=1.0)) as server:
+        flags = ["--model_url", server.url, "--model_id", "demo", "--output_dir", "out"]
+        code = main(
+            ["run_eval", "--run_config", "run.json", *flags, "--overrides", "config.params.max_retries=0"]
+        )
+    assert code == 0, capsys.readouterr()
+    results = (tmp_path / "out" / "results.yml").read_text(encoding="utf-8")
+    assert "simple" in results
+    assert "bfcl.bfclv3" in results

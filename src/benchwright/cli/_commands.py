@@ -49,6 +49,9 @@ COMMANDS: dict[str, Command] = {
     "check": Command("check TARGET", "check everything that needs no request", "_check"),
     "validate": Command("validate FILE", "check every row of a file of questions", "_validate"),
     "run": Command("run TARGET", "evaluate: print a table and write the files of the run", "_run"),
+    "run_eval": Command(
+        "run_eval", "evaluate as a run configuration in YAML, or its flags, say", "_run_eval"
+    ),
     "perf": Command(
         "perf TARGET", "load test: send the data at a rate or concurrency, and time the replies", "_perf"
     ),

@@ -40,6 +40,7 @@ from benchwright.config._nocode_style import (
     GraderStyle,
     GraderType,
 )
+from benchwright.config._run_config import RUN_CONFIG_KEYS, RunConfig, merged_run_config
 from benchwright.config._run_settings import (
     BODY_SETTINGS,
     BY_NAME,
@@ -104,6 +105,7 @@ __all__ = [
     "RESCORE_OPTIONS",
     "RESUME_OVERRIDES",
     "ROW_ERRORS",
+    "RUN_CONFIG_KEYS",
     "RUN_SETTINGS",
     "SHARED_WITH_RUNS",
     "SUITE_SETTINGS",
@@ -125,6 +127,7 @@ __all__ = [
     "NoCodeBenchmark",
     "Profile",
     "Provider",
+    "RunConfig",
     "RunKeywords",
     "RunOptions",
     "Setting",
@@ -139,6 +142,7 @@ __all__ = [
     "is_provider_value",
     "keywords_in_errors",
     "layered",
+    "merged_run_config",
     "profile_model",
     "provider_model",
     "read_builtin",
