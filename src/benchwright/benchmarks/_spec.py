@@ -189,9 +189,9 @@ class BenchmarkSpec:
     """Why runs give no scores, where that is meant; then no metric is expected of them."""
     example: Template | None = None
     """One solved few-shot example; it stands in for `fewshot_template`."""
-    family: Literal["", "mcq", "qa", "nocode"] = ""
-    """What a bare file of questions holds, or `nocode` for a table of the configuration; empty for a benchmark in
-    Python."""
+    family: Literal["", "mcq", "qa", "nocode", "bfcl"] = ""
+    """What a bare file of questions holds, `nocode` for a table of the configuration, or `bfcl` for function calling;
+    empty for a benchmark in Python."""
     data_type: str = ""
     """The type of its questions: `mcq`, `mcq_multi` or `qa`; empty for a benchmark in Python."""
     doubts: tuple[str, ...] = ()

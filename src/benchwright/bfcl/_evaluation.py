@@ -29,6 +29,12 @@ MINI_SET = Path(__file__).parent / "_mini_set"
 """Rows that ship: a handful of our own for each category."""
 
 
+_COLUMNS = (
+    "question", "function", "category", "initial_config", "path", "involved_classes", "missed_function",
+    "execution_result_type",
+)  # fmt: skip
+
+
 class EvaluationRows:
     """The rows of all categories; a limit holds for each category."""
 
@@ -170,6 +176,7 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
         prompt="",
         scorer=_Scorer(rows, module),
         target_field="ground_truth",
+        sources=_COLUMNS,
         native_calling=definition.native_calling,
         tool_tasks=partial(_task, rows),
         limited=rows.limited,
@@ -179,7 +186,7 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
         partial_metrics=tuple(CATEGORIES),
         derive=_Scores,
         doubts=tuple(doubts),
-        family="nocode",
+        family="bfcl",
         rules=json.dumps([*replace(definition, folder="", name="").to_json().items()], default=str),
     )
 
