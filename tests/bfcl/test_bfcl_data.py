@@ -171,3 +171,36 @@ def test_a_package_index_out_of_reach_is_an_error_with_the_cure(
     monkeypatch.setattr(packages.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(DatasetError, match="no network\nCheck the network"):
         fetch_package("v4")
+
+
+def test_stored_results_give_score_files_and_tables(tmp_path: Path) -> None:
+    from benchwright.bfcl import evaluate_results
+    from benchwright.bfcl._packages import Provider
+
+    results = tmp_path / "result" / "some_model"
+    results.mkdir(parents=True)
+    right = [{"weather_forecast": '{"city": "Oslo"}'}]
+    stored = [right, [{"rectangle_area": "{"}], "Error during inference: 429", [{"mail_send": "{}"}]]
+    lines = [json.dumps({"id": f"simple_{n}", "result": result}) for n, result in enumerate(stored)]
+    (results / "BFCL_v3_simple_result.json").write_text("\n".join(lines))
+    (results / "BFCL_v3_multi_turn_base_result.json").write_text(
+        json.dumps({"id": "multi_turn_base_0", "result": [[["nothing"]], [[]]]})
+    )
+    found = evaluate_results(results, Provider("v3", MINI.path, None, "mini"), scores=tmp_path / "score")
+    assert found.failed == 1
+    assert {name: (tally.right, tally.rows) for name, tally in found.board.tallies.items()} == {
+        "simple": (1, 3),
+        "multi_turn_base": (0, 1),
+    }
+    head, *wrong = map(
+        json.loads, (tmp_path / "score" / "BFCL_v3_simple_score.json").read_text().splitlines()
+    )
+    assert head == {"accuracy": 1 / 3, "correct_count": 1, "total_count": 3}
+    assert [line["error_type"] for line in wrong] == [
+        "ast_decoder:decoder_failed",
+        "simple_function_checker:missing_required",
+    ]
+    table = (tmp_path / "score" / "data_non_live.csv").read_text().splitlines()
+    cells = dict(zip(table[0].split(","), table[1].split(","), strict=True))
+    assert (cells["simple"], cells["java"]) == ("33.33%", "N/A")
+    assert "non_live_overall" in cells["incomplete"]
