@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ MAY_IMPORT: dict[str, str] = {
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
 
 
+@cache
 def imports_of(path: Path) -> list[tuple[str, int]]:
     """Modules of ours that a file imports, lazy and type-only imports included, with line numbers."""
     found = []

@@ -201,11 +201,11 @@ def test_a_gold_letter_in_usual_dress_is_read_as_itself(letter: str, before: str
 )  # fmt: skip
 def test_adversarial_megabytes_are_read_in_no_time(unit: str) -> None:
     options = {"A": "2258", "B": "2263", "C": "a a a a"}
-    reply = (unit * (1_000_000 // len(unit) + 1))[:1_000_000] + "B"
+    reply = (unit * (300_000 // len(unit) + 1))[:300_000] + "B"
     for read in (extract_choice, nearest_choice, aisbench_choice):
         started = time.process_time()
         check_span(read(reply, options), reply)
-        assert time.process_time() - started < 25, f"{read.__name__} is quadratic"
+        assert time.process_time() - started < 10, f"{read.__name__} is quadratic"
 
 
 def test_ten_megabytes_in_reply_and_option_are_no_harm() -> None:

@@ -12,7 +12,7 @@ import pytest
 from benchwright.store import StepRequest, Store, Workspace, open_store
 from counted_statements import count_selects
 
-STEPS = 2000
+STEPS = 1000
 
 
 @pytest.fixture
