@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ NEEDS: dict[str, dict[str, Any]] = {
     "fewshot_dataset": {"num_fewshot": 1, **SERVER},
     "judge_url": {"qa_metrics": ("judge",), "judge_id": "j", **SERVER},
     "evaluator_kwargs": {"evaluator": "exact_match", **SERVER},
+    "tool_data_format": {"tool_data": "tools.jsonl", **SERVER},
+    "tool_data_template": {"tool_data": "tools.jsonl", **SERVER},
 }
 TEXTS: dict[str, Any] = {
     "dataset": None,  # refused for a file of questions
@@ -56,6 +59,28 @@ TEXTS: dict[str, Any] = {
     "data_type": "qa",
     "api_key_name": "MY_KEY",
     "judge_key_name": "MY_KEY",
+    "task": "simple,irrelevance",
+    "tool_data": "tools.jsonl",
+    "tool_data_format": "openai",
+    "tool_data_template": "template.json",
+}
+TOOL_ROW = {
+    "messages": [{"role": "user", "content": "Area of base 2 and height 3?"}],
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "area",
+                "description": "Area of a triangle.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"base": {"type": "integer"}},
+                    "required": ["base"],
+                },
+            },
+        }
+    ],
+    "tool_calls_ground_truth": [{"area": {"base": [2]}}],
 }
 
 
@@ -65,6 +90,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "mcq.csv").write_text("question,A,B,answer\n1+1=,1,2,B\n", encoding="utf-8")
     (tmp_path / "meta.json").write_text("{}", encoding="utf-8")
     (tmp_path / "root.pem").write_text("", encoding="utf-8")
+    (tmp_path / "tools.jsonl").write_text(json.dumps(TOOL_ROW) + "\n", encoding="utf-8")
+    template = {key: f"{{{{ item.{key} | tojson }}}}" for key in TOOL_ROW}
+    (tmp_path / "template.json").write_text(json.dumps(template), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -127,7 +155,8 @@ def test_the_command_on_record_gives_the_same_settings(folder: Path, setting: Se
         options = RunOptions.from_keywords(
             {**NEEDS["judge_url"], "judge_url": TEXTS["judge_url"], setting.name: value}
         )
-    first = recorded(folder, "mcq.csv" if setting.only == "mcq" or value == "cot" else "qa.csv", options)
+    target = "mcq.csv" if setting.only == "mcq" or value == "cot" else "qa.csv"
+    first = recorded(folder, "bfcl_simple" if setting.group == "tools" else target, options)
     again = recorded(folder, *typed_again(command_of(first)))
     assert again.settings == first.settings
 

@@ -150,10 +150,11 @@ class RunOptions:
     task: str | None = _tools("categories and groups to evaluate, between commas", metavar="NAMES",
         otherwise="as the evaluation says", see="tools.md#the-public-evaluation")
     tool_data: str | None = _tools("rows of your own: a folder in the native layout, or a file of JSON lines", metavar="PATH",
-        otherwise="the published data, once fetched", see="tools.md#datasets-of-your-own")
+        recorded="path", otherwise="the published data, once fetched", see="tools.md#datasets-of-your-own")
     tool_data_format: str | None = _tools("how they are written", choices=("native", "openai"), metavar="FORMAT",
-        otherwise="native for a folder, openai for a file")
-    tool_data_template: str | None = _tools("JSON file that says where the fields of an openai file are", metavar="PATH")
+        recorded="format", otherwise="native for a folder, openai for a file")
+    tool_data_template: str | None = _tools("JSON file that says where the fields of an openai file are", metavar="PATH",
+        recorded="template")
 
     # Request bodies hold these in this order.
     temperature: float | LeftOut | None = _sent("sampling temperature", least=0, default=0.0, frequent=True)

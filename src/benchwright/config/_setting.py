@@ -117,7 +117,7 @@ class Setting(Struct, frozen=True):
     only: str = ""
     """The type of question files (`mcq`, `qa`) that it is for; empty: all."""
     recorded: str = ""
-    """Its name in the settings of an endpoint, where that is another."""
+    """Its name in the settings of an endpoint or a function-calling evaluation, where that is another."""
     judge: str = ""
     """The key of a judge's settings that it gives, where it is about a judge."""
     flag: bool = True

@@ -99,6 +99,8 @@ def _changed(setting: Setting, settings: JsonObject) -> list[str]:
         value = verify if isinstance(verify, bool) is (name == "verify") else None
     elif setting.group == "model":
         return []  # the words that name the model
+    elif setting.group == "tools":  # as the evaluation was defined
+        value = table_of(table_of(settings.get("nocode")).get("bfcl")).get(name)
     else:
         value = settings.get(name, model.get(name))
     return [] if value == setting.default else _words(setting, value)
