@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from tests.perf.loads import Loaded, load, plan_of
 from tests.perf.stub_server import Stub, serving
 
 from benchwright.core import RunFailedError, UsageError
-from benchwright.perf import LoadSettings, RequestOutcome, check_files
+from benchwright.perf import LoadSettings, RequestOutcome, Requests, check_files, summarise
 
 
 def run(settings: LoadSettings, **how: Any) -> tuple[list[Any], list[Any], Stub]:
@@ -85,6 +86,18 @@ def test_a_worker_that_dies_ends_the_test_with_an_error() -> None:
 
     with pytest.raises(RunFailedError, match="worker process 0 ended"):
         asyncio.run(work())
+
+
+def test_a_schedule_keeps_to_the_files_that_it_may_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        import_module("benchwright.perf._test"), "most_connections", lambda workers: 2 * workers
+    )
+    settings = LoadSettings(profile="constant", levels=(1000.0,), requests=12)
+    records, (stage,), stub = run(settings, first_s=0.02)
+    assert stub.most_open == 2
+    assert stage.delayed == sum(record.delayed_s > 0 for record in records) > 0
+    (found,) = summarise(Requests.of(records), settings, [stage]).stages
+    assert any("may open no more files" in note.text for note in found.notes if note.kind == "delayed")
 
 
 def test_more_connections_than_files_are_refused_with_the_cure() -> None:

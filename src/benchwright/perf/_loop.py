@@ -206,7 +206,7 @@ class PhaseLoop:
             sending.delayed_s = now - (sending.planned or now)
             self._delayed += 1
             self._delayed_s += sending.delayed_s
-            why = "held back by --max-concurrency until the test stopped"
+            why = "held back until the test stopped: as many requests as allowed were in flight"
             self._ended(unsent_record(sending, RequestOutcome.NOT_SENT, why, self._task.zero, now))
 
     # -- closed loop --

@@ -119,10 +119,12 @@ def _rates(stage: StageRequests, settings: LoadSettings, figures: dict[str, floa
     if waited:
         import pyarrow.compute as pc
 
+        why = "as many as allowed were in flight"
+        if settings.max_concurrency is None:
+            why = "the client may open no more files (raise the limit with ulimit -n, or use --workers)"
         yield Note(
             "delayed",
-            f"{waited:,} of {len(stage.sent):,} requests waited because as many as allowed were in flight, "
-            f"{pc.max(delayed).as_py():,.3g} s at most",
+            f"{waited:,} of {len(stage.sent):,} requests waited because {why}, {pc.max(delayed).as_py():,.3g} s at most",
         )
     yield from _idle(stage, settings)
 

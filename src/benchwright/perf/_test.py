@@ -11,6 +11,7 @@ from msgspec import Struct
 from benchwright.core import RunFailedError
 from benchwright.perf._crew import Crew
 from benchwright.perf._health import judged, rare_collections
+from benchwright.perf._limits import most_connections
 from benchwright.perf._loop import PhaseResult, PhaseTask
 from benchwright.perf._server_figures import ServerFigures
 from benchwright.perf._values import (
@@ -154,7 +155,8 @@ class LoadTest:
             slots, requests = min(settings.warmup, slots or 16), settings.warmup
         elif settings.search is not None and requests is not None and slots is not None:
             requests = max(requests, LEAST_PER_SLOT * slots)
-        cap = settings.max_concurrency
+        # Without a cap of its own an open loop stops short of the last file: records need some too.
+        cap = settings.max_concurrency or (most_connections(workers) if slots is None else None)
         return PhaseTask(
             stage=stage,
             phase="warmup" if warmup else "measured",
