@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from recorded_runs import MANIFEST, SETTINGS, SUMMARY, every_kind_of_sample
 
-from benchwright.core import JsonObject, RunSummary, StepRow
+from benchwright.core import JsonObject, RunSummary, StepValues
 from benchwright.store import RunRecord, Store, Workspace, open_store
 
 
@@ -25,7 +25,7 @@ def record(store: Store, tmp_path: Path) -> Callable[..., RunRecord]:
     """Make a finished run with the given steps."""
 
     def make(
-        steps: Sequence[StepRow] | None = None,
+        steps: Sequence[StepValues] | None = None,
         *,
         settings: JsonObject | None = None,
         summary: RunSummary | None = SUMMARY,

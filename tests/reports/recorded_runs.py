@@ -15,7 +15,7 @@ from benchwright.core import (
     ModelReply,
     RequestFailure,
     RunSummary,
-    StepRow,
+    StepValues,
     TokenUsage,
     call_key,
     encode_json,
@@ -24,6 +24,7 @@ from benchwright.core import (
     score_key,
 )
 from benchwright.store import RunRecord, Store
+from stored_steps import stored_step
 
 SETTINGS: JsonObject = {
     "target": "bench.py:my_qa",
@@ -88,7 +89,7 @@ SUMMARY = RunSummary(
 )  # fmt: skip
 
 
-def chat_call(index: int, repeat: int, reply: ModelReply, prompt: str | None = None) -> StepRow:
+def chat_call(index: int, repeat: int, reply: ModelReply, prompt: str | None = None) -> StepValues:
     body = {
         "model": "my-model",
         "messages": [
@@ -97,15 +98,15 @@ def chat_call(index: int, repeat: int, reply: ModelReply, prompt: str | None = N
         ],
     }
     output = encode_json(reply_to_json(reply))
-    return StepRow(call_key(index, repeat), b"h", encode_json(body), output, True, 1.0, 2.0)
+    return stored_step(call_key(index, repeat), b"h", encode_json(body), output, True, 1.0, 2.0)
 
 
-def score(index: int, repeat: int, record: dict[str, Any], row: dict[str, Any] | None = None) -> StepRow:
+def score(index: int, repeat: int, record: dict[str, Any], row: dict[str, Any] | None = None) -> StepValues:
     content = encode_json(row if row is not None else {"question": f"question {index}", "answer": index})
-    return StepRow(score_key(index, repeat), b"h", content, encode_json(record), False, 1.0, 2.0)
+    return stored_step(score_key(index, repeat), b"h", content, encode_json(record), False, 1.0, 2.0)
 
 
-def every_kind_of_sample() -> list[StepRow]:
+def every_kind_of_sample() -> list[StepValues]:
     answered = ModelReply(
         "answered", "yes", usage=TokenUsage(10, 2), started_at=1700000000.5, times=CallTimes.lasting(0.25)
     )
@@ -126,7 +127,7 @@ def every_kind_of_sample() -> list[StepRow]:
         chat_call(1, 0, thinking),
         score(1, 0, {"o": "scored", "s": {"correct": False, "words_[bold]": 0.2}, "t": 1}),
         chat_call(2, 0, answered),
-        StepRow(judge_key(2, 0, 0), b"h", b"{}", judge, True, 1.0, 2.0),
+        stored_step(judge_key(2, 0, 0), b"h", b"{}", judge, True, 1.0, 2.0),
         score(2, 0, {"o": "scored", "s": {"correct": 1.0}, "t": ["a", "b"]}),
         chat_call(3, 0, failed),
         score(3, 0, {"o": "request_failed", "t": "x", "e": "no answer within 120 s"}),

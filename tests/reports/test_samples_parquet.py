@@ -10,10 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from recorded_runs import SETTINGS, SUMMARY, chat_call, score, write_run_files
 
-from benchwright.core import ModelReply, StepRow, call_key, encode_json
+from benchwright.core import ModelReply, call_key, encode_json
 from benchwright.reports import RunSamples
 from benchwright.reports.files import parquet
 from benchwright.store import RunRecord, Store
+from stored_steps import stored_step
 
 Record = Callable[..., RunRecord]
 
@@ -59,7 +60,7 @@ def test_ranked_choices_have_their_columns(store: Store, record: Record) -> None
     for number, choice in enumerate([" A", " B"]):
         body = encode_json({"model": "m", "prompt": f"Q: 1?{choice}", "echo": True})
         reply = encode_json({"s": "answered", "t": "", "at": 1.0, "l": 0.5})
-        steps.append(StepRow(call_key(0, 0, f"c{number:03d}"), b"h", body, reply, True, 1.0, 2.0))
+        steps.append(stored_step(call_key(0, 0, f"c{number:03d}"), b"h", body, reply, True, 1.0, 2.0))
     ranking = {
         "_choices": [" A", " B"],
         "_choices_logprobs": [-2.5, None],

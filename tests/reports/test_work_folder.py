@@ -24,7 +24,7 @@ from benchwright.core import (
     NotFoundError,
     RequestFailure,
     RunSummary,
-    StepRow,
+    StepValues,
     TokenUsage,
     UsageError,
 )
@@ -143,7 +143,7 @@ def test_results_are_in_percent_with_all_they_rest_on(store: Store, record: Reco
         {"o": "scored", "s": {"accuracy": 0, "extracted": "A", "method": "pattern"}, "t": "B"},
         {"o": "unparsed", "s": {"accuracy": 0, "parsed": False, "extracted": "", "method": "none"}, "t": "C"},
     ]
-    steps: list[StepRow] = []
+    steps: list[StepValues] = []
     for index, scored in enumerate(read):
         steps += [chat_call(index, 0, ModelReply("answered", f"reply {index}")), score(index, 0, scored)]
     told = summary(

@@ -8,11 +8,12 @@ from contextlib import closing
 
 from backends import sqlite_only
 
-from benchwright.core import StepRow, call_key, score_key
+from benchwright.core import StepValues, call_key, score_key
 from benchwright.store import CallStep, SampleSteps, StepOutput, Store, open_store
+from stored_steps import stored_step
 
 
-def new_run(store: Store, *rows: StepRow) -> int:
+def new_run(store: Store, *rows: StepValues) -> int:
     run = store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})
 
     async def write() -> None:
@@ -24,22 +25,22 @@ def new_run(store: Store, *rows: StepRow) -> int:
     return run.id
 
 
-def together(index: int, *, reusable: bool = True) -> StepRow:
+def together(index: int, *, reusable: bool = True) -> StepValues:
     """Score and call in one row."""
     n = b"%d" % index
-    return StepRow(
+    return stored_step(
         score_key(index, 0), b"row hash " + n, b"row " + n, b"score " + n, reusable, 1.0, 2.0,
         b"call hash " + n, b"asked " + n, b"reply " + n,
     )  # fmt: skip
 
 
-def apart(index: int) -> tuple[StepRow, StepRow]:
+def apart(index: int) -> tuple[StepValues, StepValues]:
     """The same in two rows."""
-    row = together(index)
-    assert row.call_hash is not None
-    assert row.call_output is not None
-    call = StepRow(call_key(index, 0), row.call_hash, row.call_input, row.call_output, row.reusable, 1.0, 2.0)
-    return call, StepRow(row.key, row.input_hash, row.input, row.output, False, 1.0, 2.0)
+    key, digest, row, score, reusable, _, _, call_hash, body, reply = together(index)
+    assert call_hash is not None
+    assert reply is not None
+    call = stored_step(call_key(index, 0), call_hash, body, reply, reusable, 1.0, 2.0)
+    return call, stored_step(key, digest, row, score, False, 1.0, 2.0)
 
 
 def reusable(store: Store, run_id: int, digest: bytes) -> bytes | None:

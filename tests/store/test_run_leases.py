@@ -11,16 +11,17 @@ import pytest
 from backends import sqlite_only
 
 import warm
-from benchwright.core import RunOwnedError, StepRow, score_key
+from benchwright.core import RunOwnedError, StepValues, score_key
 from benchwright.store import Owner, Store, open_store
+from stored_steps import stored_step
 
 
 def new_run(store: Store) -> int:
     return store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={}).id
 
 
-def score(index: int, word: bytes = b"scored") -> StepRow:
-    return StepRow(score_key(index, 0), b"h", b"row", b'{"o":"%s"}' % word, False, 1.0, 2.0)
+def score(index: int, word: bytes = b"scored") -> StepValues:
+    return stored_step(score_key(index, 0), b"h", b"row", b'{"o":"%s"}' % word, False, 1.0, 2.0)
 
 
 def outputs(store: Store, run_id: int) -> list[bytes]:
@@ -29,11 +30,11 @@ def outputs(store: Store, run_id: int) -> list[bytes]:
 
 SLEEPER = """
 import asyncio, sys
-from benchwright.core import RunOwnedError, StepRow, score_key
+from benchwright.core import RunOwnedError, StepValues, score_key
 from benchwright.store import open_store
 
 def score(index):
-    return StepRow(score_key(index, 0), b"h", b"row", b'{"o":"of the sleeper"}', False, 1.0, 2.0)
+    return stored_step(score_key(index, 0), b"h", b"row", b'{"o":"of the sleeper"}', False, 1.0, 2.0)
 
 async def main():
     with open_store(sys.argv[1]) as store:

@@ -13,11 +13,12 @@ from backends import sqlite_only
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchwright.core import StepRow, UsageError, call_key, score_key
+from benchwright.core import StepValues, UsageError, call_key, score_key
 from benchwright.store import SampleFilter, Store, Workspace, open_store, verdict_of
 from benchwright.store._sample_filters import bucket_of
 from benchwright.store._sqlite import samples as sqlite_samples
 from benchwright.store._sqlite.samples import METRIC_PAGE, PAGE
+from stored_steps import stored_step
 
 KINDS: list[dict[str, object]] = [
     {"o": "scored", "s": {"correct": True}},
@@ -30,12 +31,12 @@ KINDS: list[dict[str, object]] = [
 ]
 
 
-def record(index: int, repeat: int = 0, kind: int | None = None) -> StepRow:
+def record(index: int, repeat: int = 0, kind: int | None = None) -> StepValues:
     score = orjson.dumps(KINDS[(index * 3 + repeat if kind is None else kind) % len(KINDS)])
-    return StepRow(score_key(index, repeat), b"h", b"row %d" % index, score, False, 1.0, 2.0)
+    return stored_step(score_key(index, repeat), b"h", b"row %d" % index, score, False, 1.0, 2.0)
 
 
-def write(store: Store, run_id: int, rows: Sequence[StepRow]) -> None:
+def write(store: Store, run_id: int, rows: Sequence[StepValues]) -> None:
     async def main() -> None:
         writer = store.step_writer(run_id)
         writer.append(rows)
@@ -44,7 +45,7 @@ def write(store: Store, run_id: int, rows: Sequence[StepRow]) -> None:
     asyncio.run(main())
 
 
-def new_run(store: Store, *rows: StepRow) -> int:
+def new_run(store: Store, *rows: StepValues) -> int:
     run = store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})
     write(store, run.id, rows)
     return run.id
@@ -118,11 +119,13 @@ def test_pages_are_what_a_scan_of_all_records_finds(store: Store, where: SampleF
 
 
 def test_a_page_has_the_calls_of_its_samples(store: Store) -> None:
-    together = StepRow(
+    together = stored_step(
         score_key(1, 0), b"h", b"row 1", b'{"o":"scored"}', True, 1.0, 2.0, b"call", b"asked", b"reply"
     )
     apart = [
-        StepRow(call_key(0, 0, f"t00{turn}"), b"h", b"asked %d" % turn, b"reply %d" % turn, True, 1.0, 2.0)
+        stored_step(
+            call_key(0, 0, f"t00{turn}"), b"h", b"asked %d" % turn, b"reply %d" % turn, True, 1.0, 2.0
+        )
         for turn in (1, 2)
     ]
     run_id = new_run(store, *apart, record(0), together, record(2))
@@ -222,7 +225,7 @@ def test_pages_by_metric_agree_with_a_scan(
     store: Store, values: list[float], above: float | None, below: float | None
 ) -> None:
     rows = [
-        StepRow(
+        stored_step(
             score_key(n, 0), b"h", None, orjson.dumps({"o": "scored", "s": {"x": value}}), False, 1.0, 2.0
         )
         for n, value in enumerate(values)
@@ -232,11 +235,11 @@ def test_pages_by_metric_agree_with_a_scan(
     assert paged(store, run_id, where, 3) == by_scan(store, run_id, where)
 
 
-def spoken(index: int, *, target: object = "x", prompt: str = "", reply: str = "") -> StepRow:
+def spoken(index: int, *, target: object = "x", prompt: str = "", reply: str = "") -> StepValues:
     body = orjson.dumps({"model": "hidden", "messages": [{"role": "user", "content": prompt}]})
     answer = orjson.dumps({"s": "answered", "t": reply})
     score = orjson.dumps({"o": "scored", "t": target, "s": {"correct": index % 2 == 0}})
-    return StepRow(score_key(index, 0), b"h", b"{}", score, True, 1.0, 2.0, b"c", body, answer)
+    return stored_step(score_key(index, 0), b"h", b"{}", score, True, 1.0, 2.0, b"c", body, answer)
 
 
 def test_a_text_is_found_in_prompt_reply_and_target(store: Store) -> None:

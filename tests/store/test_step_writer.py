@@ -8,14 +8,15 @@ import time
 import pytest
 from backends import sqlite_only
 
-from benchwright.core import StepRow, call_key, score_key
+from benchwright.core import StepValues, call_key, score_key
 from benchwright.store import Store, StoreError
+from stored_steps import stored_step
 from waiting import PATIENCE_S
 
 
-def step(key: str, output: bytes = b"{}", reusable: bool = False) -> StepRow:
+def step(key: str, output: bytes = b"{}", reusable: bool = False) -> StepValues:
     now = time.time()
-    return StepRow(key, key.encode().ljust(16)[:16], b"in", output, reusable, now, now)
+    return stored_step(key, key.encode().ljust(16)[:16], b"in", output, reusable, now, now)
 
 
 def new_run(store: Store) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 from msgspec import Struct
@@ -76,44 +76,22 @@ class RecordColumns:
         return [record.get(key, other) for record, other in zip(self._records, otherwise, strict=True)]
 
 
-class StepRow(NamedTuple):
-    """One stored row: a call, or a score with the call that it is the score of."""
-
-    key: str
-    """`call/000000012/0000`, `judge/000000012/0000/001`, `score/000000012/0000`, …"""
-    input_hash: bytes
-    """Covers all that can change the output."""
-    input: bytes | None
-    """What was hashed."""
-    output: bytes
-    """The result as JSON."""
-    reusable: bool
-    """Whether another run may take this output for the same hash. In the row of a score this is about the call."""
-    started_at: float
-    """Wall clock."""
-    finished_at: float
-    """Wall clock."""
-    call_hash: bytes | None = None
-    """The `input_hash` of a call in the row of its score."""
-    call_input: bytes | None = None
-    """Its `input`."""
-    call_output: bytes | None = None
-    """Its `output`."""
-
-
 StepValues: TypeAlias = tuple[
     str, bytes, bytes | None, bytes, bool, float, float, bytes | None, bytes | None, bytes | None
 ]
-"""The values of a `StepRow`. Whoever records a hundred thousand makes them without the names."""
+"""One stored row: a call, or a score with the call that it is the score of. The first seven values are the fields of a
+`CallRecord`; in the row of a score, `reusable` is about the call, whose `input_hash`, `input` and `output` are the last
+three. A plain tuple, because a run makes a hundred thousand of them."""
 
 
 class CallRecord(Struct, frozen=True):
-    """One call to a model or a judge. The fields are the first of a `StepRow`."""
+    """One call to a model or a judge."""
 
     key: str
-    """Its step key. Empty for the sample's own call, which shares the row and the times of its score."""
+    """Its step key, such as `call/000000012/0000` or `judge/000000012/0000/001`. Empty for the sample's own call, which
+    shares the row and the times of its score."""
     input_hash: bytes
-    """Stands for endpoint, request and number of the request."""
+    """Stands for all that can change the reply: endpoint, request and number of the request."""
     input: bytes | None
     """The request body, as JSON."""
     output: bytes
@@ -216,15 +194,15 @@ def encode_sample(record: SampleRecord) -> tuple[StepValues, ...]:
     own = calls[0]
     if own.key:
         score: StepValues = (key, digest, row, output, False, started, finished, None, None, None)
-        return (*map(_step_of, calls), score)
+        return (*map(call_step, calls), score)
     score = (key, digest, row, output, own.reusable, started, finished, own.input_hash, own.input, own.output)
-    return (score,) if len(calls) == 1 else (*map(_step_of, calls[1:]), score)
+    return (score,) if len(calls) == 1 else (*map(call_step, calls[1:]), score)
 
 
-def _step_of(call: CallRecord) -> StepValues:
-    """A call in a row of its own."""
+def call_step(call: CallRecord, own_key: str = "") -> StepValues:
+    """A call in a row of its own; `own_key` is for the sample's own call, which has no key."""
     return (
-        call.key, call.input_hash, call.input, call.output, call.reusable, call.started_at, call.finished_at,
+        call.key or own_key, call.input_hash, call.input, call.output, call.reusable, call.started_at, call.finished_at,
         None, None, None,
     )  # fmt: skip
 

@@ -34,31 +34,29 @@ class UniformLengths:
 
 
 @dataclass(frozen=True, slots=True)
-class NormalLengths:
-    """A bell curve, cut off at both ends."""
+class _CutLengths:
+    """A distribution with a mean and a spread, cut off at both ends."""
 
     mean: float
-    """Centre, in tokens."""
+    """Mean in tokens, before the ends are cut off."""
     stddev: float
-    """Standard deviation before the ends are cut off."""
+    """Standard deviation, before the ends are cut off."""
     min_value: int = 1
     """Shortest, in tokens."""
     max_value: int | None = None
     """Longest, included; None for no end."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogNormalLengths:
-    """Many short and a few long ones, as real replies have them, cut off at both ends."""
+class NormalLengths(_CutLengths):
+    """A bell curve."""
 
-    mean: float
-    """Mean of the lengths, in tokens, before the ends are cut off."""
-    stddev: float
-    """Standard deviation of the lengths, before the ends are cut off."""
-    min_value: int = 1
-    """Shortest, in tokens."""
-    max_value: int | None = None
-    """Longest, included; None for no end."""
+    __slots__ = ()
+
+
+class LogNormalLengths(_CutLengths):
+    """Many short and a few long ones, as real replies have them."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
-from benchwright.core import CallRecord, RunOwnedError, SampleRecord, StepRow, call_key, encode_sample
+from benchwright.core import CallRecord, RunOwnedError, SampleRecord, call_key, call_step, encode_sample
 from benchwright.engine._feed import WorkItem
 from benchwright.store import StepWriter, Store, StoreError
 
@@ -33,20 +33,7 @@ class RunJournal:
         if item.recorded is not None:
             self._forget_replaced(item, calls)
         try:
-            return self._writer.append(
-                [
-                    StepRow(
-                        call.key or own,
-                        call.input_hash,
-                        call.input,
-                        call.output,
-                        call.reusable,
-                        call.started_at,
-                        call.finished_at,
-                    )
-                    for call in calls
-                ]
-            )
+            return self._writer.append([call_step(call, own) for call in calls])
         except (StoreError, RunOwnedError) as error:
             failed = asyncio.get_running_loop().create_future()
             failed.set_exception(error)

@@ -25,6 +25,7 @@ from benchwright.datasets._hf.splits import (
     no_such_split,
     parse_split,
     spelled_with_plus,
+    split_identity,
 )
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri, recorded_split
 
@@ -75,11 +76,8 @@ class ResolvedHub(Struct, frozen=True):
         return {
             "kind": "huggingface",
             "endpoint": self.settings.endpoint,
-            "repo": self.repo,
             "revision": parse_hf_uri(self.written).revision,
-            "commit": self.commit,
-            "config": self.config,
-            "split": self.split,
+            **split_identity(self.repo, self.commit, self.config, self.split),
             "splits": list(self.splits),
             "split_chosen": self.rule,
             "loader": self.uri.loader,
