@@ -360,7 +360,7 @@ def test_logs_quote_the_server_and_the_scorer(store: Store, record: Record, tmp_
         ),
         *every_kind_of_sample()[4:6],
     ]
-    run = record([step for step in steps if "/000000002/" not in step.key])
+    run = record([step for step in steps if "/000000002/" not in step[0]])
     write_work_folder(store, tmp_path / "w", [WorkTask("m", "q", run.id)])
     infer = (tmp_path / "w/logs/infer/m/q.out").read_text(encoding="utf-8")
     evaluated = (tmp_path / "w/logs/eval/m/q.out").read_text(encoding="utf-8")

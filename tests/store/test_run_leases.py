@@ -30,11 +30,11 @@ def outputs(store: Store, run_id: int) -> list[bytes]:
 
 SLEEPER = """
 import asyncio, sys
-from benchwright.core import RunOwnedError, StepValues, score_key
+from benchwright.core import RunOwnedError, score_key
 from benchwright.store import open_store
 
 def score(index):
-    return stored_step(score_key(index, 0), b"h", b"row", b'{"o":"of the sleeper"}', False, 1.0, 2.0)
+    return (score_key(index, 0), b"h", b"row", b'{"o":"of the sleeper"}', False, 1.0, 2.0, None, None, None)
 
 async def main():
     with open_store(sys.argv[1]) as store:
