@@ -1,4 +1,5 @@
 from benchwright.perf._breakdowns import GroupSummary as GroupSummary
+from benchwright.perf._columns import compute as compute
 from benchwright.perf._columns import ones as ones
 from benchwright.perf._comparison import Difference as Difference
 from benchwright.perf._comparison import StageComparison as StageComparison

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from benchwright.core import JsonObject
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._figures import StageRequests
 from benchwright.perf._metrics import LATENCIES, METRICS
@@ -52,8 +53,6 @@ class GroupSummary(Struct, frozen=True, kw_only=True):
 
 def by_turn(stage: StageRequests) -> tuple[GroupSummary, ...]:
     """By the place in the conversation, from `turn 1`; empty: the requests are no conversations."""
-    import pyarrow.compute as pc
-
     talks = stage.measured.where(pc.is_valid(stage.measured["conversation"]))
     if not len(talks):
         return ()
@@ -67,8 +66,6 @@ def by_turn(stage: StageRequests) -> tuple[GroupSummary, ...]:
 
 def by_url(stage: StageRequests, settings: LoadSettings) -> tuple[GroupSummary, ...]:
     """By the server; empty: there is one."""
-    import pyarrow.compute as pc
-
     if len(settings.urls) < 2:
         return ()
     return tuple(
@@ -78,8 +75,6 @@ def by_url(stage: StageRequests, settings: LoadSettings) -> tuple[GroupSummary, 
 
 
 def _group(label: str, requests: Requests) -> GroupSummary:
-    import pyarrow.compute as pc
-
     own = StageRequests(requests)
     metrics = {}
     for name in LATENCIES:

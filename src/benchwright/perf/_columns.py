@@ -1,9 +1,10 @@
-"""Python values as Arrow arrays, by their buffers: `pyarrow.array` imports pandas where it is installed, which takes seconds."""
+"""Python values as Arrow arrays, by their buffers: `pyarrow.array` and `pyarrow.scalar` import pandas where it is installed, which
+takes seconds."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, chain
 from typing import Any
 
@@ -37,7 +38,41 @@ def ones(count: int) -> Any:
     """1.0, so many times."""
     import pyarrow as pa
 
-    return pa.repeat(pa.scalar(1.0, pa.float64()), count)
+    return pa.Array.from_buffers(pa.float64(), count, [None, pa.py_buffer(array("d", [1.0]) * count)])
+
+
+def constant(value: Any, kind: Any = None) -> Any:
+    """An Arrow scalar; its type follows from the value where none is given."""
+    import pyarrow as pa
+
+    if type(value) is bool:
+        return column([int(value)], pa.int32())[0].cast(pa.bool_())
+    if kind is None:
+        kind = {int: pa.int64, float: pa.float64, str: pa.string}[type(value)]()
+    return column([value], kind)[0]
+
+
+class _Compute:
+    """The functions of `pyarrow.compute`, loaded when the first is called. They take Python values as Arrow's own, which
+    pyarrow would make with the help of pandas."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        import pyarrow.compute
+
+        function = getattr(pyarrow.compute, name)
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            return function(
+                *(constant(each) if type(each) in _PLAIN else each for each in arguments), **options
+            )
+
+        setattr(self, name, call)
+        return call
+
+
+_PLAIN = frozenset((bool, int, float, str))
+compute: Any = _Compute()
+"""Stands for `pyarrow.compute` in this room and in reports on load tests."""
 
 
 def _offsets(lengths: Sequence[int]) -> Any:

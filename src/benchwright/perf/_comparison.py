@@ -26,6 +26,7 @@ from benchwright.perf._bootstrap import (
     draws,
     interval_of,
 )
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._columns import row_numbers
 from benchwright.perf._distributions import mean_of, numbers, percentile
 from benchwright.perf._figures import StageRequests, rate_slices
@@ -140,7 +141,6 @@ def _test(stage: StageComparison, each: Difference) -> tuple[Any, ...]:
 def _pairs(a: Requests, b: Requests) -> tuple[Requests, Requests] | None:
     """The requests at the same places of both plans, in the order of the plan; None: the plans sent other rows."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not len(a) or not len(b):
         return None
@@ -164,8 +164,6 @@ def _pairs(a: Requests, b: Requests) -> tuple[Requests, Requests] | None:
 
 
 def _latency(metric: Metric, a: Requests, b: Requests, *, paired: bool) -> list[Difference]:
-    import pyarrow.compute as pc
-
     assert metric.values is not None
     values = [metric.values(requests) for requests in (a, b)]
     if paired and not metric.pooled:
@@ -197,8 +195,6 @@ _Side = tuple[Any, Blocked, Sequence[float]]
 
 
 def _blocked(metric: Metric, requests: Requests, values: Any, mask: Any) -> _Side:
-    import pyarrow.compute as pc
-
     blocks = block_of(len(requests))
     blocks = (blocks.take(requests.gaps.request) if metric.pooled else blocks).filter(mask)
     values = values.filter(mask)

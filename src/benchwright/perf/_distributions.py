@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.core import JsonObject
+from benchwright.perf._columns import compute as pc
 
 PERCENTILES = (1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
@@ -107,7 +108,6 @@ def describe(
     p99_ci: tuple[float, float] | None = None,
 ) -> Distribution:
     """The distribution of an Arrow array without nulls that has values; `ordered` are the same, sorted."""
-    import pyarrow.compute as pc
 
     def shown(value: float) -> float:
         return round(value * scale, digits)

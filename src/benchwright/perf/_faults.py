@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.perf._columns import row_numbers
+from benchwright.perf._columns import compute as pc
+from benchwright.perf._columns import constant, row_numbers
 from benchwright.perf._requests import TIMES, Requests
 
 ROUNDING_S = 1e-6
@@ -23,9 +24,8 @@ FAULTS: dict[str, str] = {
 def faults_of(requests: Requests) -> Any:
     """The fault of each completed request as an Arrow array of names; null where there is none."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    none = pa.scalar(None, pa.string())
+    none = constant(None, pa.string())
     found = pa.nulls(len(requests), pa.string())
     for name in reversed(FAULTS):
         mask = pc.fill_null(_RULES[name](requests), False)
@@ -34,8 +34,6 @@ def faults_of(requests: Requests) -> Any:
 
 
 def _unknown_times(requests: Requests) -> Any:
-    import pyarrow.compute as pc
-
     needed = [pc.is_finite(requests[name]) for name in ("sent", "last_content", "ended")]
     return pc.invert(_all([pc.fill_null(known, False) for known in needed]))
 
@@ -51,8 +49,6 @@ def _after_the_end(requests: Requests) -> Any:
 
 
 def _out_of_order(requests: Requests) -> Any:
-    import pyarrow.compute as pc
-
     pairs = (
         ("first_byte", "first_event"),
         ("first_event", "first_token"),
@@ -68,8 +64,6 @@ def _out_of_order(requests: Requests) -> Any:
 
 
 def _impossible_tokens(requests: Requests) -> Any:
-    import pyarrow.compute as pc
-
     counts = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
     wrong = [pc.less(requests[name], 0) for name in counts]
     wrong.append(pc.greater(requests["cached_tokens"], requests["input_tokens"]))
@@ -78,14 +72,10 @@ def _impossible_tokens(requests: Requests) -> Any:
 
 
 def _less(one: Any, other: Any) -> Any:
-    import pyarrow.compute as pc
-
     return pc.less(one, pc.subtract(other, ROUNDING_S))
 
 
 def _any(masks: list[Any]) -> Any:
-    import pyarrow.compute as pc
-
     found = pc.fill_null(masks[0], False)
     for mask in masks[1:]:
         found = pc.or_(found, pc.fill_null(mask, False))
@@ -93,8 +83,6 @@ def _any(masks: list[Any]) -> Any:
 
 
 def _all(masks: list[Any]) -> Any:
-    import pyarrow.compute as pc
-
     found = masks[0]
     for mask in masks[1:]:
         found = pc.and_(found, mask)

@@ -17,6 +17,7 @@ from benchwright.perf._bootstrap import (
     p99_interval,
     rate_interval,
 )
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._columns import ones
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._faults import faults_of
@@ -41,8 +42,6 @@ class StageRequests:
     @cached_property
     def measurable(self) -> Requests:
         """Completed at the first attempt and without a fault, in the order of sending: the requests with latencies."""
-        import pyarrow.compute as pc
-
         good = pc.and_(pc.is_null(self.faults), pc.equal(self.completed["attempts"], 1))
         return self.completed.where(good).in_order("sent")
 
@@ -54,16 +53,12 @@ class StageRequests:
     @cached_property
     def tokens(self) -> TokenArrivals | None:
         """When output tokens arrived; None: nobody knows the number of any reply's tokens."""
-        import pyarrow.compute as pc
-
         good = self.completed.where(pc.is_null(self.faults))
         return token_arrivals(good) if good["output_tokens"].is_valid().true_count else None
 
     @cached_property
     def span(self) -> tuple[float, float] | None:
         """From the first planned send, or the first send where nothing is planned, to the last end."""
-        import pyarrow.compute as pc
-
         if not len(self.sent):
             return None
         start = pc.min(self.measured["planned"]).as_py()
@@ -87,8 +82,6 @@ def distributions(stage: StageRequests) -> dict[str, Distribution]:
 
 def distribution(requests: Requests, metric: Metric, blocks: Any) -> Distribution | None:
     """Of one metric over requests in the order of sending; None: none of them has it."""
-    import pyarrow.compute as pc
-
     assert metric.values is not None
     values = metric.values(requests)
     own = blocks.take(requests.gaps.request) if metric.pooled else blocks
@@ -136,8 +129,6 @@ def stage_figures(stage: StageRequests) -> dict[str, float]:
 
 def _rate(times: Any) -> float | None:
     """Instants less one over the time from the first to the last."""
-    import pyarrow.compute as pc
-
     known = len(times) - times.null_count
     if known < 2:
         return None
@@ -164,8 +155,6 @@ def _token_figures(stage: StageRequests, seconds: float) -> dict[str, float]:
 
 def _total(counts: Any) -> int | None:
     """The sum; None where nothing is known, or not of every request: a sum over some is no total."""
-    import pyarrow.compute as pc
-
     return None if not len(counts) or counts.null_count else int(pc.sum(counts).as_py())
 
 
@@ -181,8 +170,6 @@ def _shares(stage: StageRequests) -> dict[str, float]:
 
 
 def _share(requests: Requests, part: str, whole: str) -> float | None:
-    import pyarrow.compute as pc
-
     both = requests.where(pc.and_(pc.is_valid(requests[part]), pc.is_valid(requests[whole])))
     below = pc.sum(both[whole]).as_py()
     return pc.sum(both[part]).as_py() / below if below else None
@@ -217,8 +204,6 @@ def reasons_for_absence(found: dict[str, Any], slo: str | None) -> dict[str, str
 
 def sorted_values(requests: Requests, stage: int, metric: Metric) -> Sequence[float]:
     """The values of a metric over the requests of a stage that have latencies, sorted; in seconds where it is a time."""
-    import pyarrow.compute as pc
-
     assert metric.values is not None
     values = metric.values(StageRequests(requests.stage(stage)).measurable).drop_null()
     return numbers(values.take(pc.sort_indices(values)))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from math import fsum
 from typing import Any, NamedTuple
 
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import numbers
 from benchwright.perf._requests import Requests
 
@@ -47,8 +49,6 @@ class InFlight(NamedTuple):
 
 def in_flight(starts: Any, ends: Any) -> InFlight:
     """Out of Arrow arrays of the sends and ends of the same requests. One that ends when another starts is over."""
-    import pyarrow.compute as pc
-
     begins = numbers(starts.take(pc.sort_indices(starts)))
     stops = numbers(ends.take(pc.sort_indices(ends)))
     times: list[float] = []
@@ -74,8 +74,6 @@ def _step(times: list[float], counts: list[int], time: float, count: int) -> Non
 
 def flight_of(requests: Requests) -> InFlight:
     """Of the requests that were sent and ended."""
-    import pyarrow.compute as pc
-
     known = requests.where(pc.and_(pc.is_valid(requests["sent"]), pc.is_valid(requests["ended"])))
     return in_flight(known["sent"], known["ended"])
 
@@ -88,15 +86,11 @@ class TokenArrivals(NamedTuple):
 
     def within(self, start: float, end: float) -> float:
         """Tokens that arrived in a span of time, its end not included."""
-        import pyarrow.compute as pc
-
         inside = pc.and_(pc.greater_equal(self.times, start), pc.less(self.times, end))
         return fsum(numbers(self.tokens.filter(inside)))
 
     def most_within(self, seconds: float) -> float:
         """The most tokens in any span of this length, wherever it begins; its end is not part of it."""
-        import pyarrow.compute as pc
-
         order = pc.sort_indices(self.times)
         times, tokens = numbers(self.times.take(order)), numbers(self.tokens.take(order))
         most = inside = 0.0
@@ -118,7 +112,6 @@ def token_arrivals(completed: Requests) -> TokenArrivals:
     """Of completed requests with token counts: by event where these are known, else spread evenly over the events; all
     at the end where the reply was not streamed."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     counted = completed.where(pc.is_valid(completed["output_tokens"]))
     streamed = counted.where(pc.greater(counted.events, 0))
@@ -140,7 +133,6 @@ def token_arrivals(completed: Requests) -> TokenArrivals:
 def _with_own(streamed: Requests, own: Any, even: Any) -> Any:
     """The tokens of events where every event of the request has a count, in place of the even share."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     parents = pc.list_parent_indices(streamed["arrivals"])
     mask = own.take(parents)
@@ -151,7 +143,6 @@ def _with_own(streamed: Requests, own: Any, even: Any) -> Any:
 def sums_per_slice(times: Any, weights: Any, start: float, length: float, count: int) -> list[float]:
     """Sums of the weights of instants in `count` equal slices of time; instants outside are left out."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     sums = [0.0] * count
     if length <= 0 or not len(times):
@@ -159,8 +150,12 @@ def sums_per_slice(times: Any, weights: Any, start: float, length: float, count:
     place = pc.divide(pc.subtract(times, start), length / count)
     slices = pc.min_element_wise(pc.floor(place), float(count - 1)).cast(pa.int64())
     inside = pc.and_(pc.greater_equal(place, 0.0), pc.less_equal(place, count + 1e-9))
-    table = pa.table({"slice": slices.filter(inside), "weight": weights.filter(inside)})
-    grouped = table.group_by("slice").aggregate([("weight", "sum")])
-    for at, total in zip(grouped["slice"].to_pylist(), grouped["weight_sum"].to_pylist(), strict=True):
-        sums[at] = total
+    slices, weights = slices.filter(inside), weights.filter(inside)
+    order = pc.sort_indices(slices)
+    places, amounts = numbers(slices.take(order)), numbers(weights.take(order))
+    begin = 0
+    for at in range(count):
+        end = bisect_right(places, at, begin)
+        sums[at] = fsum(amounts[begin:end])
+        begin = end
     return sums

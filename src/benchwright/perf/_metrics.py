@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import UsageError, suggest
-from benchwright.perf._columns import column
+from benchwright.perf._columns import column, constant
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._requests import Requests
 
 Unit: TypeAlias = Literal["ms", "s", "tokens", "tokens/s", "1/s", "share", "requests", "tokens/event"]
@@ -81,10 +82,9 @@ def _ratio(top: Callable[[Requests], Any], below: Callable[[Requests], Any]) -> 
 
     def values(requests: Requests) -> Any:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         divisor = below(requests).cast(pa.float64())
-        positive = pc.if_else(pc.greater(divisor, 0.0), divisor, pa.scalar(None, pa.float64()))
+        positive = pc.if_else(pc.greater(divisor, 0.0), divisor, constant(None, pa.float64()))
         return pc.divide(top(requests).cast(pa.float64()), positive)
 
     return values
@@ -100,8 +100,6 @@ def _of(field: str) -> Callable[[Requests], Any]:
 
 def _less_one(counts: Callable[[Requests], Any]) -> Callable[[Requests], Any]:
     def values(requests: Requests) -> Any:
-        import pyarrow.compute as pc
-
         return pc.subtract(counts(requests), 1)
 
     return values
@@ -116,7 +114,7 @@ def _pooled_gaps(requests: Requests) -> Any:
 
 
 def _longest_gap(requests: Requests) -> Any:
-    return requests.per_request(requests.gaps, "max")
+    return requests.longest_gaps()
 
 
 def _gap_percentile(requests: Requests) -> Any:

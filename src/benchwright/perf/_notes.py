@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.perf._columns import row_numbers
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._faults import FAULTS
 from benchwright.perf._figures import StageRequests
 from benchwright.perf._requests import Requests
@@ -48,7 +48,6 @@ def percent(share: float) -> str:
 def repeated_share(everything: Requests, measured: Requests) -> float | None:
     """The share of the requests whose prompt was sent earlier, in any stage or phase; None: prompts have no hashes."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     sent = everything.where(
         pc.and_(pc.is_valid(everything["sent"]), pc.is_valid(everything["prompt_hash"]))
@@ -56,10 +55,12 @@ def repeated_share(everything: Requests, measured: Requests) -> float | None:
     own = measured.where(pc.and_(pc.is_valid(measured["sent"]), pc.is_valid(measured["prompt_hash"])))
     if not len(own):
         return None
-    places = pa.table({"hash": sent["prompt_hash"], "place": row_numbers(len(sent))})
-    first = places.group_by("hash").aggregate([("place", "min")])["place_min"].combine_chunks()
-    numbers = sent["number"].take(first)
-    new = pc.is_in(own["number"], value_set=numbers)
+    # Codes of a dictionary rise with the first appearance of each value.
+    codes = sent["prompt_hash"].dictionary_encode().indices
+    before = pc.cumulative_max(codes).slice(0, len(codes) - 1)
+    again = pc.less_equal(codes.slice(1), before)
+    later = sent["number"].slice(1).filter(pc.invert(again))
+    new = pc.is_in(own["number"], value_set=pa.concat_arrays([sent["number"].slice(0, 1), later]))
     return 1 - float(new.true_count) / len(own)
 
 
@@ -117,8 +118,6 @@ def _rates(stage: StageRequests, settings: LoadSettings, figures: dict[str, floa
     delayed = stage.sent["delayed_s"]
     waited = _above_zero(delayed)
     if waited:
-        import pyarrow.compute as pc
-
         why = "as many as allowed were in flight"
         if settings.max_concurrency is None:
             why = "the client may open no more files (raise the limit with ulimit -n, or use --workers)"
@@ -130,15 +129,11 @@ def _rates(stage: StageRequests, settings: LoadSettings, figures: dict[str, floa
 
 
 def _above_zero(values: Any) -> int:
-    import pyarrow.compute as pc
-
     return int(pc.greater(values, 0.0).true_count)
 
 
 def _completed_while_sending(stage: StageRequests) -> float | None:
     """Completed requests per second between the first end and the last send; None: too short to tell."""
-    import pyarrow.compute as pc
-
     ends = stage.completed["ended"].drop_null()
     if not len(ends):
         return None
@@ -216,8 +211,6 @@ def _made(settings: LoadSettings) -> Iterator[Note]:
 
 def _lengths(stage: StageRequests, usual: int | None) -> Iterator[Note]:
     """Of the replies for which somebody asked for a length."""
-    import pyarrow.compute as pc
-
     wanted_tokens = stage.completed["requested_tokens"]
     asked = pc.and_(pc.is_valid(stage.completed["output_tokens"]), pc.is_valid(wanted_tokens))
     if usual is not None:
@@ -261,8 +254,6 @@ def _tokens(stage: StageRequests) -> Iterator[Note]:
         )
     total = stage.measurable["output_tokens"]
     events = stage.measurable.events
-    import pyarrow.compute as pc
-
     produced, arrived = pc.sum(total.filter(pc.greater(events, 0))).as_py(), pc.sum(events).as_py()
     if produced and arrived and produced > BUNDLED * arrived:
         yield Note(
@@ -273,8 +264,6 @@ def _tokens(stage: StageRequests) -> Iterator[Note]:
 
 def token_sources(stage: StageRequests) -> dict[str, int]:
     """Completed requests by who counted their output tokens."""
-    import pyarrow.compute as pc
-
     counted = stage.completed.where(pc.is_valid(stage.completed["output_tokens"]))
     found = pc.fill_null(counted["token_source"], "unknown").value_counts().to_pylist()
     return {each["values"]: each["counts"] for each in sorted(found, key=lambda each: str(each["values"]))}
@@ -296,6 +285,4 @@ def _counts(stage: StageRequests) -> Iterator[Note]:
 
 
 def _more_than_one(attempts: Any) -> Any:
-    import pyarrow.compute as pc
-
     return pc.greater(attempts, 1)

@@ -15,6 +15,7 @@ from msgspec import Struct, msgpack, structs
 from benchwright.core import StepValues, load_json
 from benchwright.perf._bootstrap import Blocked, block_count, block_of, mean_interval
 from benchwright.perf._columns import column
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._requests import Requests
 from benchwright.perf._values import RequestRecord
@@ -98,7 +99,6 @@ class StageScores:
 
     def _distribution(self, values: list[float | None]) -> Distribution:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         every = column(values, pa.float64())
         known = every.drop_null()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._faults import faults_of
 from benchwright.perf._metrics import PER_REQUEST
 from benchwright.perf._requests import Requests, request_schema
@@ -16,7 +17,6 @@ FAULT = "fault"
 def file_table(requests: Requests) -> Any:
     """The columns of the file: those of the records, the fault, and a column for each metric that has one value per request."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     table = requests.table.append_column(FAULT, faults_of(requests))
     for metric in PER_REQUEST:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from benchwright.core import encode_json
-from benchwright.perf._columns import column, row_numbers
+from benchwright.perf._columns import column
+from benchwright.perf._columns import compute as pc
+from benchwright.perf._distributions import numbers
 from benchwright.perf._values import RequestOutcome, RequestRecord
 
 BATCH = 4_096
@@ -114,7 +116,9 @@ class Requests:
         import pyarrow as pa
 
         column = self.table[column_name(field)]
-        return column.chunk(0) if column.num_chunks == 1 else pa.chunked_array(column).combine_chunks()
+        if column.num_chunks == 1:
+            return column.chunk(0)
+        return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
 
     def where(self, mask: Any) -> Requests:
         """Those for which an Arrow array of truth values has true. All of them: nothing is copied."""
@@ -122,10 +126,14 @@ class Requests:
             return self
         return Requests(self.table.filter(mask).combine_chunks())
 
+    def at(self, places: Sequence[int]) -> Requests:
+        """Those at some places, in their order."""
+        import pyarrow as pa
+
+        return Requests(self.table.take(column(places, pa.int64())).combine_chunks())
+
     def in_order(self, field: str) -> Requests:
         """By a time; equal ones by their number."""
-        import pyarrow.compute as pc
-
         times = self[field]
         if len(times) < 2 or (
             not times.null_count and pc.all(pc.less(times.slice(0, len(times) - 1), times.slice(1))).as_py()
@@ -136,28 +144,20 @@ class Requests:
 
     def seconds(self, start: str, end: str) -> Any:
         """From one instant to another; null where either is unknown."""
-        import pyarrow.compute as pc
-
         return pc.subtract(self[end], self[start])
 
     def stages(self) -> list[int]:
         """Indices of the stages that have requests."""
-        import pyarrow.compute as pc
-
         return sorted(pc.unique(self["stage"]).to_pylist())
 
     def stage(self, number: int, phase: str | None = "measured") -> Requests:
         """Those of one stage; of all its phases where `phase` is None."""
-        import pyarrow.compute as pc
-
         mask = pc.equal(self["stage"], number)
         return self.where(mask if phase is None else pc.and_(mask, pc.equal(self["phase"], phase)))
 
     @cached_property
     def sent(self) -> Requests:
         """Those that were sent, or would have been if the connection had not failed: such a one has no time of sending."""
-        import pyarrow.compute as pc
-
         given_up = pc.equal(self["outcome"], RequestOutcome.CANCELLED.value)
         never = pc.or_(
             pc.equal(self["outcome"], RequestOutcome.NOT_SENT.value),
@@ -168,22 +168,17 @@ class Requests:
     @cached_property
     def completed(self) -> Requests:
         """Those whose whole reply came."""
-        import pyarrow.compute as pc
-
         return self.where(pc.equal(self["outcome"], RequestOutcome.OK.value))
 
     @cached_property
     def events(self) -> Any:
         """How many content events each has."""
-        import pyarrow.compute as pc
-
         return pc.list_value_length(self["arrivals"])
 
     @cached_property
     def gaps(self) -> Gaps:
         """Between content events."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         arrivals = self["arrivals"]
         times, request = pc.list_flatten(arrivals), pc.list_parent_indices(arrivals)
@@ -194,12 +189,15 @@ class Requests:
         gaps = pc.subtract(times.slice(1), times.slice(0, len(times) - 1))
         return Gaps(gaps.filter(same), later.filter(same))
 
-    def per_request(self, gaps: Gaps, how: str) -> Any:
-        """`max` or `min` of the gaps of each request; null where it has none."""
+    def longest_gaps(self) -> Any:
+        """The longest gap of each request; null where it has none."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        grouped = pa.table({"request": gaps.request, "gap": gaps.seconds}).group_by("request")
-        found = grouped.aggregate([("gap", how)])
-        at = pc.index_in(row_numbers(len(self)), found["request"].cast(pa.int64()).combine_chunks())
-        return found[f"gap_{how}"].combine_chunks().take(at)
+        # Slices of memory, not `group_by`: that one loads pyarrow.dataset, and with it pandas.
+        seconds, at = numbers(self.gaps.seconds), 0
+        found: list[float | None] = []
+        for events in self.events.to_pylist():
+            count = max(0, (events or 0) - 1)
+            found.append(max(seconds[at : at + count]) if count else None)
+            at += count
+        return column(found, pa.float64())

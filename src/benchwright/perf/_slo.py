@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.core import SECONDS_OF, JsonObject, UsageError, suggest
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._metrics import LIMITS
 from benchwright.perf._requests import Requests
 
@@ -87,8 +88,6 @@ class SloResult(Struct, frozen=True):
 
 def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | str:
     """Judge requests that have latencies; all others that were sent miss. Or why this cannot be judged."""
-    import pyarrow.compute as pc
-
     results, kept = [], None
     for name, limit in limits:
         metric = LIMITS[name]

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, convert, structs, to_builtins
 
 from benchwright.core import JsonObject
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._columns import ones
 from benchwright.perf._distributions import Distribution, describe, mean_of, numbers
 from benchwright.perf._flight import InFlight, TokenArrivals, sums_per_slice
@@ -82,8 +83,6 @@ def steady_window(
     if isinstance(found, str):
         return SteadyWindow(verdict="absent", reasons=(found,))
     start, end = found
-    import pyarrow.compute as pc
-
     ends = sent.completed["ended"]
     inside = ends.filter(pc.and_(pc.greater_equal(ends, start), pc.less(ends, end)))
     begun = sent.where(pc.greater_equal(sent["sent"], start))
@@ -115,8 +114,6 @@ def _span(
     sent: Requests, measurable: Requests, flight: InFlight, settings: LoadSettings, level: float | None
 ) -> tuple[float, float] | str:
     """Start and end, or why there is none."""
-    import pyarrow.compute as pc
-
     if settings.profile in ("ramp", "burst"):
         return f"the load of profile {settings.profile} is never steady"
     if not len(measurable):
@@ -168,8 +165,6 @@ def _chance(amounts: Sequence[float]) -> float:
 def _drift(own: Requests, metric: Metric) -> tuple[float | None, bool]:
     """How much the latency changed over the window as a share of its mean, by a line through the means of 20 blocks; and
     whether that is beyond chance."""
-    import pyarrow.compute as pc
-
     assert metric.values is not None
     values = metric.values(own)
     known = pc.is_valid(values)
@@ -218,8 +213,6 @@ def _verdict(
 
 
 def _latency(own: Requests, metric: Metric) -> Distribution | None:
-    import pyarrow.compute as pc
-
     assert metric.values is not None
     values = metric.values(own).drop_null()
     if not len(values):

@@ -9,6 +9,7 @@ from msgspec import Struct, convert, to_builtins
 
 from benchwright.core import JsonObject, LoadProfile
 from benchwright.perf._breakdowns import GroupSummary, by_turn, by_url
+from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import Distribution
 from benchwright.perf._figures import (
     StageRequests,
@@ -387,8 +388,6 @@ def _slo(
 
 
 def _counts(stage: StageRequests) -> Counts:
-    import pyarrow.compute as pc
-
     completed = stage.completed
     return Counts(
         planned=len(stage.measured),
@@ -412,8 +411,6 @@ def _outcomes(measured: Requests) -> dict[str, int]:
 
 def _errors(measured: Requests) -> tuple[ErrorClass, ...]:
     """Classes by frequency, each with the words of its first request."""
-    import pyarrow.compute as pc
-
     found = []
     for outcome, count in _outcomes(measured).items():
         if outcome != "ok":

@@ -18,6 +18,7 @@ import orjson
 
 from benchwright.core import known_secrets, replacing, write_whole
 from benchwright.perf import METRICS, Distribution, Requests, StageSummary
+from benchwright.perf import compute as pc
 from benchwright.reports.views.load import LoadView
 
 _PER_REQUEST = {
@@ -92,8 +93,6 @@ def whole_test(view: LoadView, stage: StageSummary, completed: Requests) -> dict
 
 def _total(completed: Requests, name: str) -> str | None:
     """A sum over all completed requests; None where one of them has no count."""
-    import pyarrow.compute as pc
-
     counts = completed[name]
     return None if counts.null_count or not len(counts) else f"{pc.sum(counts).as_py()}"
 

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, flight_of, percentile, sorted_values
+from benchwright.perf import compute as pc
 from benchwright.reports.views.load import stages_of_interest
 
 PERCENTS = (*(each / 2 for each in range(198)), *(99 + each / 20 for each in range(21)))
@@ -77,8 +78,6 @@ def distribution_curves(requests: Requests, summary: LoadSummary, name: str) -> 
 
 def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | None:
     """The curves; None where nothing was sent."""
-    import pyarrow.compute as pc
-
     sent = requests.sent
     sent = sent.where(pc.is_valid(sent["ended"]))
     if not len(sent):
@@ -115,8 +114,6 @@ def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | Non
 
 def _begun(requests: Requests) -> Any:
     """When each was sent; where the connection failed, when that was known."""
-    import pyarrow.compute as pc
-
     return pc.coalesce(requests["sent"], requests["ended"])
 
 
@@ -152,8 +149,6 @@ def _in_flight(flight: InFlight, start: float, step: float) -> tuple[tuple[float
 
 
 def _spans(sent: Requests, summary: LoadSummary) -> tuple[tuple[str, float, float], ...]:
-    import pyarrow.compute as pc
-
     found = []
     for stage in summary.stages:
         own = sent.stage(stage.stage)
@@ -174,8 +169,6 @@ def timeline(requests: Requests, summary: LoadSummary) -> tuple[list[Line], int]
 
 def around_the_slowest(requests: Requests, summary: LoadSummary) -> list[Line]:
     """Every request of a short while around the slowest one; empty where the timeline has all requests anyway."""
-    import pyarrow.compute as pc
-
     sent = _ended(requests)
     if len(sent) <= LINES:
         return []
@@ -187,15 +180,13 @@ def around_the_slowest(requests: Requests, summary: LoadSummary) -> list[Line]:
 
 
 def _ended(requests: Requests) -> Requests:
-    import pyarrow.compute as pc
-
     sent = requests.sent
     return sent.where(pc.and_(pc.is_valid(sent["sent"]), pc.is_valid(sent["ended"]))).in_order("sent")
 
 
 def _lines(sent: Requests, picked: Sequence[int], summary: LoadSummary) -> list[Line]:
     labels = {stage.stage: stage.label for stage in summary.stages}
-    rows = sent.table.take(list(picked)).to_pylist() if len(sent) else []
+    rows = sent.at(picked).table.to_pylist() if len(sent) else []
     return [
         Line(
             row["number"],
