@@ -120,8 +120,7 @@ class RunView:
             "error": self.error,
             "folder": str(self.folder),
             "created_at": rfc3339(self.created_at),
-            "started_at": rfc3339(self.created_at),
-            "finished_at": None if self.finished_at is None else rfc3339(self.finished_at),
+            **times_json(self.created_at, self.finished_at),
             "duration_s": None if self.seconds is None else round(self.seconds, 3),
             "evaluated": summary.get("evaluated"),
             "failed": summary.get("failed"),
@@ -287,6 +286,14 @@ def details_json(view: InFull, summary: JsonObject | None, **own: JsonValue) -> 
         "endpoint": view.endpoint,
         "manifest": view.manifest,
         "events": [event.to_json() for event in view.events],
+    }
+
+
+def times_json(started: float, finished: float | None) -> JsonObject:
+    """When a run or a step started and ended, as JSON has it."""
+    return {
+        "started_at": rfc3339(started),
+        "finished_at": None if finished is None else rfc3339(finished),
     }
 
 

@@ -31,6 +31,7 @@ from benchwright.reports.views.runs import (
     event_view,
     plain_view,
     run_details,
+    times_json,
 )
 from benchwright.store import MetricPoint, MetricTotals, RunRecord, Store, WorkflowStep
 
@@ -267,8 +268,7 @@ def _step_json(step: WorkflowStep) -> JsonObject:
         "status": step.status,
         "input_hash": step.input_hash,
         "error": step.error,
-        "started_at": rfc3339(step.started_at),
-        "finished_at": None if step.finished_at is None else rfc3339(step.finished_at),
+        **times_json(step.started_at, step.finished_at),
         "attempts": step.attempt,
     }
 
