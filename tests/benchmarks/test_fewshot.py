@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace as replace_struct
 
 from benchwright.benchmarks import (
     BenchmarkSpec,
@@ -260,7 +261,7 @@ def test_an_own_source_with_evaluated_rows_is_noticed_and_told(tmp_path: Path) -
     assert told not in strict.warnings
     assert fewshot_problem(None, scan) is None
     # Of a pool that is known to overlap, only how many examples rows are shown is news.
-    known = fewshot_problem(replace(fewshot, overlapping=True), scan)
+    known = fewshot_problem(replace_struct(fewshot, overlapping=True), scan)
     assert known is not None
     assert known.startswith("not every row is shown 3 examples")
     beyond = scan_rows(spec, open_dataset(HUNDRED[3:]), build_prompts(spec, fewshot))

@@ -54,7 +54,7 @@ async def test_the_key_goes_where_it_is_declared(api: str, monkeypatch: pytest.M
 
 
 def test_another_key_header_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     other = replace(WIRE_FORMATS["tgi"], key_header=KeyHeader("X-Api-Key", ""))
     monkeypatch.setitem(WIRE_FORMATS, "tgi", other)  # type: ignore[arg-type]

@@ -638,7 +638,7 @@ def test_settings_of_one_kind_of_endpoint_are_named_and_not_listed_as_unset(
 
 
 def test_another_model_behind_the_same_name_is_noted(here: Path) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from benchwright.reports import ComparisonOptions, compare_benchmarks
     from benchwright.store import Workspace, open_store

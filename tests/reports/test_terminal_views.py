@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as replace_struct
 from recorded_runs import SUMMARY, score
 from rich.console import Console, RenderableType
 
@@ -48,7 +49,7 @@ RUN = RunRecord(
 
 
 def view(status: str = "completed", **changes: object) -> ResultView:
-    plain = ResultView(run=benchmark_view(replace(RUN, status=status)), summary=SUMMARY)  # type: ignore[arg-type]
+    plain = ResultView(run=benchmark_view(replace_struct(RUN, status=status)), summary=SUMMARY)  # type: ignore[arg-type]
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 

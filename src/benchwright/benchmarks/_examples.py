@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
@@ -18,8 +17,7 @@ FewShotSource: TypeAlias = Literal["fewshot_dataset", "fewshot_split", "outside_
 """Where examples come from: a source of their own, rows that are not evaluated, or rows that are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """One example as it appears in prompts."""
 
     text: str
@@ -30,8 +28,7 @@ class Example:
     """Every text and number of the example's row, where `prompt` is not known: the question is one of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class FewShot:
+class FewShot(Struct, frozen=True):
     """The examples of a run."""
 
     examples: tuple[Example, ...]

@@ -7,8 +7,9 @@ Each built-in format has a module of its name in `endpoints/_wires`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from msgspec import Struct
 
 from benchwright.core._requests import ROUTE_PATHS
 
@@ -35,8 +36,7 @@ class KeyHeader(NamedTuple):
 _BEARER = KeyHeader()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WireFormat:
+class WireFormat(Struct, frozen=True, kw_only=True):
     """What a wire format can do."""
 
     routes: tuple[str, ...]

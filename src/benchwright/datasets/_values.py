@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -31,8 +30,7 @@ class Batch(Struct, frozen=True):
         return f"<Batch of {len(self.rows)} rows>"
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """Keeps the rows where `str(row.get(field)) == value`: a missing field compares as the text `None`."""
 
     field: str

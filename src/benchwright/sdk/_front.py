@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from benchwright.benchmarks import FileReport, validate_questions
 from benchwright.config import (
     RESUME_OVERRIDES,
     RunKeywords,
@@ -49,7 +48,7 @@ from benchwright.sdk._resolve import (
 from benchwright.store import Store, existing_workspace, find_workspace, open_existing, open_store
 
 if TYPE_CHECKING:
-    from benchwright.benchmarks import CheckReport
+    from benchwright.benchmarks import CheckReport, FileReport
 
 
 @overload
@@ -322,6 +321,8 @@ def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **
 
     Options are given as keywords, as to `run`, or as one object. UsageError for what is no file of questions.
     """
+    from benchwright.benchmarks import validate_questions  # for files of questions
+
     refuse_while_loading("validate")
     options = options or RunOptions.from_keywords(keywords)
     written = os.fspath(file)

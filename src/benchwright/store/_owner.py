@@ -6,10 +6,10 @@ import os
 import secrets
 import socket
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
+from msgspec import Struct
 
 from benchwright.core import RunOwnedError
 from benchwright.store._workflow_records import Lease
@@ -20,8 +20,7 @@ DEAD_AFTER_S = 60.0
 """Silence after which an owner on another host counts as dead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """One process."""
 
     host: str

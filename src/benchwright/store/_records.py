@@ -93,8 +93,7 @@ class Recovered:
     """Places in the file where rows could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(Struct, frozen=True):
     """One run as the database has it."""
 
     id: int

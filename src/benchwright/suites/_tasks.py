@@ -270,7 +270,7 @@ def _resumed(store: Store, each: PairTask, options: RunOptions) -> Job:
     refuse_other(each, run, scoring=run.id == each.run_id and not _infers(store, run.id))
     overrides = {name: getattr(options, name) for name in RESUME_OVERRIDES}
     job = claimed(store, run, overrides=overrides, label=each.label)
-    return replace_struct(job, run=replace(job.run, error=run.error))
+    return replace_struct(job, run=replace_struct(job.run, error=run.error))
 
 
 def _infers(store: Store, run_id: int) -> bool:
