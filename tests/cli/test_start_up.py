@@ -22,7 +22,7 @@ HEAVY = (
 )  # fmt: skip
 
 OF_OTHER_RUNS = (
-    "numpy", "pandas", "pyarrow", "jinja2", "rich", "pydantic", "rapidfuzz", "zstandard", "pyreqwest",
+    "numpy", "pandas", "pyarrow", "jinja2", "rich", "pydantic", "yaml", "rapidfuzz", "zstandard", "pyreqwest",
     "huggingface_hub", "datasets", "fsspec", "httpx", "requests", "aiohttp", "starlette", "uvicorn", "multiprocessing",
     "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.perf",
     "benchwright.reports.kinds", "benchwright.datasets._hf.client",

@@ -25,6 +25,7 @@ from benchwright.core import (
 )
 from benchwright.plugins import Registry, check_function
 from benchwright.reports.files.parquet import write_samples
+from benchwright.reports.files.plain_yaml import plain_yaml
 from benchwright.reports.views.command import config_table, manifest_table, run_config
 from benchwright.reports.views.figures import metric_stats
 from benchwright.reports.views.run_folders import ALL_REPLIES
@@ -99,10 +100,12 @@ def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
 
 def dump_yaml(document: JsonObject) -> bytes:
     """As YAML with sorted keys, one line per value, without secrets."""
+    kept = known_secrets().clean_value(document)  # notes and names may quote a server
+    if (plain := plain_yaml(kept)) is not None:
+        return plain.encode()
     import yaml
 
     dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the quick one, not in every build
-    kept = known_secrets().clean_value(document)  # notes and names may quote a server
     text: str = yaml.dump(
         kept, Dumper=dumper, sort_keys=True, allow_unicode=True, default_flow_style=False, width=2**20
     )

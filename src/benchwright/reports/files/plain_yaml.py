@@ -1,0 +1,80 @@
+"""Writes the usual YAML without the library: plain words and numbers under sorted keys.
+
+Loading PyYAML takes a twentieth of a run of one row, before its first request. Whatever is not surely plain is left to it:
+a text that needs quotes, a number with an exponent, a value that stands in two places. So what is allowed here may be too
+narrow, but never too wide: `tests/reports/test_plain_yaml.py` compares both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from benchwright.core import JsonObject, JsonValue
+
+_PLAIN = re.compile(r"[A-Za-z/_](?:[A-Za-z0-9_./=+@%'\"()\-,;<>|*?$^~!&\[\]{}]|:(?=[^ ])| (?=[^ #]))*")
+"""A text that stands for itself: no line breaks, nothing that could begin a comment or another value."""
+_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
+"""Texts that mean something else."""
+
+
+class _NotPlainError(Exception):
+    """Something that the library must write."""
+
+
+def plain_yaml(document: JsonObject) -> str | None:
+    """The document as the library writes it, keys sorted, in block style; None where the library has to."""
+    try:
+        return "".join(_lines(document, "", set())) if document else None
+    except _NotPlainError:
+        return None
+
+
+def _lines(value: JsonValue, indent: str, seen: set[int]) -> Iterator[str]:
+    """The lines of an object or a list that is not empty; the first one without its indent."""
+    if id(value) in seen:  # the library would write a reference
+        raise _NotPlainError
+    seen.add(id(value))
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise _NotPlainError
+        for number, key in enumerate(sorted(value)):
+            yield f"{indent if number else ''}{_scalar(key)}:"
+            inner = value[key]
+            # A list begins below its key, an object two places to the right.
+            yield from _after(inner, indent if isinstance(inner, list) else indent + "  ", seen, "\n")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield f"{indent if number else ''}-"
+            yield from _after(inner, indent + "  ", seen, " ")
+    else:
+        raise _NotPlainError
+
+
+def _after(value: JsonValue, indent: str, seen: set[int], gap: str) -> Iterator[str]:
+    """A value after its key or dash."""
+    if isinstance(value, dict | list) and value:
+        yield f"\n{indent}" if gap == "\n" else " "
+        yield from _lines(value, indent, seen)
+    else:
+        yield f" {_scalar(value)}\n"
+
+
+def _scalar(value: JsonValue) -> str:
+    if isinstance(value, str):
+        if len(value) > 100 and " " not in value[:100]:  # keys so long are written in another way
+            raise _NotPlainError
+        if _PLAIN.fullmatch(value) is None or value.lower() in _WORDS:
+            raise _NotPlainError
+        return value
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float) and (text := repr(value)).lstrip("-").replace(".", "").isdigit():
+        return text
+    if value == {} and isinstance(value, dict):
+        return "{}"
+    if value == [] and isinstance(value, list):
+        return "[]"
+    raise _NotPlainError
