@@ -12,9 +12,11 @@ from collections.abc import Iterator
 
 from benchwright.core import JsonObject, JsonValue
 
-_PLAIN = re.compile(r"[A-Za-z/_](?:[A-Za-z0-9_./=+@%'\"()\-,;<>|*?$^~!&\[\]{}]|:(?=[^ ])| (?=[^ #]))*")
+_PLAIN = re.compile(
+    r"(?:[A-Za-z/_]|\.(?=[A-Za-z/])|\.\./)(?:[A-Za-z0-9_./=+@%'\"()\-,;<>|*?$^~!&\[\]{}]|:(?=[^ ])| (?=[^ #]))*"
+)
 """A text that stands for itself: no line breaks, nothing that could begin a comment or another value."""
-_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
+_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", ".nan"))
 """Texts that mean something else."""
 
 
@@ -64,9 +66,11 @@ def _scalar(value: JsonValue) -> str:
     if isinstance(value, str):
         if len(value) > 100 and " " not in value[:100]:  # keys so long are written in another way
             raise _NotPlainError
-        if _PLAIN.fullmatch(value) is None or value.lower() in _WORDS:
-            raise _NotPlainError
-        return value
+        if _PLAIN.fullmatch(value) is not None and value.lower() not in _WORDS:
+            return value
+        if ": " in value and value.isascii() and value.isprintable() and value == value.strip():
+            return "'{}'".format(value.replace("'", "''"))
+        raise _NotPlainError
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
     if isinstance(value, int):
