@@ -349,3 +349,27 @@ def test_a_run_configuration_evaluates_rows_of_your_own(
     results = (tmp_path / "out" / "results.yml").read_text(encoding="utf-8")
     assert "simple" in results
     assert "bfcl.bfclv3" in results
+
+
+def test_a_check_says_what_a_run_costs_and_nothing_that_is_not_so() -> None:
+    (report,) = benchwright.check("bfclv3_ast")
+    assert report.ok
+    assert (report.rows, report.requests) == (43, 57)  # of several turns, one for each
+    assert report.prompt_tokens_estimate > 5000  # functions included
+    assert report.unused_fields == ()
+    assert not any("no answer" in warning for warning in report.warnings)
+    assert report.gold is not None
+    assert (report.gold.right, report.gold.checked) == (20, 20)
+
+
+def test_a_table_may_name_an_evaluation(tmp_path: Path) -> None:
+    (tmp_path / "benchwright.toml").write_text(
+        '[benchmarks.mine]\nfile = "bfclv3_ast"\ntask = "simple"\nnative_calling = false\nlimit = 1\n',
+        encoding="utf-8",
+    )
+    script = ScriptedEndpoint("No.")
+    result = benchwright.run("mine", endpoint=script, workspace=tmp_path)
+    assert (result.name, result.summary.rows) == ("mine", 1)
+    assert "tools" not in script.requests[0].body
+    resumed = benchwright.resume(result.run_id, endpoint=ScriptedEndpoint("No."), workspace=tmp_path)
+    assert resumed.summary.evaluated == 1

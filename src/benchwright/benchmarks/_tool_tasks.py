@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -115,34 +115,48 @@ def sent_name(item: Mapping[str, Any]) -> str:
     return name if is_tool(item) else name.replace(".", "_")
 
 
-def gold_calls(expected: Any, *, native: bool) -> Calls:
+def gold_calls(
+    expected: Any, functions: Sequence[Mapping[str, Any]] = (), *, native: bool, brief: bool = False
+) -> Calls:
     """Calls that do what is expected: of every parameter, the first value that is allowed.
+
+    `brief` leaves out what may be left out, and takes the last value: data may list one that its own schema refuses.
 
     >>> gold_calls([{"geo.area": {"base": [3, 4], "unit": ["m", ""]}}], native=True)
     [{'geo_area': {'base': 3, 'unit': 'm'}}]
+    >>> gold_calls([{"geo.area": {"base": [3, 4], "unit": ["m", ""]}}], native=False, brief=True)
+    [{'geo.area': {'base': 4}}]
     """
     from benchwright.toolcalls import ground_truth_of
 
+    required = {
+        str(each.get("name")): (each.get("parameters") or {}).get("required") or () for each in functions
+    }
     return [
-        {(name.replace(".", "_") if native else name): _first_allowed(parameters)}
+        {(name.replace(".", "_") if native else name): _allowed(parameters, required.get(name, ()), brief)}
         for call in ground_truth_of(expected)
         for name, parameters in call.items()
     ]
 
 
-def _first_allowed(parameters: Mapping[str, Sequence[Any]]) -> dict[Any, Any]:
-    chosen = {}
+def _allowed(
+    parameters: Mapping[str, Sequence[Any]], required: Container[str], brief: bool
+) -> dict[Any, Any]:
+    chosen: dict[Any, Any] = {}
     for name, allowed in parameters.items():
         values = [value for value in allowed if value != ""]
-        if values:  # else it may only be left out
-            chosen[name] = _plain(values[0])
+        optional = len(values) < len(allowed) and name not in required
+        if values and not (optional and brief):
+            chosen[name] = _plain(values[-1 if brief else 0], brief)
+        elif not optional and len(allowed) > len(values):  # only an empty text will do
+            chosen[name] = ""
     return chosen
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, brief: bool) -> Any:
     if isinstance(value, Mapping) and all(isinstance(allowed, list) for allowed in value.values()):
-        return _first_allowed(value)
-    return [_plain(item) for item in value] if isinstance(value, list) else value
+        return _allowed(value, (), brief)
+    return [_plain(item, brief) for item in value] if isinstance(value, list) else value
 
 
 def function_problem(item: object) -> str | None:

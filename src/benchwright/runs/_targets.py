@@ -218,8 +218,8 @@ def _function_calling(
     refuse_questions(given_questions(options), target)
     if options.dataset is not None:
         raise UsageError(f"--dataset: {target} takes rows of your own by --tool-data PATH")
-    spec = replace(load_evaluation(definition), name=target)
-    return Target(spec, target, name, defaults, nocode=definition.to_json())
+    definition = replace(definition, name=target)
+    return Target(load_evaluation(definition), target, name, defaults, nocode=definition.to_json())
 
 
 def _near_evaluations(target: str) -> tuple[str, ...]:

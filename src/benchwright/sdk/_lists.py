@@ -12,7 +12,7 @@ from benchwright.benchmarks import (
     is_question_file,
     load_benchmarks,
 )
-from benchwright.bfcl import EVALUATIONS
+from benchwright.bfcl import EVALUATIONS, evaluation_of
 from benchwright.config import (
     CONFIG_NAMES,
     DEFAULT_PROFILE_URL,
@@ -109,6 +109,10 @@ def _configured(config: ConfigFile) -> list[Evaluation]:
             evaluations.append(
                 Evaluation(name, "config", config.path.name, entry.description or _about(entry))
             )
+            continue
+        if (known := evaluation_of(entry.file)) is not None:
+            shown = entry.description or known.summary
+            evaluations.append(Evaluation(name, "config", config.path.name, shown))
             continue
         try:
             if is_question_file(entry.file):

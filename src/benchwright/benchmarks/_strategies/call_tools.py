@@ -93,8 +93,11 @@ class CallTools(Strategy):
         task = self._task(scanned.row)
         if task.open is not None:
             return
-        calls = gold_calls(target, native=self._spec.native_calling)
-        yield GoldTry(calls_text(calls), self._seen(scanned.row, task, calls=calls))
+        native = self._spec.native_calling
+        functions = [function_document(item) for item in task.functions]
+        for brief in (False, True):
+            calls = gold_calls(target, functions, native=native, brief=brief)
+            yield GoldTry(calls_text(calls), self._seen(scanned.row, task, calls=calls))
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
         """What the prompt reads, and the column with the functions."""
