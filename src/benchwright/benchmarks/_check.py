@@ -161,19 +161,12 @@ def check_benchmark(
         prompt_tokens_estimate=estimate_tokens(scan.prompt_chars),
         template_fields=_template_fields(rows.prompts),
         dataset_fields=scan.columns,
-        unused_fields=_unused_fields(spec, rows),
+        unused_fields=tuple(c for c in scan.columns if c not in _named_fields(spec, rows.prompts)),
         fewshot=rows.fewshot,
         gold=gold,
         samples=tuple(_sample(rows, row) for row in scan.first[:SAMPLES]),
         options={} if tally is None else {n: tally.options[n] for n in sorted(tally.options) if n},
     )
-
-
-def _unused_fields(spec: BenchmarkSpec, rows: AskableRows) -> tuple[str, ...]:
-    if spec.tool_tasks is not None:  # code reads the row, and may read any of it
-        return ()
-    named = _named_fields(spec, rows.prompts)
-    return tuple(column for column in rows.scan.columns if column not in named)
 
 
 def _dataset_name(spec: BenchmarkSpec) -> str:

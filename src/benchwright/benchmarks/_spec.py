@@ -214,8 +214,6 @@ class BenchmarkSpec:
     @property
     def eval_type(self) -> str:
         """The evaluation type that `run_eval` and result files use."""
-        if self.tool_tasks is not None:
-            return f"bfcl.{self.key}"
         return f"{self.family}.{self.key}" if self.family else f"byob_{self.key}.{self.key}"
 
     @property
