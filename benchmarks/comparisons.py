@@ -7,6 +7,7 @@ from functools import partial
 
 from benchmarks import data
 from benchmarks.figures import Figure, series, shown
+from benchmarks.function_calling import function_calling
 from benchmarks.latency import latency
 from benchmarks.memory import memory
 from benchmarks.per_row import per_row
@@ -67,4 +68,5 @@ COMPARISONS: dict[str, Callable[[Bench], list[Figure]]] = {
     "workflow-steps": workflow_steps,
     "sample-pages": sample_pages,
     "workflow-batches": workflow_batches,
+    "function-calling": function_calling,
 }
