@@ -106,14 +106,19 @@ def test_switches_may_stand_alone(meta: Path) -> None:
 
 
 def test_percentages_come_in_blocks_where_that_is_asked_for_or_compatible(meta: Path) -> None:
-    def order(compat: bool, **params: Any) -> str:
-        config = {"method": "percentage", "params": {"percentage_distribute": [[1, 1]], **params}}
+    def order(compat: bool, outside: dict[str, str] | None = None, **params: Any) -> str:
+        config = {
+            "method": "percentage",
+            "params": {"percentage_distribute": [[1, 1]], **params},
+            **(outside or {}),
+        }
         lengths = read(meta, {"output_config": config}, compat=compat).lengths
         assert isinstance(lengths, LengthShares)
         return lengths.order
 
     assert [order(False), order(True)] == ["shuffled", "blocked"]
     assert [order(False, order="blocked"), order(True, order="shuffled")] == ["blocked", "shuffled"]
+    assert [order(False, {"order": "blocked"}), order(True, {"order": "shuffled"})] == ["blocked", "shuffled"]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +194,13 @@ WRONG: list[tuple[Any, str]] = [
     ({"requestcount": 1}, "requestcount is not a key; known are request_count, sampling_mode, output_config, seed. Did"),
     (output(metod="fixed"), "output_config.metod is not a key"),
     (output(method="uniform", params={"min": 1, "max_value": 2}), "params.min is not a key of the method 'uniform'"),
-    ({"order": "blocked"}, "It belongs in output_config.params: output_config.params.order"),
+    ({"order": "blocked"}, "It belongs in output_config: output_config.order"),
+    (output(method="fixed", params={"value": 5}, order="blocked"), "output_config.order is for the method 'percentage'"),
+    (
+        output(method="percentage", params={"percentage_distribute": [[1, 1]], "order": "blocked"}, order="shuffled"),
+        "output_config.order and output_config.params.order differ",
+    ),
+    (output(method="percentage", params={"percentage_distribute": [[1, 1]]}, order=3), "order is 3; expected shuffled"),
     ([], "holds a list; expected an object"),
 ]  # fmt: skip
 

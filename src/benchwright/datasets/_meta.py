@@ -36,11 +36,11 @@ from benchwright.datasets._sampling import (
 )
 
 _TOP = ("request_count", "sampling_mode", "output_config", "seed")
-_OUTPUT = ("method", "params", "min_tokens", "ignore_eos")
+_OUTPUT = ("method", "params", "order", "min_tokens", "ignore_eos")
 _HOMES = {
+    **{name: "output_config.params." for names in LENGTH_PARAMS.values() for name in names},
     **dict.fromkeys(_TOP, ""),
     **dict.fromkeys(_OUTPUT, "output_config."),
-    **{name: "output_config.params." for names in LENGTH_PARAMS.values() for name in names},
 }
 """Where each key belongs, for those who put it on another level."""
 
@@ -169,7 +169,7 @@ def _lengths(
     method = output.get("method")
     methods = ", ".join(LENGTH_METHODS)
     if "method" not in output:
-        if needed or "params" in output:
+        if needed or "params" in output or "order" in output:
             problems.add("output_config.method", f"is missing; expected one of {methods}")
         return None
     if not isinstance(method, str):
@@ -189,6 +189,12 @@ def _lengths(
         problems.add("output_config.params", f"is {problems.kind(params)}; expected an object with {names}")
         return None
     known.check(params, "output_config.params.", LENGTH_PARAMS[method], of=f" of the method {method!r}")
+    if "order" in output:
+        if method != "percentage":
+            problems.add("output_config.order", f"is for the method 'percentage', not {method!r}")
+        elif params.get("order", output["order"]) != output["order"]:
+            problems.add("output_config.order", "and output_config.params.order differ; keep one")
+        params = {"order": output["order"], **params}
     return read_lengths(method, params, problems, compat=compat)
 
 
