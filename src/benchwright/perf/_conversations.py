@@ -221,47 +221,6 @@ def check_conversation(row: Row, field: str, mode: str, *, prompt: bool = False)
         )
 
 
-class Talk:
-    """One conversation under way: its messages so far."""
-
-    def __init__(self, first: ModelRequest, conversation: Conversation, *, own_replies: bool) -> None:
-        self._first, self._conversation, self._own = first, conversation, own_replies
-        messages = first.body["messages"]
-        assert isinstance(messages, list)  # only the chat route converses
-        self._messages: list[JsonValue] = list(messages)
-        self.turn = conversation.first_turn
-        """Index of the turn that was built last."""
-
-    @property
-    def left(self) -> tuple[Turn, ...]:
-        """Turns that are known and were not built yet."""
-        return self._conversation.later[self.turn - self._conversation.first_turn :]
-
-    async def next(self, reply: str) -> tuple[ModelRequest, Turn] | None:
-        """The request of the next turn; None: the conversation is over. What a user's function raises passes through."""
-        found = await self._next_turn(reply)
-        if found is None:
-            return None
-        self.turn += 1
-        said = reply if self._own or found.before is None else found.before
-        if self._conversation.next_turn is None:
-            self._messages.append({"role": "assistant", "content": said})
-        self._messages.append({"role": "user", "content": found.user})
-        return with_turn(self._first, self._messages, found.max_tokens), found
-
-    async def _next_turn(self, reply: str) -> Turn | None:
-        supply = self._conversation.next_turn
-        if supply is None:
-            return self.left[0] if self.left else None
-        import asyncio
-
-        self._messages.append({"role": "assistant", "content": reply})
-        # The user's function may block, for instance to ask another model for the user's words.
-        said: Any = list(self._messages)
-        words = await asyncio.to_thread(supply, said, self.turn + 1)
-        return None if words is None else Turn(words)
-
-
 def with_turn(first: ModelRequest, messages: Sequence[JsonValue], max_tokens: int | None) -> ModelRequest:
     """The request with other messages, and its own longest reply where there is one."""
     body: JsonObject = {**first.body, "messages": list(messages)}

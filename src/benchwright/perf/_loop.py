@@ -11,15 +11,14 @@ from time import monotonic
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from benchwright.core import ModelReply
 from benchwright.endpoints import TimedEndpoint
-from benchwright.perf._conversations import Conversation, Talk, parse_think_time
 from benchwright.perf._health import HealthMeter, WorkerHealth
-from benchwright.perf._plan import PlannedRequest, RequestPlan, planned_request
+from benchwright.perf._plan import RequestPlan
 from benchwright.perf._records import Sending, record_of, unsent_record
 from benchwright.perf._schedule import schedule
+from benchwright.perf._talks import Talks
 from benchwright.perf._values import LoadSettings, PhaseName, RequestOutcome, RequestRecord, StopCause
 
 _NAP_S = 0.25
@@ -96,9 +95,7 @@ class PhaseLoop:
         self._used = 0  # numbers of this process
         self._cause: StopCause | None = None
         self._idle = asyncio.Event()
-        self._halt = asyncio.Event()  # no conversation goes on
-        self._thinking = 0
-        self._think = parse_think_time(settings.think_time or "0")
+        self._talks = Talks(settings, self._one, self._not_sent, self._offer)
         self._stop_at: float | None = None
         self._over = False
         self._last_end = 0.0
@@ -111,7 +108,7 @@ class PhaseLoop:
         """Send nothing more; what is in flight may end."""
         if self._cause is None:
             self._cause = cause
-        self._halt.set()
+        self._talks.stop()
         if cause in ("interrupt", "errors") and self._stop_at is None:
             self._stop_at = monotonic()
 
@@ -232,7 +229,7 @@ class PhaseLoop:
 
     def _time_up(self) -> None:
         self._over = True
-        self._halt.set()
+        self._talks.stop()
 
     def _numbers(self) -> Iterator[tuple[int, PhaseName]]:
         """What the slots take in turn: requests until there are enough or the time is up, then those that cool down.
@@ -279,7 +276,7 @@ class PhaseLoop:
     def _sending(self, place: int, phase: PhaseName, planned: float | None) -> Sending:
         task = self._task
         number = task.base + place
-        self._offered += phase == "measured"
+        self._offer(phase)
         url = number % len(self._endpoints)
         entry = self._plan.at(number, place)
         sending = Sending(number * self._plan.stride, task.stage, phase, entry, planned, task.worker, url)
@@ -287,76 +284,17 @@ class PhaseLoop:
             sending.conversation, sending.turn = number, entry.conversation.first_turn
         return sending
 
+    def _offer(self, phase: PhaseName) -> None:
+        self._offered += phase == "measured"
+
+    def _not_sent(self, sending: Sending, why: str) -> None:
+        self._ended(unsent_record(sending, RequestOutcome.NOT_SENT, why, self._task.zero, monotonic()))
+
     def _send(self, sending: Sending) -> Coroutine[Any, Any, object]:
         """One request, or all of a conversation."""
         if sending.entry.conversation is None:
             return self._one(sending)
-        return self._converse(sending, sending.entry.conversation)
-
-    async def _converse(self, sending: Sending, conversation: Conversation) -> None:
-        """Turn after turn, with the time that the user thinks before each; a turn that fails is the last."""
-        if conversation.delay_s:
-            due = (sending.planned or monotonic()) + conversation.delay_s
-            sending.planned, sending.free_at = None if sending.planned is None else due, due
-            if not await self._pause(due):
-                return
-        talk = Talk(
-            sending.entry.request, conversation, own_replies=self._settings.turn_mode != "every_with_gt"
-        )
-        while True:
-            reply = await self._one(sending)
-            if reply is None:
-                self._leave_turns(sending, talk)
-                return
-            ended = reply.times.last_byte or monotonic()
-            try:
-                following = await talk.next(reply.text)
-            except Exception as error:  # the user's function
-                why = f"the benchmark's next_turn raised {type(error).__name__}: {error}"
-                lost = self._next_sending(sending, sending.entry, None)
-                self._ended(
-                    unsent_record(lost, RequestOutcome.NOT_SENT, why[:200], self._task.zero, monotonic())
-                )
-                return
-            if following is None:
-                return
-            request, turn = following
-            pause = turn.delay_s
-            if pause is None:
-                pause = self._think.draw(f"{self._settings.seed}/{sending.conversation}/{talk.turn}")
-            entry = replace(planned_request(request, sending.entry.row), conversation=conversation)
-            sending = self._next_sending(sending, entry, ended + pause)
-            if not await self._pause(ended + pause):
-                return
-            self._offered += sending.phase == "measured"
-
-    def _next_sending(self, before: Sending, entry: PlannedRequest, due: float | None) -> Sending:
-        """The turn after one."""
-        planned = None if before.planned is None else due
-        found = Sending(
-            before.number + 1, before.stage, before.phase, entry, planned, before.worker, before.url
-        )
-        found.conversation, found.turn, found.free_at = before.conversation, before.turn + 1, due
-        return found
-
-    async def _pause(self, due: float) -> bool:
-        """Wait until `due`; False: the test has stopped, and nothing more is sent."""
-        self._thinking += 1
-        try:
-            if not self._halt.is_set() and (left := due - monotonic()) > 0:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(left):
-                        await self._halt.wait()
-        finally:
-            self._thinking -= 1
-        return not self._halt.is_set()
-
-    def _leave_turns(self, failed: Sending, talk: Talk) -> None:
-        """The turns after one that failed are on record as not sent."""
-        why, sending = f"turn {failed.turn + 1} of the conversation failed", failed
-        for turn in talk.left:
-            sending = self._next_sending(sending, replace(failed.entry, max_tokens=turn.max_tokens), None)
-            self._ended(unsent_record(sending, RequestOutcome.NOT_SENT, why, self._task.zero, monotonic()))
+        return self._talks.converse(sending, sending.entry.conversation)
 
     async def _one(self, sending: Sending) -> ModelReply | None:
         """The reply; None: there is no usable one."""
@@ -402,7 +340,7 @@ class PhaseLoop:
                 async with asyncio.timeout(_NAP_S):
                     await self._idle.wait()
             now = monotonic()
-            if self._done != done or self._thinking:
+            if self._done != done or self._talks.thinking:
                 done, since = self._done, now
             drained = self._stop_at is not None and now - self._stop_at > self._settings.drain_s
             if drained or now - since > patience:
