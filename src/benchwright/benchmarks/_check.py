@@ -236,7 +236,7 @@ def _sample(rows: AskableRows, scanned: ScannedRow) -> SamplePrompt:
     spec = rows.spec
     try:
         requests = tuple(rows.requests(scanned.row))
-    except MissingFieldError:  # a file that was there when the rows were looked at
+    except MissingFieldError:  # a file that has disappeared since the scan
         requests = ()
     messages: Sequence[JsonObject] = open_conversation(scanned.prompt)
     if requests and requests[0].route == "chat":

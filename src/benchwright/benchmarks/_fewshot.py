@@ -57,7 +57,7 @@ class Pool(Struct, frozen=True):
     first: int = 0
     """So many rows at the start are taken before all others."""
     evaluated: Iterable[Row] = ()
-    """Some of the evaluated rows, read when they are looked at, and once."""
+    """Some of the evaluated rows, read once, when they are first used."""
 
     @property
     def place(self) -> str:
@@ -277,7 +277,7 @@ def fewshot_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
 
 
 def strict_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
-    """Why `strict` refuses the run, after all rows were looked at: examples that are evaluated rows, or rows that are
+    """Why `strict` refuses the run, after the scan of all rows: examples that are evaluated rows, or rows that are
     shown fewer examples than were requested."""
     if fewshot is None or not scan.rows:
         return None

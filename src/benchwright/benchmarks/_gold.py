@@ -49,7 +49,7 @@ class GoldCheck:
     judged: bool = False
     """Whether the scorer asks a judge."""
     looked_at: int = 0
-    """Rows that were looked at: the first ones of the data."""
+    """Rows that were tried: the first ones of the data."""
 
     @property
     def tried(self) -> int:

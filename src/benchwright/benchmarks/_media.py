@@ -149,7 +149,7 @@ def _first(names: Sequence[str]) -> str:
 
 
 def media_problem(spec: BenchmarkSpec, model_type: ModelType | None) -> str | None:
-    """Why a model of this type cannot get rows with media, with the cure. Known once the rows were looked at."""
+    """Why a model of this type cannot get rows with media, with the cure. Known after the scan of the rows."""
     used = model_type or spec.endpoint_type
     if spec.media is None or not spec.media.seen or used == "chat":
         return None

@@ -1,6 +1,6 @@
-"""The rows of a run, opened: data, examples and prompts, every row looked at, and each row's requests.
+"""The rows of a run, opened: data, examples and prompts, a scan of every row, and each row's requests.
 
-`check`, `run` and whoever else sends a benchmark's requests start here, and so cannot disagree about them.
+`check`, `run` and everything else that sends a benchmark's requests start here, and so cannot disagree about them.
 """
 
 from __future__ import annotations

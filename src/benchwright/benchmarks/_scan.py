@@ -24,7 +24,7 @@ from benchwright.datasets import DatasetReader
 CHARS_PER_TOKEN = 4
 """The usual rule of thumb for English; other languages and code differ by a factor of two and more."""
 KEPT_ROWS = 50
-"""How many of the first usable rows a scan keeps for whoever looks closer."""
+"""How many of the first usable rows a scan keeps for a closer look."""
 
 LISTED_ALIKE = 3
 """How many rows are listed when all of them lack the same field: the first says why, the others only where."""

@@ -165,7 +165,7 @@ _NUMBERED = re.compile(r"judge(_?\d+)?")
 
 
 def judge_problems(spec: BenchmarkSpec) -> list[str]:
-    """What is wrong with the judges' settings, one text for each judge; the environment is not looked at."""
+    """What is wrong with the judges' settings, one text for each judge. The environment is not read."""
     return [str(judge) for _, judge in _judges(spec) if isinstance(judge, ConfigError)]
 
 

@@ -42,7 +42,7 @@ class Media(Protocol):
 
     @property
     def seen(self) -> bool:
-        """Whether any row that the row check looked at has some."""
+        """Whether any row that the row check has seen has some."""
         ...
 
     @property
@@ -56,7 +56,7 @@ class Media(Protocol):
         ...
 
     def names(self, row: Row) -> tuple[str, ...]:
-        """The row's media in words, for whoever looks at a row without reading files."""
+        """The row's media in words, for readers of a row who do not open files."""
         ...
 
     def __call__(self, row: Row) -> tuple[MediaPart, ...]:
@@ -166,7 +166,7 @@ class BenchmarkSpec:
     template: Template | None = None
     """A prompt that is no text with placeholders; it stands in for `prompt`."""
     check_row: RowCheck | None = None
-    """What else is wrong with a row, looked at once before the first request."""
+    """What else is wrong with a row; called once per row, before the first request."""
     max_tokens_field: str | None = None
     """Column with the longest reply of each row; empty, null and 0 leave it to the run."""
     media: Media | None = None

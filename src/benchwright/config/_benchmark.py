@@ -1,4 +1,4 @@
-"""`[benchmarks.NAME]`: something to run under a short name, with its own defaults: a file, an evaluation that comes along
+"""`[benchmarks.NAME]`: something to run under a short name, with its own defaults: a file, a built-in evaluation
 (`type = "builtin"`), a program (`type = "custom_code"`), or what the table itself describes."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CODE_SETTINGS = (
 )
 """Everything that the table of a program may hold."""
 BenchmarkType: TypeAlias = Literal["file", "builtin", "custom_code", "custom_nocode"]
-"""What a table names: a file or module, an evaluation that comes along, a program, or what it describes itself."""
+"""What a table names: a file or module, a built-in evaluation, a program, or what it describes itself."""
 
 _TYPES: tuple[BenchmarkType, ...] = get_args(BenchmarkType)
 
@@ -74,7 +74,7 @@ def read_builtin(
                 raise ConfigError(f"{where} sets {ours} twice, once as {foreign}; keep one of them")
             written[ours] = written.pop(foreign)
     dataset = written.pop("dataset", None)
-    written.pop("model", None)  # read by whoever reads models
+    written.pop("model", None)  # models are read elsewhere
     run = [s for s in RUN_SETTINGS if s.name not in (*hints, "dataset", "model") and s.group != "questions"]
     checked = read_values(where, written, (*_BUILTIN, *run), hints=hints)
     metric = checked.pop("metric", None)
@@ -168,10 +168,10 @@ def read_benchmark(
     checked.pop("type", None)
     model, own = None, None
     if "model" in values:
-        said = read_model_value(f"{where} model", values["model"], file.parent)
+        given = read_model_value(f"{where} model", values["model"], file.parent)
         # Two tables may describe one model in two ways, so the benchmark's name is part of the model's.
-        model = said if isinstance(said, str) else f"{said.name} ({name})"
-        own = replace(said, name=model) if isinstance(said, ModelConfig) else None
+        model = given if isinstance(given, str) else f"{given.name} ({name})"
+        own = replace(given, name=model) if isinstance(given, ModelConfig) else None
     return BenchmarkConfig(
         name=name,
         file="",

@@ -1,4 +1,4 @@
-"""Errors in the words of the caller: messages name flags, and whoever called a function is told its keywords instead."""
+"""Errors in the words of the caller: messages name flags, and callers of functions read keywords instead."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _keyword(found: re.Match[str]) -> str:
     if value is None:
         return f"{setting.name}=True" if setting.name in _SWITCHES else setting.name
     if value[0].islower():
-        # A word is its value if the setting allows it, or the sentence ends there. Else the sentence goes on with it.
+        # A word is its value if the setting allows it, or the sentence ends there. Otherwise the sentence continues with it.
         allowed = MODES if setting.name == "mode" else setting.choices
         is_value = value in allowed or (found["last"] is not None and value not in _NO_VALUES)
         return f"{setting.name}={value!r}" if is_value else f"{setting.name} {value}"

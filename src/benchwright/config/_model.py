@@ -112,7 +112,7 @@ class ModelConfig:
     demo: JsonObject = field(default_factory=dict)
     """What is set of a demo model's character: skill, ttft_ms, itl_ms, error_rate, max_retries, seed."""
     notes: tuple[str, ...] = ()
-    """What was written and has no effect, for whoever wrote it."""
+    """What the file says without effect, for a note."""
     load: Mapping[str, Any] = field(default_factory=dict)
     """How load tests load it unless they say otherwise: settings of `perf` by name."""
 
@@ -173,7 +173,7 @@ def read_model_value(where: str, value: object, folder: Path) -> str | ModelConf
 
 
 def provider_model(value: str) -> ModelConfig:
-    """The model that `openai:gpt-4o-mini` or `random` means. Its environment is looked at when it is used."""
+    """The model that `openai:gpt-4o-mini` or `random` means. Its environment is read when it is used."""
     return _read(f"model {value}", value, {"type": value})
 
 

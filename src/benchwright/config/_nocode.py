@@ -35,17 +35,17 @@ def read_source(where: str, value: object, folder: Path) -> str:
     name = checked.pop("name", None)
     if not isinstance(name, str):
         raise ConfigError(f'{where} has no name. Add it: {{ name = "org/data", split = "test" }}')
-    wanted = {_KEYS[key]: str(entry) for key, entry in checked.items()}
+    parameters = {_KEYS[key]: str(entry) for key, entry in checked.items()}
     place = local_path(name, folder)
     if place is None and is_hub_uri(name):
-        return _hub(where, name, wanted)
+        return _hub(where, name, parameters)
     if place is None and "://" not in name:
         if not _NAME.fullmatch(name):
             raise ConfigError(
                 f"{where}: {name!r} is no file in {folder} and no name of a hub dataset; expected "
                 '"org/data", "hf://org/data" or a path'
             )
-        return _hub(where, f"hf://{name}", wanted)
+        return _hub(where, f"hf://{name}", parameters)
     if checked:
         raise ConfigError(
             f"{where}: only datasets of the hub have {', '.join(checked)}, and {name} is none; leave it out"
@@ -66,13 +66,13 @@ def local_path(name: str, folder: Path) -> str | None:
     return str(path) if there or means_file else None
 
 
-def _hub(where: str, uri: str, wanted: Mapping[str, str]) -> str:
+def _hub(where: str, uri: str, parameters: Mapping[str, str]) -> str:
     base, _, query = uri.partition("?")
     there = parse_qsl(query, keep_blank_values=True)
-    for key in wanted:
+    for key in parameters:
         if key in dict(there):
             raise ConfigError(f"{where}: {key} stands in {uri} already; keep one of them")
-    pairs = [*there, *wanted.items()]
+    pairs = [*there, *parameters.items()]
     return f"{base}?{urlencode(pairs)}" if pairs else base
 
 
@@ -155,7 +155,7 @@ class NoCodeBenchmark:
     metrics: tuple[tuple[str, str], ...] = ()
     """Further figures of multiple choice, each with where it is shown: `json` or `all`."""
     on_row_error: str | None = None
-    """What is done about rows that fail; None: told both ways, as for every benchmark."""
+    """What happens to rows that fail; None: both means are reported, as for every benchmark."""
     folder: str = "."
     """Folder of the configuration file; relative paths start here."""
 
@@ -188,7 +188,7 @@ def read_nocode(
             raise ConfigError(f"{where} sets parallelism twice, once as max_workers; keep one of them")
         written["parallelism"] = written.pop("max_workers")
     apart: dict[str, object] = {key: written.pop(key, None) for key in _TABLES if key != "model"}
-    written.pop("model", None)  # read by whoever reads models
+    written.pop("model", None)  # models are read elsewhere
     checked = read_values(
         where, written, nocode_settings(hints), hints={**hints, "samples": "write it as limit"}
     )

@@ -194,7 +194,7 @@ def _grader(where: str, values: dict[str, object]) -> GraderStyle:
 
 
 def read_normalize(where: str, value: object) -> tuple[str, ...]:
-    """Which normalisations are wanted: `true`, a list of names, or a table of switches."""
+    """Which normalisations apply: `true`, a list of names, or a table of switches."""
     if value is None or value is False:
         return ()
     if value is True:
@@ -205,7 +205,7 @@ def read_normalize(where: str, value: object) -> tuple[str, ...]:
     elif isinstance(value, list | tuple):
         names = list(value)
     elif isinstance(value, Mapping):
-        names = [name for name, wanted in value.items() if wanted]
+        names = [name for name, on in value.items() if on]
     found = []
     for name in names or [value]:
         plain = _ALIASES.get(str(name), str(name))

@@ -32,7 +32,7 @@ where its class is named, so that a new setting counts everywhere until somebody
 - `rows`: which rows of them.
 - `columns`: what a row of a file of questions must hold.
 - `prompt`: what a prompt says.
-- `questions`: how a file of questions is asked and scored, as one recorded table.
+- `questions`: how a file of questions is sent and scored, as one recorded table.
 - `replies`: the model, and how it generates.
 - `scores`: how replies are scored.
 - `summary`: what is computed from the scores.
@@ -103,9 +103,9 @@ class Setting(Struct, frozen=True):
     decides: Decides | None = None
     """What it decides. Settings of runs must say so."""
     default: JsonValue = None
-    """Its value where nobody gives one."""
+    """Its value unless one is given."""
     otherwise: str = ""
-    """What holds where nobody gives one, in words, where that is not one value."""
+    """What holds unless a value is given, in words, where that is not one value."""
     metavar: str = ""
     """What stands for its value in help texts; empty: N or X."""
     tables: tuple[Table, ...] = RUN_TABLES

@@ -34,7 +34,7 @@ def read_values(
 ) -> dict[str, JsonValue]:
     """Checked values under their canonical names; `-` and `_` are the same in keys.
 
-    `hints` tells, for keys that belong elsewhere, where that is; `near` holds further names to suggest.
+    `hints` says where keys that are misplaced here belong; `near` holds further names to suggest.
     """
     known: dict[str, Setting] = {}
     for setting in settings:
@@ -43,13 +43,13 @@ def read_values(
     checked: dict[str, JsonValue] = {}
     for key, value in values.items():
         name = key.replace("-", "_")
-        wanted = known.get(name)
-        if wanted is None:
+        declared = known.get(name)
+        if declared is None:
             raise _unknown(where, key, known, hints, near)
-        if wanted.name in checked:
-            raise ConfigError(f"{where} sets {wanted.name} twice, once as {key}; keep one of them")
+        if declared.name in checked:
+            raise ConfigError(f"{where} sets {declared.name} twice, once as {key}; keep one of them")
         try:
-            checked[wanted.name] = wanted.check(value)
+            checked[declared.name] = declared.check(value)
         except ValueError as error:
             raise ConfigError(f"{where} {key}: {error}") from None
     return checked

@@ -3,7 +3,7 @@
 Supported: `{name}`, `{choices[0]}`, `{meta[lang]}`, `{item.name}`, format specs (`{price:.2f}`, also
 `{x:>{width}}`), conversions (`!r`, `!s`, `!a`), and `{{` / `}}` for literal braces. A name may be looked up
 in mappings and lists, and read as an attribute of plain data; underscore names, methods, classes and modules
-cannot be reached. Inserted text is never looked at again, so braces in the data stay what they are.
+cannot be reached. Inserted text is never parsed, so braces in the data stay as they are.
 """
 
 from __future__ import annotations

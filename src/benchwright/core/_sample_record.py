@@ -105,7 +105,7 @@ class CallRecord(Struct, frozen=True):
 
 
 class SampleRecord(Struct, frozen=True):
-    """One row and repeat after it was asked and scored."""
+    """One row and repeat, after its requests and its score."""
 
     sample_id: int
     """0-based row number."""

@@ -10,7 +10,7 @@ from typing import Any
 from benchwright.core._json import JsonObject
 
 DEMO_NOTE = "demo model: these numbers say nothing about a real model"
-"""The note on every number that comes from the demo model, embedded or behind `simulate`."""
+"""The note on every number that comes from the demo model, embedded or served by `simulate`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def printable(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """Text of anybody's as it may be printed: without secrets, and unable to take over a terminal."""
+    """Foreign text made safe to print: without secrets, and unable to take over a terminal."""
     return printable(redact(text))
 
 
@@ -80,7 +80,7 @@ def rfc3339(seconds: float) -> str:
 class MissingFieldError(BenchwrightError):
     """A row does not hold what a template, or another part of the definition, needs from it.
 
-    The text is put together when somebody reads it: a run over a million such rows lists twenty of them.
+    The text is composed when it is read: a run over a million such rows lists twenty of them.
     """
 
     exit_code = 2

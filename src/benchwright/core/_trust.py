@@ -19,7 +19,7 @@ def own_ancestors(start: Path) -> Iterator[Path]:
     """`start` and the folders above it, up to the first that everybody may write to.
 
     In such a folder (/tmp, for one) anybody could leave a configuration, which names code to run, or a
-    workspace for others to find. `start` itself is always looked at: who stands there means it.
+    workspace for others to find. `start` itself always counts: users who work there mean it.
     """
     start = start.resolve()
     yield start
@@ -47,7 +47,7 @@ def refuse_foreign(path: Path, what: str, start: Path) -> None:
             trusted.add(start.stat().st_uid)
         found = [path.lstat(), path.stat()] if path.is_symlink() else [path.stat()]
     except OSError:
-        return  # not readable: whoever reads it says so
+        return  # not readable: reading it gives the error
     if any(entry.st_uid not in trusted for entry in found):
         raise ConfigError(
             f"{path}: this {what} belongs to another user (uid {next(e.st_uid for e in found if e.st_uid not in trusted)}), "
@@ -62,7 +62,7 @@ def refuse_foreign(path: Path, what: str, start: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Let nobody but the owner read or enter; left as it is where we are not the owner."""
+    """Let only the owner read or enter. Nothing changes where we are not the owner."""
     try:
         found = path.stat()
         if found.st_mode & 0o077 and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid()):

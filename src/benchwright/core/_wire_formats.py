@@ -1,4 +1,4 @@
-"""The wire formats that servers speak, what each can do, and how models are asked: declared once for all rooms.
+"""The wire formats that servers speak, what each can do, and the types of models: declared once for all rooms.
 
 Here and not in `endpoints`, because the configuration checks names of formats without that room.
 Each built-in format has a module of its name in `endpoints/_wires`.
@@ -14,7 +14,7 @@ from msgspec import Struct
 from benchwright.core._requests import ROUTE_PATHS
 
 ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
-"""How a model is asked: chat messages, a plain prompt, or choices ranked by log-probability."""
+"""What requests hold: chat messages, a plain prompt, or choices ranked by log-probability."""
 
 MODEL_TYPES: tuple[ModelType, ...] = get_args(ModelType)
 """All model types."""

@@ -58,7 +58,7 @@ class PairedResult:
 
     @property
     def significant(self) -> bool:
-        """Whether the test tells the sides apart at 5 %."""
+        """Whether the test distinguishes the sides at 5 %."""
         return self.p_value < 0.05
 
 

@@ -62,7 +62,7 @@ def end_of_run(store: str, run_id: int) -> float:
 
 
 def _steady() -> float:
-    """Seconds on a clock that nobody sets; where there is one, on that which also counts while the machine sleeps."""
+    """Seconds on a monotonic clock, where possible one that also counts while the machine sleeps."""
     clock: int | None = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
@@ -99,7 +99,7 @@ _HELD: set[str] = set()
 
 
 def new_lease(run_id: int) -> Lease:
-    """A lease that nobody else has."""
+    """A new lease, held by this process."""
     lease = Lease(run_id, secrets.token_hex(8))
     _HELD.add(lease.token)
     return lease

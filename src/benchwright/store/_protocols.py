@@ -246,7 +246,7 @@ class WorkflowStore(PointSink, Protocol):
         """Record how the run ended by its process's exit."""
 
     def cancel_workflow(self, run_id: int, why: str) -> None:
-        """End a run as `canceled`, whoever executes it."""
+        """End a run as `canceled`, whichever process executes it."""
 
     def release_workflow(self, lease: Lease) -> None:
         """Give up a lease. A run that has not ended counts as interrupted."""

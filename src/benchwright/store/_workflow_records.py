@@ -183,7 +183,7 @@ class StepRequest(NamedTuple):
     holder: str = ""
     """Names the caller's call: the same request twice, as after a lost answer, is one request."""
     take_over: bool = False
-    """Whether the caller knows that nobody executes the step, although its record says so."""
+    """Whether the caller knows that no process executes the step, although its record says so."""
 
     def storable(self) -> StepRequest:
         """With a key and an input that the database can hold; the hash stays that of the input as given."""

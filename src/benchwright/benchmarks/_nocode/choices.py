@@ -75,7 +75,7 @@ _HASHES: dict[str, Callable[[str], int]] = {"sha256": _sha256, "siphash13": siph
 
 
 LAST_TOKENS = 8
-"""How many of a reply's last words are looked at."""
+"""How many of a reply's last words are searched."""
 
 
 def label_of(reply: str, labels: Sequence[str]) -> str | None:

@@ -45,7 +45,7 @@ def freeze_nocode(definition: NoCodeBenchmark) -> NoCodeBenchmark:
 
 
 def load_nocode(definition: NoCodeBenchmark) -> BenchmarkSpec:
-    """The benchmark of a definition whose templates are read. Nothing of the data is looked at.
+    """The benchmark of a definition whose templates are read. The data are not read.
 
     Raises ConfigError for templates that cannot be compiled and functions that are not there.
     """

@@ -34,7 +34,7 @@ from benchwright.core import BadRow, DatasetError, Row, UsageError
 from benchwright.datasets import DatasetReader
 
 SAMPLE_ROWS = 1000
-"""How many rows are looked at. What later rows do differently, the check of all rows refuses."""
+"""How many rows decide. The check of all rows refuses later ones that differ."""
 
 SEVERAL_SHARE = 0.05
 """From this share of answers that name several options, a file is one of several right options; below it such an

@@ -38,7 +38,7 @@ class Sniffed(Struct, frozen=True):
 def sniff(reader: DatasetReader, columns: Columns, *, fixed: bool) -> Sniffed:
     """One streaming pass that ends as soon as nothing can change any more.
 
-    `fixed` says that every row has the same columns. Rows that cannot be read are left to whoever checks all.
+    `fixed` says that every row has the same columns. Rows that cannot be read are left to the check of all rows.
     """
     seen: dict[str, None] = {}
     mcq = gold = False

@@ -142,7 +142,7 @@ class HubSource:
 
 
 def _content(parts: tuple[Part, ...]) -> list[JsonObject]:
-    """The hashes of all files, however they were put together."""
+    """The hashes of all files, however they are combined."""
     found: list[JsonObject] = []
     for part in parts:
         identity = part.identity()

@@ -35,7 +35,7 @@ def _parse_block(block: bytes, lines: list[bytes], before: int) -> Chunk:
     if not exact:
         # All lines in one go, and line by line only when that fails: three times the speed of a loop.
         try:
-            # Short lines cannot be nested too deep, and need not be looked at.
+            # Short lines cannot be nested too deeply, so they need no check.
             parse = orjson.loads if max(map(len, lines), default=0) <= 2 * MAX_DEPTH else load_json
             rows: list[Row] = list(map(parse, lines))
         except ValueError:

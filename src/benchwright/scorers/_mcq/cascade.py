@@ -171,7 +171,7 @@ _NEXT_QUESTION = r"\n(?:Question|Q|问题|题目)\s?\d{0,4}\s?[:.]"
 def extract_choice(text: str, options: Mapping[str, str]) -> Extraction:
     """The option that a reply names, by the rules of `CHOICE_RULES`; nothing is ever guessed.
 
-    Reasoning, emphasis, LaTeX dress and quotes are looked through. In this order: the reply is a letter or an
+    Reasoning, emphasis, LaTeX markup and quotes are ignored. In this order: the reply is a letter or an
     option's text; the last explicit statement; a letter that stands alone; the text of one option only, as whole
     words and numbers. `start` and `end` are places in `text`: `text[start:end]` is the letter or the text that
     decided. Only letters in `options` count. Of answers above 120,000 characters (reasoning not counted) the

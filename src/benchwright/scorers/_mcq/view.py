@@ -1,4 +1,4 @@
-"""A reply as its rules read it: without reasoning, emphasis, LaTeX dress and quotes, every character traceable.
+"""A reply as its rules read it: without reasoning, emphasis, LaTeX markup and quotes, every character traceable.
 
 Rules look at `View.text`; `View.span` gives back where that stood in the reply, so that a verdict can be
 shown on the very characters that decided.

@@ -111,7 +111,7 @@ def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """
     try:
         if read_only:
-            # Without a log next to it nobody writes to the database: `immutable` then reads it even where SQLite
+            # Without a log next to it no process writes to the database: `immutable` then reads it even where SQLite
             # could not make the log's index file, on a read-only disk.
             mode = "mode=ro" if path.with_name(path.name + "-wal").exists() else "immutable=1"
             connection = sqlite3.connect(

@@ -187,7 +187,7 @@ def _json(value: JsonValue) -> bytes | None:
 
 
 class WorkflowSupervision(Runs):
-    """For whoever started the process that executes a run."""
+    """For the process that started the one that executes a run."""
 
     def run_owner(self, run_id: int) -> Owner | None:
         """The live process that executes a run of either kind."""
@@ -241,7 +241,7 @@ class WorkflowSupervision(Runs):
         let_go(lease)
 
     def cancel_workflow(self, run_id: int, why: str) -> None:
-        """End a run as `canceled`, whoever executes it: that process can record nothing more."""
+        """End a run as `canceled`, whichever process executes it: that process can record nothing more."""
         with self._transaction() as connection:
             restore_events(connection, run_id)
             close_run(connection, run_id, "canceled", None, why)

@@ -272,7 +272,7 @@ def metric_totals(connection: sqlite3.Connection, run_id: int) -> dict[str, Metr
 
 
 class Points(ABC):
-    """Checks metric points and events on their way into the records, whoever writes them."""
+    """Checks metric points and events on their way into the records, for every writer."""
 
     @abstractmethod
     def _put_point(self, lease: Lease, row: PointRow) -> None: ...

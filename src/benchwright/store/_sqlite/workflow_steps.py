@@ -122,7 +122,7 @@ def end_step(
     output: bytes | None,
     error: str | None,
 ) -> None:
-    """End an attempt, whoever began it. Runs inside a transaction."""
+    """End an attempt, whichever process began it. Runs inside a transaction."""
     row = connection.execute(
         "SELECT key, id, generation, attempt, input_hash, status, output, owner, failures FROM workflow_steps"
         " WHERE id = ? AND run_id = ?",

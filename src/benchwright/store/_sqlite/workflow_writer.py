@@ -132,7 +132,7 @@ class SqliteWorkflowWriter(Points):
     # -- metrics and events --
 
     def _put_point(self, lease: Lease, row: PointRow) -> None:
-        """Append a metric point; `settled` returns when it is committed, which is soon also when nobody waits."""
+        """Append a metric point; `settled` returns when it is committed. That happens soon even if nobody waits."""
         self._check(lease)
         self._group.points.append((lease, row))
         self._commit_soon()

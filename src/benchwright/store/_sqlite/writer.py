@@ -1,7 +1,7 @@
 """The one writer of steps: many records per commit, in the event loop.
 
 Records that arrive at about the same time share a commit. A record counts as written only when its commit is
-done; whoever must not lose it awaits `append`'s future.
+done; a caller that must not lose a record awaits `append`'s future.
 
 The commit runs in the loop's own thread: without a sync to disk (WAL, synchronous=NORMAL) it takes
 less than handing the records to a thread and back, which also made both sides queue for the interpreter lock
@@ -176,9 +176,7 @@ class SqliteStepWriter:
         execute = self._connection.execute
         execute("BEGIN IMMEDIATE")
         try:
-            check_lease(
-                self._connection, self._lease
-            )  # whoever took the run over writes now, and nobody else
+            check_lease(self._connection, self._lease)  # only the process that took the run over writes now
             for start in range(0, len(group), _ROWS_PER_STATEMENT):
                 part = group[start : start + _ROWS_PER_STATEMENT]
                 execute(self._insert[len(part)], _values(part))
@@ -205,7 +203,7 @@ def _values(rows: list[StepValues]) -> list[object]:
 
 
 def checkpoint(database: Path) -> None:
-    """Bring the log's content into the database, as far as nobody has to wait for it."""
+    """Move the log's content into the database, as far as that is possible without waiting."""
     with suppress(sqlite3.Error, StoreError):  # if it fails now, a later one or the last close does it
         connection = open_database(database)
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
