@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from benchwright.benchmarks._examples import Example, FewShot, question_of
 from benchwright.benchmarks._fields import target_of
-from benchwright.benchmarks._leak_guard import SelfExampleGuard
 from benchwright.benchmarks._scoring import positional_count
 from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
 from benchwright.benchmarks._template import Template, load_template
@@ -65,6 +64,8 @@ class PromptBuilder:
         self._examples: Sequence[Example] = fewshot.examples if fewshot is not None else ()
         self._spares: Sequence[Example] = fewshot.spares if fewshot is not None else ()
         self._block = self._joined(self._examples)
+        from benchwright.benchmarks._leak_guard import SelfExampleGuard  # for prompts with examples
+
         self._guard = SelfExampleGuard(template, self._examples, self._spares, target)
 
     def build(self, row: Row) -> Prompt:
