@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from benchwright.core import JsonObject, JsonValue, encode_json
 from benchwright.demo._numbers import FIGURE, Number, number_of, with_figures
+from benchwright.demo._typed_texts import as_source, described_schema
 
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'(?!\w)|“([^”\n]+)”")
 _NAME = re.compile(
@@ -69,6 +70,9 @@ class Filler:
     def _value(self, name: str, schema: JsonObject, required: bool, depth: int) -> JsonValue:
         if "const" in schema:
             return schema["const"]
+        if (described := described_schema(schema)) is not None:
+            found = self._value(name, described, required, depth)
+            return None if found is None else as_source(found, described)
         options = schema.get("enum")
         if isinstance(options, list) and options:
             return self._enumerated(options, required)

@@ -191,6 +191,8 @@ def estimated_tokens(body: JsonObject, reply: ModelReply) -> int:
     3
     """
     sent = _text_chars(body.get("messages")) + _text_chars(body.get("prompt"))
+    if "tools" in body:
+        sent += len(encode_json(body["tools"]))
     return estimate_tokens(sent + len(reply.text) + len(reply.reasoning))
 
 
