@@ -148,7 +148,7 @@ def test_a_package_is_checked_and_only_its_data_and_classes_unpacked(
         (folder / made.name).write_bytes(made.read_bytes())
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(packages.subprocess, "run", pip)
+    monkeypatch.setattr(subprocess, "run", pip)
     with pytest.raises(DatasetError, match="SHA-256"):
         fetch_package()
     assert find_provider() is None
@@ -168,7 +168,7 @@ def test_a_package_index_out_of_reach_is_an_error_with_the_cure(
 ) -> None:
     monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path))
     failed = subprocess.CompletedProcess([], 1, "", "ERROR: no network\n")
-    monkeypatch.setattr(packages.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(DatasetError, match="no network\nCheck the network"):
         fetch_package("v4")
 

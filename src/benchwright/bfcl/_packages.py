@@ -5,17 +5,11 @@ They are never imported: importing them needs hundreds of megabytes and creates 
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 from benchwright.core import DatasetError, NotFoundError
@@ -81,6 +75,8 @@ def find_provider(version: str = "v3") -> Provider | None:
     root = package.folder / package.module
     if (root / "data").is_dir():
         return _provider(package, root)
+    from importlib import metadata  # slow to import, as are the modules that only fetching needs
+
     try:
         found = importlib.util.find_spec(package.module)  # finds a top-level package without importing it
         installed = metadata.version(package.project)
@@ -111,6 +107,9 @@ def fetch_package(version: str = "v3") -> tuple[Provider, bool]:
     root = package.folder / package.module
     if (root / "data").is_dir():
         return _provider(package, root), False
+    import shutil
+    import tempfile
+
     package.folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=package.folder.parent) as name:
         wheel = _download(package, Path(name))
@@ -125,6 +124,8 @@ def fetch_package(version: str = "v3") -> tuple[Provider, bool]:
 
 
 def _download(package: Package, folder: Path) -> Path:
+    import subprocess
+
     requirement = f"{package.project}=={package.release}"
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), requirement]
@@ -144,6 +145,8 @@ def _download(package: Package, folder: Path) -> Path:
 
 
 def _check_hash(package: Package, wheel: Path) -> None:
+    import hashlib
+
     found = hashlib.sha256(wheel.read_bytes()).hexdigest()
     if found != package.sha256:
         raise DatasetError(
@@ -154,6 +157,8 @@ def _check_hash(package: Package, wheel: Path) -> None:
 
 def _unpack(package: Package, wheel: Path, folder: Path) -> None:
     """Data and simulated classes; nothing that could be started by accident."""
+    import zipfile
+
     with zipfile.ZipFile(wheel) as archive:
         for entry in archive.infolist():
             parts = Path(entry.filename).parts

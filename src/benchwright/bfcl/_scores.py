@@ -67,7 +67,10 @@ class Scoreboard:
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Take one sample's scores."""
-        tally = self._tallies.setdefault(str(scores.get("category")), Tally())
+        name = str(scores.get("category"))
+        tally = self._tallies.get(name)
+        if tally is None:
+            tally = self._tallies[name] = Tally()
         tally.rows += 1
         tally.right += bool(scores.get("correct"))
         if error := scores.get("error_type"):

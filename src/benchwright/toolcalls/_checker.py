@@ -79,6 +79,8 @@ def check_call(
         verdict = _check_argument(parameter, value, schema, allowed, types)
         if not verdict.valid:
             return verdict
+    if len(arguments) == len(expected):  # each of them is an expected one, so none is missing
+        return VALID
     for parameter, allowed in expected.items():
         if parameter not in arguments and "" not in allowed:
             return invalid(
