@@ -235,7 +235,9 @@ def as_completions(data: bytes) -> bytes:
         event = orjson.loads(data)
     except ValueError:
         return data
-    for choice in event.get("choices", ()) if isinstance(event, dict) else ():
+    if not isinstance(event, dict) or "choices" not in event:
+        return data
+    for choice in event["choices"]:
         delta = choice.pop("delta", None)
         if isinstance(delta, dict):
             choice["text"] = delta.get("content", "")

@@ -141,15 +141,13 @@ class _UnusualError(Exception):
 
 def _read_event(piece: bytes, route: Route) -> _ChatEvent | _CompletionsEvent:
     data = piece[len(_BEFORE) : -len(_AFTER)]
-    if not (piece.startswith(_BEFORE) and piece.endswith(_AFTER)) or b"\n" in data or not _is_shallow(data):
+    if not (piece.startswith(_BEFORE) and piece.endswith(_AFTER)) or b"\n" in data:
+        raise _UnusualError
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH:
         raise _UnusualError
     if not data.isascii():
         data.decode()  # texts that nobody reads are not decoded, and must be valid all the same
     return _read_chat_event(data) if route == "chat" else _read_completions_event(data)
-
-
-def _is_shallow(body: bytes) -> bool:
-    return len(body) <= 2 * MAX_DEPTH or body.count(b"[") + body.count(b"{") <= MAX_DEPTH
 
 
 def _when(text: str, time: float) -> float | None:
@@ -180,7 +178,7 @@ def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelRepl
     asked = request.body
     if "echo" in asked or is_captured():
         return None
-    if not _is_shallow(body):
+    if len(body) > 2 * MAX_DEPTH and body.count(b"[") + body.count(b"{") > MAX_DEPTH:
         return None
     try:
         if not body.isascii():
