@@ -2,7 +2,8 @@
 
 `python -m benchmarks.load` sends 1,900 requests, 64 in flight, to a server whose first token comes after 50 ms and 31 more events
 20 ms apart. For each client: how far its times to the first token are from the server's own (mean, 99th percentile), requests per
-second, CPU seconds per 1,000 requests, and seconds from the command to the first request.
+second, CPU seconds per 1,000 requests, and seconds from the command to the first request. `--peers` adds the other load
+generators that install without torch: aiperf.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+
+from benchmarks.load_peers import PEERS, RUN_S, Peer, program_folder, reported
 
 PROGRAM = Path(sys.executable).with_name("benchwright")
 
@@ -75,7 +78,7 @@ def truth_of(port: int) -> dict[int, list[float]]:
 def _cpu(command: list[str], cwd: str | None = None) -> tuple[str, float, float]:
     """Output, CPU seconds of the whole process, and when it was started."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, timeout=RUN_S)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 3):
         raise SystemExit(f"{command[0]} ended with {done.returncode}:\n{done.stderr}\n{done.stdout[-2000:]}")
@@ -123,6 +126,28 @@ def ours(port: int, requests: int, in_flight: int, *flags: str) -> Client:
     )
 
 
+def peer_row(peer: Peer, requests: int, in_flight: int, events: int) -> str:
+    """The line of another load generator: its mean and 99th percentile less those of the stub."""
+    name = peer.tool.name
+    programs = program_folder(peer)
+    if isinstance(programs, str):
+        return f"{name:14}{programs}"
+    with stub(50, 20, events) as port:
+        found = reported(peer, programs, port, requests, in_flight, _cpu)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/log") as reply:
+            log = [times for times in json.load(reply) if times[1]]
+    if isinstance(found, str) or not log:
+        return f"{name:14}{found if isinstance(found, str) else 'did not run: it sent nothing'}"
+    figures, cpu, began = found
+    served = sorted(1000 * (first - came) for came, first, _ in log)
+    p99 = served[min(len(served) - 1, int(0.99 * len(served)))]
+    came, ended = min(times[0] for times in log), max(times[2] for times in log)
+    return (
+        f"{name:14}{figures.mean - statistics.fmean(served):+9.2f} ms{figures.p99 - p99:+9.2f} ms{len(log) / (ended - came):9.1f}/s"
+        f"{'':10}{1000 * cpu / len(log):8.2f} s{came - began:8.2f} s  {len(log):,} requests came"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
     parser.add_argument("--requests", type=int, default=1900)
@@ -130,6 +155,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--events", type=int, default=32)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--peers", action="store_true", help="measure other load generators too")
     arguments = parser.parse_args()
     print(
         f"load average {os.getloadavg()[0]:.1f}; {arguments.requests} requests, {arguments.in_flight} in flight"
@@ -146,6 +172,8 @@ def main() -> None:
         for client in clients:
             with stub(50, 20, arguments.events) as port:
                 print(client(port).row(), flush=True)
+        for peer in PEERS if arguments.peers else ():
+            print(peer_row(peer, arguments.requests, arguments.in_flight, arguments.events), flush=True)
 
 
 if __name__ == "__main__":

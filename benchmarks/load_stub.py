@@ -31,6 +31,9 @@ class Server(asyncio.Protocol):
     """One connection."""
 
     truth: ClassVar[dict[int, list[float]]] = {}
+    """By the number in the prompt: when a request came, and when its first and last event were sent."""
+    log: ClassVar[list[list[float]]] = []
+    """The same of all requests, in the order in which they came."""
     first_s, gap_s, events = 0.05, 0.02, 32
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -46,7 +49,9 @@ class Server(asyncio.Protocol):
             return
         if head.startswith(b"GET"):
             self._buffer = b""
-            self._whole(json.dumps(self.truth).encode())
+            path = head.split(b" ", 2)[1]
+            answers = {b"/truth": self.truth, b"/log": self.log}
+            self._whole(json.dumps(answers.get(path, {"object": "list", "data": [{"id": "m"}]})).encode())
             return
         length = _LENGTH.search(head)
         if length is None or len(body) < int(length[1]):
@@ -56,6 +61,7 @@ class Server(asyncio.Protocol):
         words = body[body.rfind(b'"content"') :].split(b'"')[3]
         found = _NUMBER.search(words)
         entry = self.truth[int(found[1]) if found else -1] = [came, 0.0, 0.0]
+        self.log.append(entry)
         if b'"stream":true' in body or b'"stream": true' in body:
             self._loop.call_later(self.first_s, self._event, entry, self.events, came + self.first_s)
         else:

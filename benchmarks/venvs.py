@@ -36,7 +36,7 @@ INSPECT = Tool("inspect", ("inspect-ai", "openai"), "BENCH_INSPECT_PYTHON", ("in
 TOOLS = (LM_EVAL, INSPECT)
 
 
-def python_of(tool: Tool) -> Path:
+def python_of(tool: Tool, *, timeout_s: float | None = None) -> Path:
     """The Python that has `tool`, installing it first when that has not been done."""
     given = os.environ.get(tool.override)
     if given:
@@ -57,7 +57,7 @@ def python_of(tool: Tool) -> Path:
             "--disable-pip-version-check",
             "--compile",
         ]
-        subprocess.run([*command, *tool.requirements], check=True)
+        subprocess.run([*command, *tool.requirements], check=True, timeout=timeout_s)
         ready.touch()
     return python
 
