@@ -180,6 +180,8 @@ def test_several_categories_go_into_one_file_of_faults(tmp_path: Path) -> None:
     ("truth", "why"),
     [
         ([{"math.factorial": {"number": ["five"]}}], None),
+        ([{"math.factorial": {"number": [5, ""]}}], None),
+        ([{"another.name": {"number": [5]}}], None),
         ([{"math.factorial": {"number": []}}], "rejects its own ground truth"),
         ([{"math.factorial": {"number": [5], "base": [2]}}], "demands base"),
         ([{"math.factorial": {}}], "rejects its own ground truth"),

@@ -91,11 +91,20 @@ class EvaluationRows:
         )
 
     def _published(self) -> Iterator[Row]:
+        from benchwright.bfcl._row_rules import unreachable
+
+        hopeless = []
         for category in self.categories:
             if not self.folder.has(category):
                 continue
             for row in self.folder.rows(category):
+                if category.check == "ast" and unreachable(row, category) is not None:
+                    hopeless.append(row["id"])
                 yield _slim(row)
+        if hopeless:
+            self.doubts.append(
+                f"no call can pass by the ground truth of {len(hopeless)} rows: {', '.join(hopeless)}"
+            )
 
     def _custom(self) -> list[Row]:
         from benchwright.bfcl._custom import read_custom

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from benchwright.bfcl._categories import Category
@@ -64,37 +65,36 @@ def unreachable(row: Row, category: Category) -> str | None:
     """Why no call can pass by a row's ground truth, if that is so: it is scored against itself."""
     functions, truths = row["function"], row["ground_truth"]
     by_name = {function["name"]: function for function in functions}
+    by_place = not any(
+        mode in category.name for mode in ("multiple", "parallel")
+    )  # the only function, whatever its name
+    calls = []
     for truth in truths:
         name, expected = next(iter(truth.items()))
-        if name not in by_name and category.name not in ("simple", "live_simple"):
+        document = functions[0] if by_place else by_name.get(name)
+        if document is None:
             return f"the ground truth calls {name}, which is none of the functions: {', '.join(by_name)}"
-        document = by_name.get(name, functions[0])
-        properties = document["parameters"].get("properties", {})
+        parameters = document["parameters"]
+        properties = parameters.get("properties", {})
         unknown = [key for key in expected if key not in properties and "" not in expected[key]]
         if unknown:
             return (
                 f"the ground truth of {name} demands {', '.join(unknown)}, which its properties do not have"
             )
+        calls.append({document["name"]: _first(expected, parameters.get("required", ()))})
     if category.language != "python":
         return None  # the truth holds values, and calls hold their texts
-    calls = [
-        {
-            functions[0]["name"] if "simple" in category.name else next(iter(truth)): _first(
-                next(iter(truth.values()))
-            )
-        }
-        for truth in truths
-    ]
     verdict = check_ast(functions, calls, truths, category.name)
     return None if verdict.valid else f"the checker rejects its own ground truth: {verdict.message}"
 
 
-def _first(expected: dict[str, list[Any]]) -> dict[str, Any]:
+def _first(expected: dict[str, list[Any]], required: Sequence[str] = ()) -> dict[str, Any]:
+    """Of every parameter that must be given, the first allowed value."""
     chosen = {}
     for name, allowed in expected.items():
         values = [value for value in allowed if value != ""]
-        if values and "" not in allowed:
-            chosen[name] = _plain(values[0])
+        if name in required or (values and "" not in allowed):
+            chosen[name] = _plain(values[0]) if values else ""
     return chosen
 
 
