@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.perf.loads import Loaded, plan_of
+from tests.perf.made_records import streamed
 from tests.perf.stub_server import serving
 
 from benchwright import perf
@@ -20,6 +21,7 @@ from benchwright.perf import (
     Probe,
     Requests,
     SearchResult,
+    StageRecord,
     next_level,
     search_result,
     summarise,
@@ -137,6 +139,15 @@ def test_the_capacity_of_a_server_with_slots_is_found() -> None:
     levels = [stage.level for stage in loaded.test.stages]
     assert levels[:2] == [1.0, 2.0] or found.level is None
     assert len({record.number for record in loaded.records}) == len(loaded.records)
+
+
+def test_a_probe_that_was_interrupted_counts_for_nothing() -> None:
+    settings = LoadSettings(slo=(("e2e", 9.0),), search=LoadSearch())
+    records = [streamed(number, float(number), stage=number // 3) for number in range(6)]
+    stages = [StageRecord(0, level=1.0), StageRecord(1, level=2.0, stopped_by="interrupt")]
+    found = summarise(Requests.of(records), settings, stages, partial=True).search
+    assert found is not None
+    assert (found.status, found.level, len(found.probes)) == ("unfinished", 1.0, 1)
 
 
 @pytest.fixture

@@ -257,7 +257,9 @@ def summarise(
     partial = partial or any(stage.stopped_by in ("interrupt", "watchdog") for stage in found)
     search = None
     if settings.search is not None:
-        probes = [probe_of(stage, settings) for stage in found if stage.stage in ended]
+        # One that was stopped before its end shows less load than its level.
+        whole = [stage for stage in found if stage.stage in ended and stage.stopped_by != "interrupt"]
+        probes = [probe_of(stage, settings) for stage in whole]
         search = search_result(probes, settings.search, whole=not settings.open_loop)
         # Requests of probes beyond the boundary may well fail. The answer counts where there is one.
         comparable = search.status in ("found", "at_least", "not_met")
