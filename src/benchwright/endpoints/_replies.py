@@ -81,16 +81,11 @@ def read_reply(
         reasoning = _reasoning_field(message)
         said_no = message.get("refusal")
         refusal = said_no if isinstance(said_no, str) else ""
-        calls = message.get("tool_calls")
-        if calls:
-            if not isinstance(calls, list):
-                return BadReply(f"the tool calls of the reply's message are {kind_of(calls)}, not a list")
-            for call in calls:
-                if not isinstance(call, dict):
-                    return BadReply(f"a tool call of the reply's message is {kind_of(call)}, not an object")
+        if message.get("tool_calls") or "function_call" in message:
+            calls = _tool_calls(message)
+            if isinstance(calls, BadReply):
+                return calls
             tool_calls = calls
-        elif isinstance(message.get("function_call"), dict):  # the form before tool_calls
-            tool_calls = [{"type": "function", "function": message["function_call"]}]
     else:
         value = choice.get("text")
         if not isinstance(value, str):
@@ -127,6 +122,19 @@ def read_reply(
         stamps.times(),
         served,
     )
+
+
+def _tool_calls(message: dict[str, Any]) -> list[JsonValue] | BadReply | None:
+    calls = message.get("tool_calls")
+    if not calls:  # the form before tool_calls
+        old = message.get("function_call")
+        return [{"type": "function", "function": old}] if isinstance(old, dict) else None
+    if not isinstance(calls, list):
+        return BadReply(f"the tool calls of the reply's message are {kind_of(calls)}, not a list")
+    for call in calls:
+        if not isinstance(call, dict):
+            return BadReply(f"a tool call of the reply's message is {kind_of(call)}, not an object")
+    return calls
 
 
 _BROKEN_OFF = frozenset(("error", "abort"))
