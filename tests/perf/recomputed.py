@@ -5,9 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_right
+from collections import Counter
 from typing import Any
 
 Row = dict[str, Any]
+
+
+def was_sent(row: Row) -> bool:
+    return row["outcome"] != "not_sent" and (row["sent_s"] is not None or row["outcome"] != "cancelled")
 
 
 def measurable(row: Row) -> bool:
@@ -95,8 +100,7 @@ def described(values: list[float]) -> Row:
 def stage_of(rows: list[Row]) -> Row:
     """Everything of one stage but intervals, limits and the steady window."""
     rows = [row for row in rows if row["phase"] == "measured"]
-    sent = [row for row in rows if row["outcome"] != "not_sent"]
-    sent = [row for row in sent if row["sent_s"] is not None or row["outcome"] != "cancelled"]
+    sent = [row for row in rows if was_sent(row)]
     done = [row for row in sent if row["outcome"] == "ok"]
     pooled: dict[str, list[float]] = {}
     for row in filter(measurable, done):
@@ -136,6 +140,52 @@ def stage_of(rows: list[Row]) -> Row:
     mean = sum(row["output_tokens"] for row in done) / duration
     found["peak_output_throughput_tokens_per_s"] = round(max(fullest, mean), 3)
     return found
+
+
+def group_of(rows: list[Row]) -> Row:
+    """What a turn or a server has of its own: counts, outcomes, headline times, tokens."""
+    rows = [row for row in rows if row["phase"] == "measured"]
+    sent = [row for row in rows if was_sent(row)]
+    done = [row for row in sent if row["outcome"] == "ok"]
+    found: Row = {
+        "sent": len(sent),
+        "completed": len(done),
+        "failed": len(sent) - len(done),
+        "not_sent": len(rows) - len(sent),
+        "outcomes": dict(Counter(row["outcome"] for row in rows)),
+    }
+    for key in ("ttft_ms", "itl_ms", "tpot_ms", "e2e_ms"):
+        values = [x for row in filter(measurable, done) for x in values_of(row)[key] if x is not None]
+        if values:
+            found[key] = {**described(values), "mean_ci95": None, "p99_ci95": None}
+    inputs = [row["input_tokens"] for row in done if row["input_tokens"] is not None]
+    found["input_tokens"] = round(sum(inputs) / len(inputs), 3) if inputs else None
+    both = [(row["input_tokens"], row["cached_tokens"]) for row in done]
+    both = [(whole, cached) for whole, cached in both if whole is not None and cached is not None]
+    whole = sum(each for each, _ in both)
+    found["cached_share"] = round(sum(each for _, each in both) / whole, 6) if whole else None
+    return found
+
+
+def turns_of(rows: list[Row]) -> list[Row]:
+    """The first ten turns apart, the later ones together."""
+    measured = [row for row in rows if row["phase"] == "measured" and row["conversation"] is not None]
+    found = []
+    for turn in sorted({min(row["turn"], 10) for row in measured}):
+        label = "turn 11 and later" if turn == 10 else f"turn {turn + 1}"
+        own = [row for row in measured if min(row["turn"], 10) == turn]
+        found.append({"label": label, **group_of(own)})
+    return found
+
+
+def urls_of(rows: list[Row], urls: tuple[str, ...]) -> list[Row]:
+    """Each of several servers, busy or not."""
+    if len(urls) == 1:
+        return []
+    return [
+        {"label": url, **group_of([row for row in rows if row["url"] == place])}
+        for place, url in enumerate(urls)
+    ]
 
 
 def peak(spans: list[tuple[float, float]]) -> int:

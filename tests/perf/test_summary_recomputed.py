@@ -9,7 +9,7 @@ from random import Random
 import pyarrow.parquet as pq
 import pytest
 from made_records import closed_loop, failed, poisson, queue, streamed
-from recomputed import stage_of
+from recomputed import stage_of, turns_of, urls_of
 
 from benchwright.perf import (
     LoadSettings,
@@ -75,6 +75,53 @@ def an_open_loop() -> Made:
     return Made(records, LoadSettings(profile="poisson", levels=(20.0,), requests=1_500))
 
 
+def conversations() -> Made:
+    """Conversations of up to thirteen turns on three servers of which one is never asked; failures, a retry, a fault,
+    a turn that was not sent, and cached tokens that grow from turn to turn where the server counts them."""
+    random, records = Random(23), []
+    for talk in range(60):
+        at = talk * 0.3
+        for turn in range(random.choice((2, 5, 13))):
+            number = len(records)
+            fields: dict[str, object] = {
+                "conversation": talk, "turn": turn, "url": talk % 2, "phase": "warmup" if talk < 3 else "measured",
+            }  # fmt: skip
+            if number % 23 == 9:
+                records.append(failed(number, at, RequestOutcome.HTTP_5XX, error="overloaded", **fields))
+                continue
+            if number % 37 == 11:
+                lost = RequestOutcome.NOT_SENT
+                records.append(RequestRecord(number=number, ended=at, outcome=lost, **fields))  # type: ignore[arg-type]
+                continue
+            gaps = [random.expovariate(100) for _ in range(random.choice((0, 1, 12)))]
+            fields |= {
+                "input_tokens": 80 + 31 * turn + talk,
+                "cached_tokens": 27 * turn if talk % 3 else None,
+            }
+            if number % 41 == 5:
+                fields["attempts"] = 2
+            if number % 43 == 7:
+                fields["first_byte"] = at - 0.5
+            records.append(streamed(number, at, ttft=random.lognormvariate(-3, 0.4), gaps=gaps, **fields))
+            at += 0.8
+    urls = ("http://a/v1", "http://b/v1", "http://idle/v1")
+    return Made(records, LoadSettings(levels=(8,), requests=len(records), urls=urls))
+
+
+def test_other_code_finds_the_same_digits_by_turn_and_by_server(tmp_path: Path) -> None:
+    made = conversations()
+    requests = Requests.of(Random(3).sample(made.records, len(made.records)))
+    write_request_file(requests, tmp_path / "requests.parquet")
+    rows = pq.read_table(tmp_path / "requests.parquet").to_pylist()
+    (stage,) = summarise(requests, made.settings).to_json()["stages"]  # type: ignore[union-attr, misc]
+    assert isinstance(stage, dict)
+    turns, urls = turns_of(rows), urls_of(rows, made.settings.urls)
+    assert [group["label"] for group in turns][-2:] == ["turn 10", "turn 11 and later"]
+    assert urls[2]["sent"] == 0
+    assert stage["by_turn"] == turns
+    assert stage["by_url"] == urls
+
+
 @pytest.mark.parametrize("made", [a_sweep(), an_open_loop()], ids=["sweep", "open"])
 def test_other_code_finds_the_same_digits_in_the_file(made: Made, tmp_path: Path) -> None:
     shuffled = Random(3).sample(made.records, len(made.records))
@@ -86,7 +133,10 @@ def test_other_code_finds_the_same_digits_in_the_file(made: Made, tmp_path: Path
     assert isinstance(stages, list)
     for stage in stages:
         assert isinstance(stage, dict)
-        expected = stage_of([row for row in rows if row["stage"] == stage["stage"]])
+        own = [row for row in rows if row["stage"] == stage["stage"]]
+        assert stage["by_turn"] == turns_of(own) == []
+        assert stage["by_url"] == urls_of(own, ("http://a",)) == []
+        expected = stage_of(own)
         assert len(expected) > 30
         for key, value in expected.items():
             given = stage[key]

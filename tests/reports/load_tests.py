@@ -66,6 +66,20 @@ def open_loop(count: int = 1_000) -> tuple[list[RequestRecord], LoadSettings, li
     return records, settings, [StageRecord(0, 20.0, health=HEALTH)]
 
 
+def conversations() -> tuple[list[RequestRecord], LoadSettings, list[StageRecord]]:
+    """Forty conversations of three turns on two servers, of which the second is slower."""
+    records = [
+        streamed(
+            3 * talk + turn, 0.2 * talk + turn, ttft=0.05 * (1 + talk % 2), gaps=[0.01] * 15, conversation=talk,
+            turn=turn, url=talk % 2, input_tokens=50 * (turn + 1), cached_tokens=50 * turn,
+        )
+        for talk in range(40)
+        for turn in range(3)
+    ]  # fmt: skip
+    urls = ("http://one.example:8000/v1", "http://two.example:8000/v1")
+    return records, LoadSettings(levels=(8.0,), requests=120, urls=urls), [StageRecord(0, 8.0, health=HEALTH)]
+
+
 def view_of(
     made: tuple[list[RequestRecord], LoadSettings, list[StageRecord]], folder: Path, name: str = "my_qa"
 ) -> tuple[LoadView, Requests]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from load_tests import open_loop, sweep, view_of
+from load_tests import conversations, open_loop, sweep, view_of
 
 from benchwright.core import LoadFile
-from benchwright.perf import METRICS, LoadSummary, read_request_file, summarise
+from benchwright.perf import LATENCIES, METRICS, LoadSummary, read_request_file, summarise
 from benchwright.reports import write_load_files
 
 
@@ -40,6 +40,25 @@ def test_files_say_the_same(tmp_path: Path) -> None:
         else:
             assert row["value"] == ("" if value is None else str(value))
             assert row["mean"] == ""
+
+
+def test_the_table_has_the_headline_times_of_turns_and_servers(tmp_path: Path) -> None:
+    view, requests = view_of(conversations(), tmp_path)
+    write_load_files(view, requests)
+    stage = json.loads((tmp_path / LoadFile.SUMMARY).read_text())["stages"][0]
+    with (tmp_path / LoadFile.TABLE).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    whole = [row["figure"] for row in rows if not row["group"]]
+    assert len(whole) == len(set(whole)) == len(METRICS)
+    given = {(row["group"], row["figure"]): row for row in rows if row["group"]}
+    groups = {group["label"]: group for group in (*stage["by_turn"], *stage["by_url"])}
+    assert [*groups] == ["turn 1", "turn 2", "turn 3", *view.settings.urls]
+    assert {*given} == {(label, METRICS[name].key) for label in groups for name in LATENCIES}
+    for (label, key), row in given.items():
+        expected = groups[label][key]
+        assert (int(row["n"]), float(row["value"]), float(row["p99"])) == (
+            expected["n"], expected["mean"], expected["p99"],
+        )  # fmt: skip
 
 
 def test_units_stand_in_keys_and_numbers_stay_numbers(tmp_path: Path) -> None:

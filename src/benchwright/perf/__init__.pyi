@@ -73,11 +73,11 @@ from benchwright.perf._server_figures import parse_metrics as parse_metrics
 from benchwright.perf._server_watch import ServerWatch as ServerWatch
 from benchwright.perf._slo import SloResult as SloResult
 from benchwright.perf._slo import parse_slo as parse_slo
+from benchwright.perf._stage_summary import StageSummary as StageSummary
+from benchwright.perf._stage_summary import level_label as level_label
 from benchwright.perf._steady import SteadyWindow as SteadyWindow
 from benchwright.perf._summary import LoadSummary as LoadSummary
 from benchwright.perf._summary import QualityChange as QualityChange
-from benchwright.perf._summary import StageSummary as StageSummary
-from benchwright.perf._summary import level_label as level_label
 from benchwright.perf._summary import summarise as summarise
 from benchwright.perf._synthetic import USUAL_PROMPTS as USUAL_PROMPTS
 from benchwright.perf._synthetic import parse_synthetic as parse_synthetic

@@ -33,7 +33,7 @@ from benchwright.perf._figures import StageRequests, rate_slices
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
-from benchwright.perf._summary import StageSummary
+from benchwright.perf._stage_summary import StageSummary
 from benchwright.stats import FEWEST
 
 SIGNIFICANT = 0.05

@@ -114,7 +114,8 @@ class LoadTest:
     def _judged(self, stage: StageRecord) -> Probe:
         """By the figures that reports show, computed between two probes, while nothing is measured."""
         from benchwright.perf._requests import Requests
-        from benchwright.perf._summary import probe_of, summarise_stage
+        from benchwright.perf._stage_summary import summarise_stage
+        from benchwright.perf._summary import probe_of
 
         requests = Requests.of(self._probed)
         return probe_of(summarise_stage(requests, stage.stage, self._settings, stage), self._settings)

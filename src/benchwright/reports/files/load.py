@@ -13,9 +13,13 @@ import orjson
 from benchwright.core import VERSION, JsonObject, LoadFile, UsageError, known_secrets, replacing, write_whole
 from benchwright.perf import (
     FIGURES,
+    LATENCIES,
+    METRICS,
     PER_REQUEST,
     PER_STAGE,
     Distribution,
+    GroupSummary,
+    Metric,
     Requests,
     StageSummary,
     file_table,
@@ -27,10 +31,11 @@ from benchwright.reports.views.figures import without_formula
 from benchwright.reports.views.load import LoadView
 
 COLUMNS = (
-    "stage", "level", "figure", "unit", "better", "value", *FIGURES,
+    "stage", "level", "group", "figure", "unit", "better", "value", *FIGURES,
     "ci95_low", "ci95_high", "p99_ci95_low", "p99_ci95_high",
 )  # fmt: skip
-"""Of `summary.csv`. `value` is that of figures of a stage, and the mean of the others; `ci95` is of `value`."""
+"""Of `summary.csv`. `group` is empty for the whole stage, else `turn 1` or the address of a server. `value` is that of
+figures of a stage, and the mean of the others; `ci95` is of `value`."""
 
 
 def write_load_files(view: LoadView, requests: Requests, *, format: str | None = None) -> list[Path]:
@@ -61,25 +66,21 @@ def summary_json(view: LoadView) -> bytes:
 
 
 def summary_csv(view: LoadView) -> str:
-    """The content of `summary.csv`: one line per stage and figure."""
+    """The content of `summary.csv`: one line per stage and figure, then those of its turns and of its servers."""
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for stage in view.summary.stages:
         writer.writerows(_rows(stage))
+        for group in (*stage.turns, *stage.urls):
+            writer.writerows(_group_rows(stage, group))
     return stream.getvalue()
 
 
 def _rows(stage: StageSummary) -> list[dict[str, Any]]:
     found = []
     for metric in (*PER_STAGE, *PER_REQUEST):
-        row: dict[str, Any] = {
-            "stage": stage.stage,
-            "level": stage.label,
-            "figure": metric.key,
-            "unit": metric.unit,
-            "better": metric.better,
-        }
+        row = _named(stage, metric)
         values = stage.metrics.get(metric.key)
         if values is not None:
             row |= _cells(values)
@@ -88,6 +89,28 @@ def _rows(stage: StageSummary) -> list[dict[str, Any]]:
             row |= {"value": stage.figures[metric.key], "ci95_low": low, "ci95_high": high}
         found.append(row)  # absent figures have a line too: their cells are empty, not 0
     return found
+
+
+def _group_rows(stage: StageSummary, group: GroupSummary) -> list[dict[str, Any]]:
+    """The headline times of some of the requests; the others of their figures are in `summary.json`."""
+    label = known_secrets().clean(group.label)
+    found = []
+    for name in LATENCIES:
+        values = group.metrics.get(METRICS[name].key)
+        cells = {} if values is None else _cells(values)
+        found.append({**_named(stage, METRICS[name]), "group": label, **cells})
+    return found
+
+
+def _named(stage: StageSummary, metric: Metric) -> dict[str, Any]:
+    """The cells that say what a line is of."""
+    return {
+        "stage": stage.stage,
+        "level": stage.label,
+        "figure": metric.key,
+        "unit": metric.unit,
+        "better": metric.better,
+    }
 
 
 def _cells(values: Distribution) -> dict[str, Any]:
