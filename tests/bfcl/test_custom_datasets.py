@@ -97,8 +97,21 @@ def test_a_bad_data_template_is_named(tmp_path: Path, text: str | None, message:
     template = tmp_path / "template.json"
     if text is not None:
         template.write_text(text)
-    with pytest.raises(DatasetError, match=message):
+    with pytest.raises(DatasetError, match=message) as caught:
         read_custom(openai(tmp_path, OPENAI), "openai", categories_of("simple"), template=template)
+    assert ("no JSON" in str(caught.value)) is (message == "no JSON")
+
+
+def test_rows_written_over_several_lines_are_read_as_rows(tmp_path: Path) -> None:
+    broken = without(OPENAI, "tools")
+    file = openai(tmp_path, json.dumps(OPENAI, indent=2), OPENAI)
+    folder = native(tmp_path, json.dumps(NATIVE, indent=2), json.dumps(ANSWER, indent=2))
+    assert len(read_custom(file, "openai", categories_of("simple")).rows) == 2
+    assert len(read_custom(folder, "native", categories_of("simple")).rows) == 1
+    first = json.dumps(OPENAI, indent=2)
+    with pytest.raises(DatasetError, match="1 bad row") as caught:
+        read_custom(openai(tmp_path, first, json.dumps(broken, indent=2)), "openai", categories_of("simple"))
+    assert f"data.jsonl:{first.count(chr(10)) + 2}: " in str(caught.value)
 
 
 def without(row: dict[str, Any], key: str) -> dict[str, Any]:
@@ -128,7 +141,8 @@ def without(row: dict[str, Any], key: str) -> dict[str, Any]:
             },
             "required names n",
         ),
-        (without(OPENAI, "tool_calls_ground_truth"), "at least one expected call"),
+        (without(OPENAI, "tool_calls_ground_truth"), '"tool_calls_ground_truth" is missing'),
+        ({**OPENAI, "tool_calls_ground_truth": []}, '"tool_calls_ground_truth" must be .* at least one'),
         ({**OPENAI, "tool_calls_ground_truth": [{"a": 1, "b": 2}]}, "an expected call is"),
         ({**OPENAI, "category": "multi_turn_base"}, "use the native format"),
     ],
@@ -181,13 +195,13 @@ def test_several_categories_go_into_one_file_of_faults(tmp_path: Path) -> None:
     [
         ([{"math.factorial": {"number": ["five"]}}], None),
         ([{"math.factorial": {"number": [5, ""]}}], None),
-        ([{"another.name": {"number": [5]}}], None),
+        ([{"another.name": {"number": [5]}}], "calls another.name, which is none of the functions"),
         ([{"math.factorial": {"number": []}}], "rejects its own ground truth"),
         ([{"math.factorial": {"number": [5], "base": [2]}}], "demands base"),
         ([{"math.factorial": {}}], "rejects its own ground truth"),
     ],
 )
-def test_a_ground_truth_that_nothing_can_reach_is_reported(
+def test_a_ground_truth_that_no_call_or_function_fits_is_reported(
     tmp_path: Path, truth: Any, why: str | None
 ) -> None:
     file = openai(tmp_path, {**OPENAI, "tool_calls_ground_truth": truth})

@@ -104,6 +104,8 @@ def _default(setting: Setting) -> str:
         return "on" if setting.default else "off"
     if isinstance(setting.default, str):
         return f"`{setting.default}`"
+    if isinstance(setting.default, tuple):
+        return ",".join(setting.default)
     return (
         ""
         if setting.default is None

@@ -52,7 +52,7 @@ def test_prompts_of_an_earlier_level_are_repeated_too() -> None:
 
 
 def test_replies_that_stop_early_or_never_are_noted() -> None:
-    assert "ignore_eos and min_tokens" in kinds(*plain(200, requested_tokens=64))["short_replies"]
+    assert "--exact-output" in kinds(*plain(200, requested_tokens=64))["short_replies"]
     assert "ignores max_tokens" in kinds(*plain(200, requested_tokens=16))["long_replies"]
 
 

@@ -46,6 +46,23 @@ def vllm(**counts: int) -> str:
     return VLLM.format(**{name: counts.get(name, 0) for name in names})
 
 
+@pytest.mark.parametrize(
+    ("peaks", "running", "waiting"),
+    [
+        ({"running": 0.0, "waiting": 0.0}, None, None),  # every look fell between two requests
+        ({"running": 2.0, "waiting": 0.0}, 2, 0),
+        ({"running": 0.0, "waiting": 3.0}, 0, 3),
+        ({"waiting": 0.0}, None, 0),
+    ],
+)
+def test_peaks_that_no_look_has_seen_are_unknown(
+    peaks: dict[str, float], running: int | None, waiting: int | None
+) -> None:
+    page = parse_metrics(vllm())
+    found = figures_between(page, page, peaks)
+    assert (found.running_peak, found.waiting_peak) == (running, waiting)
+
+
 def test_differences_of_counters_are_the_figures_of_a_stage() -> None:
     before = parse_metrics(vllm(drafts=10, tokens=20, accepted=12, first=8, second=4, queries=100, hits=10))
     after = parse_metrics(vllm(drafts=60, tokens=120, accepted=77, first=48, second=29, queries=300, hits=60))

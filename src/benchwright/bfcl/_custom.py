@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -10,13 +12,14 @@ from typing import Any, Literal
 from benchwright.bfcl._categories import CATEGORIES, Category
 from benchwright.bfcl._data_templates import load_template
 from benchwright.bfcl._native import NativeFolder
-from benchwright.bfcl._row_rules import messages_row, question_of, truth_of, unreachable
+from benchwright.bfcl._row_rules import messages_row, misnamed, question_of, truth_of, unreachable
 from benchwright.core import BadRow, DatasetError, Row, exact_json, load_json, suggest
 
 DETAILS_FILE = "validation_failure_details.json"
 """Where all faults of a dataset are written."""
 Format = Literal["native", "openai"]
 _LISTED = 20
+_UP_TO_A_VALUE = re.compile(r"\s*(?=\S)")
 
 
 @dataclass(slots=True)
@@ -64,9 +67,9 @@ def read_custom(
         _write_details(found.faults, details)
         if not (skip_bad_rows and found.rows and all("line" in fault for fault in found.faults)):
             raise _broken(found.faults, details)
-        found.doubts.append(
-            f"{len(found.faults)} bad rows of {path} are left out: {found.faults[0]['error']}"
-        )
+        count = len(found.faults)
+        left = "1 bad row of {} is" if count == 1 else f"{count:,} bad rows of {{}} are"
+        found.doubts.append(f"{left.format(path)} left out: {found.faults[0]['error']}")
     if not found.rows:
         raise DatasetError(f"{path}: there are no rows")
     return found
@@ -193,25 +196,52 @@ def _take(row: Row, category: Category, file: Path, line: int, found: CustomRows
     if category.check in ("irrelevance", "relevance"):
         row["ground_truth"] = []
     found.rows.append(row)
-    if category.check == "ast" and (why := unreachable(row, category)) is not None:
+    if category.check != "ast":
+        return
+    if (why := unreachable(row, category)) is not None:
         found.doubts.append(f"{file}:{line}: no call can pass: {why}")
+    elif (why := misnamed(row)) is not None:
+        found.doubts.append(f"{file}:{line}: {why}")
 
 
 def _lines(
     file: Path, category: str, prefix: str, found: CustomRows
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    read: Callable[[str], Any] = load_json
-    for number, raw in enumerate(file.read_text(encoding="utf-8-sig", errors="replace").split("\n"), 1):
+    text = file.read_text(encoding="utf-8-sig", errors="replace")
+    for number, raw in _documents(text) or enumerate(text.split("\n"), 1):
         if not raw.strip():
             continue
         try:
-            value = read(raw)
+            value = load_json(raw)
             if not isinstance(value, dict):
                 raise ValueError(f"expected a JSON object, found {type(value).__name__}")
         except ValueError as error:
             found.refuse(file, category, f"{prefix.format(number)}{error}", number, raw)
             continue
         yield number, raw, value
+
+
+def _documents(text: str) -> list[tuple[int, str]]:
+    """The objects of a file that writes them over several lines, each with the line that it begins on. Empty where the
+    first line is an object of its own, as it should be, or where something else stands in the file.
+
+    >>> _documents('{"a":\\n 1}\\n{"b": 2}'), _documents('{"a": 1}\\n{"b":'), _documents('{\\n"a": 1')
+    ([(1, '{"a":\\n 1}'), (3, '{"b": 2}')], [], [])
+    """
+    found: list[tuple[int, str]] = []
+    decoder, end, line = json.JSONDecoder(), 0, 1
+    try:
+        while gap := _UP_TO_A_VALUE.match(text, end):
+            line += gap[0].count("\n")
+            value, end = decoder.raw_decode(text, gap.end())
+            raw = text[gap.end() : end]
+            if not isinstance(value, dict) or not (found or "\n" in raw):
+                return []
+            found.append((line, raw))
+            line += raw.count("\n")
+    except (ValueError, RecursionError):
+        return []
+    return found
 
 
 def _write_details(faults: Sequence[dict[str, Any]], folder: Path | None) -> None:

@@ -20,9 +20,10 @@ def load_template(path: Path) -> Shape:
     except (OSError, UnicodeDecodeError) as error:
         raise DatasetError(f"{path}: the data template cannot be read: {error}") from None
     try:
-        return _compiled(load_json(text), str(path))
+        value = load_json(text)
     except ValueError as error:
         raise DatasetError(f"{path}: the data template is no JSON: {error}") from None
+    return _compiled(value, str(path))
 
 
 def _compiled(value: Any, where: str) -> Shape:

@@ -29,7 +29,8 @@ def question_of(row: Row, category: Category, identity: str) -> Row:
 
 def messages_row(row: Row, category: Category, identity: str) -> Row:
     """A row of the OpenAI format (`messages`, `tools`, `tool_calls_ground_truth`) as the evaluation takes it."""
-    for name in ("messages", "tools"):
+    answers = ("tool_calls_ground_truth",) if category.check == "ast" else ()
+    for name in ("messages", "tools", *answers):
         if name not in row:
             raise ValueError(
                 f'field "{name}" is missing; the row has: {", ".join(map(str, row)) or "nothing"}'
@@ -48,16 +49,16 @@ def messages_row(row: Row, category: Category, identity: str) -> Row:
         native.pop(name, None)
     found = question_of(native, category, identity)
     if category.check == "ast":
-        found["ground_truth"] = truth_of(row.get("tool_calls_ground_truth"))
+        found["ground_truth"] = truth_of(row["tool_calls_ground_truth"], "tool_calls_ground_truth")
     return found
 
 
-def truth_of(value: Any) -> list[dict[str, dict[str, list[Any]]]]:
+def truth_of(value: Any, name: str = "ground_truth") -> list[dict[str, dict[str, list[Any]]]]:
     """The ground truth of a row; a value that is no list is the only one allowed."""
     if isinstance(value, str):
         value = load_json(value)
     if not isinstance(value, list) or not value:
-        raise ValueError("the ground truth must be a list with at least one expected call")
+        raise ValueError(f'"{name}" must be a list with at least one expected call')
     return ground_truth_of(value)
 
 
@@ -86,6 +87,19 @@ def unreachable(row: Row, category: Category) -> str | None:
         return None  # the truth holds values, and calls hold their texts
     verdict = check_ast(functions, calls, truths, category.name)
     return None if verdict.valid else f"the checker rejects its own ground truth: {verdict.message}"
+
+
+def misnamed(row: Row) -> str | None:
+    """The expected calls of functions that a row does not offer, where the published rules would not notice: they take
+    a row's only function by its place, and compare no name of the ground truth."""
+    offered = [function["name"] for function in row["function"]]
+    unknown = [name for truth in row["ground_truth"] for name in truth if name not in offered]
+    if not unknown:
+        return None
+    return (
+        f"the ground truth calls {', '.join(unknown)}, which is none of the functions: {', '.join(offered)}. "
+        "Correct the name: by the published rules only its arguments are compared"
+    )
 
 
 def _first(expected: dict[str, list[Any]], required: Sequence[str] = ()) -> dict[str, Any]:

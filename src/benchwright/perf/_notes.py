@@ -223,7 +223,7 @@ def _lengths(stage: StageRequests, usual: int | None) -> Iterator[Note]:
     if share < SHORT:
         yield Note(
             "short_replies",
-            f"{told}: they stopped early. For equal lengths set ignore_eos and min_tokens; else compare figures per token",
+            f"{told}: they stopped early. For equal lengths use --exact-output, which not every server obeys; else compare figures per token",
         )
     else:
         yield Note("long_replies", f"{told}: the server ignores max_tokens")
@@ -280,7 +280,7 @@ def _counts(stage: StageRequests) -> Iterator[Note]:
     if 0 < count < 100:
         yield Note(
             "few_requests",
-            f"{count:,} requests have latencies: with fewer than 100, the 99th percentile is little more than the largest value",
+            f"{count:,} request{'s have' if count > 1 else ' has'} latencies: with fewer than 100, the 99th percentile is little more than the largest value",
         )
 
 

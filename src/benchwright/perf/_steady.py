@@ -194,7 +194,9 @@ def _verdict(
     certain: bool,
 ) -> tuple[SteadyVerdict, tuple[str, ...]]:
     if completed < _FEWEST or not thirds or drift is None:
-        return "unclear", (f"{completed} requests completed in the window; {_FEWEST} are needed to tell",)
+        return "unclear", (
+            f"{completed} request{'' if completed == 1 else 's'} completed in the window; {_FEWEST} are needed to tell",
+        )
     reasons, doubts = [], []
     furthest = max(thirds, key=lambda share: abs(share - 1))
     if abs(furthest - 1) > ALLOWED:

@@ -110,7 +110,10 @@ def _of_requests(summary: LoadSummary) -> tuple[str, str]:
     if not summary.sent:
         return "bad", "no request was sent"
     if not summary.failed:
-        return "ok", f"all {summary.sent:,} requests completed"
+        return (
+            "ok",
+            "the only request completed" if summary.sent == 1 else f"all {summary.sent:,} requests completed",
+        )
     share = f"{summary.failed:,} of {summary.sent:,} requests failed ({100 * summary.failed / summary.sent:.1f} %)"
     return (
         ("warn", share)
