@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from benchwright.core import (
     STREAM_FILES,
