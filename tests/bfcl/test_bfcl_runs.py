@@ -58,6 +58,14 @@ def test_the_ground_truth_of_every_shipped_row_is_right(native: bool) -> None:
             assert scores["correct"], (row["id"], scores)
 
 
+def test_the_only_function_is_expected_whatever_the_ground_truth_calls_it() -> None:
+    spec = evaluation("bfcl_simple")
+    row = dict(spec.dataset.rows()[0])
+    ((_, allowed),) = row["ground_truth"][0].items()
+    row["ground_truth"] = [{"misspelt": allowed}]
+    assert spec.gold(row) == [{row["function"][0]["name"]: allowed}]
+
+
 def test_a_limit_holds_for_each_category() -> None:
     rows = list(evaluation("bfclv2_ast").limited(1).rows())
     assert len(rows) == len({row["category"] for row in rows}) == 13

@@ -203,7 +203,12 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
 def _gold(row: Row) -> Any:
     """The expected calls where calls can be made of them; `""` where that would need a renderer of other languages."""
     category = CATEGORIES[row["category"]]
-    return row.get("ground_truth", "") if category.check == "ast" and category.language == "python" else ""
+    if category.check != "ast" or category.language != "python":
+        return ""
+    truths = row.get("ground_truth", "")
+    if not category.by_place or not truths:
+        return truths
+    return [{row["function"][0]["name"]: expected} for truth in truths for expected in truth.values()]
 
 
 def _task(rows: EvaluationRows, row: Row) -> ToolTask:

@@ -66,13 +66,10 @@ def unreachable(row: Row, category: Category) -> str | None:
     """Why no call can pass by a row's ground truth, if that is so: it is scored against itself."""
     functions, truths = row["function"], row["ground_truth"]
     by_name = {function["name"]: function for function in functions}
-    by_place = not any(
-        mode in category.name for mode in ("multiple", "parallel")
-    )  # the only function, whatever its name
     calls = []
     for truth in truths:
         name, expected = next(iter(truth.items()))
-        document = functions[0] if by_place else by_name.get(name)
+        document = functions[0] if category.by_place else by_name.get(name)
         if document is None:
             return f"the ground truth calls {name}, which is none of the functions: {', '.join(by_name)}"
         parameters = document["parameters"]
