@@ -75,6 +75,12 @@ def test_bursts_come_together_and_keep_the_rate() -> None:
     assert times == [0.0] * 5 + [0.5] * 5 + [1.0] * 2
 
 
+def test_a_burst_of_no_given_size_holds_one_second_of_each_level() -> None:
+    settings = LoadSettings(profile="burst", levels=(4.0, 8.0), requests=10)
+    assert list(arrivals(settings)) == [0.0] * 4 + [1.0] * 4 + [2.0] * 2
+    assert list(arrivals(settings, 1)) == [0.0] * 8 + [1.0] * 2
+
+
 @given(
     st.floats(0.1, 100), st.floats(0.1, 100), st.integers(2, 500), st.sampled_from(["linear", "exponential"])
 )

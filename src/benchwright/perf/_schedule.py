@@ -77,7 +77,7 @@ def _gamma(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator
 
 def _burst(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
     """`burst_size` requests together, so far apart that the rate is kept."""
-    size = settings.burst_size
+    size = settings.burst_size or max(1, round(rate))
     return (number // size * size / rate for number in count())
 
 

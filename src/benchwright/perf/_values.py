@@ -176,8 +176,8 @@ class LoadSettings(Struct, frozen=True):
     """What conversations send; None: requests are no conversations. `requests` then counts conversations."""
     think_time: str | None = None
     """How long users think between turns, where the data do not say so."""
-    burst_size: int = 1
-    """Requests sent together in profile `burst`."""
+    burst_size: int | None = None
+    """Requests sent together in profile `burst`; None: those of one second at the rate of each stage."""
     requests: int | None = None
     """Measured requests of each stage; None: until `seconds` have passed."""
     seconds: float | None = None

@@ -59,7 +59,7 @@ def load_settings(
         exact_output=bool(options.synthetic) if options.exact_output is None else options.exact_output,
         turn_mode=cast("TurnMode", options.turn_mode or "every") if converses else None,
         think_time=options.think_time,
-        burst_size=options.burst_size or max(1, round(levels[0])),
+        burst_size=options.burst_size,
         requests=requests,
         seconds=seconds,
         max_error_share=0.05 if options.max_error_share is None else options.max_error_share,
