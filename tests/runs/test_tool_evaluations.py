@@ -196,6 +196,87 @@ def test_wrong_answers_and_failures_are_told_apart(tmp_path: Path) -> None:
     assert resumed.metrics["correct"].value == pytest.approx(10 / 13)
 
 
+def score_lines(folder: Path, category: str) -> list[Any]:
+    path = folder / "score" / "scripted" / f"BFCL_v3_{category}_score.json"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_files_of_the_published_program_agree_with_the_run(tmp_path: Path, native: bool) -> None:
+    """Wrong, unreadable and failed samples; the files are read back, and follow a resume and a rescore."""
+    failing = {"simple_1", "multi_turn_base_1"}
+    wrong: dict[str, Any] = {
+        "simple_0": reply_of([{"weather_forecast": {"no_such": 1}}], native),
+        "simple_2": "[mail_send(to='me')]" if native else "Gladly: [f(a=1)]",
+        "irrelevance_0": reply_of([{"anything": {}}], native),
+        "multi_turn_base_0": "No.",
+    }
+    busy = RequestFailure("rate_limited", "status 429: slow down", 429)
+
+    def fault(identity: str, row: Any) -> Any:
+        return busy if identity in failing else wrong.get(identity)
+
+    result = benchwright.run(
+        "bfclv3_ast", endpoint=ScriptedEndpoint(replaying(native, fault)), workspace=tmp_path, native_calling=native,
+        task="simple,java,irrelevance,multi_turn_base", output_dir=tmp_path / "out", repeats=2,
+    )  # fmt: skip
+    out = tmp_path / "out"
+    assert_files_agree(out, result, native)
+    head, *lines = score_lines(out, "simple")
+    assert head == {"accuracy": 0.5, "correct_count": 4, "total_count": 8, "failed_count": 2}
+    assert [(line["id"], line.get("repeat", 0)) for line in lines] == [
+        ("simple_0", 0), ("simple_0", 1), ("simple_2", 0), ("simple_2", 1),
+    ]  # fmt: skip
+    assert lines[0].keys() == {
+        "id", "model_name", "test_category", "valid", "error", "error_type", "prompt", "model_result_raw",
+        "model_result_decoded", "possible_answer",
+    }  # fmt: skip
+    failing.clear()
+    script = ScriptedEndpoint(replaying(native, fault))
+    resumed = benchwright.resume(result.run_id, endpoint=script, workspace=tmp_path, retry_failed=True)
+    assert_files_agree(out, resumed, native)
+    assert score_lines(out, "simple")[0]["failed_count"] == 0
+    again = benchwright.rescore(result.run_id, workspace=tmp_path)
+    assert_files_agree(again.folder, again, native)
+
+
+def assert_files_agree(folder: Path, result: Any, native: bool) -> None:
+    """With the table of the run, and with a second judgement of the stored replies."""
+    from benchwright.bfcl import evaluate_results
+    from benchwright.bfcl._packages import Provider
+
+    stored = evaluate_results(
+        folder / "result" / "scripted", Provider("v3", MINI.path, None, "mini"), scores=folder / "again", native=native
+    )  # fmt: skip
+    assert stored.failed == result.summary.failed
+    for name, tally in stored.board.tallies.items():
+        metric = result.metrics[name]
+        assert (tally.rows, tally.accuracy) == (metric.count, metric.value), name
+        head, *wrong = score_lines(folder, name)
+        assert (head["total_count"], head["accuracy"]) == (tally.rows, tally.accuracy)
+        read_back = (folder / "again" / f"BFCL_v3_{name}_score.json").read_text(encoding="utf-8").splitlines()
+        assert [line["error_type"] for line in wrong] == [
+            json.loads(line)["error_type"] for line in read_back[1:]
+        ]
+    for table in ("data_overall", "data_non_live", "data_live", "data_multi_turn"):
+        written = (folder / "score" / "scripted" / f"{table}.csv").read_text(encoding="utf-8")
+        assert written == (folder / "again" / f"{table}.csv").read_text(encoding="utf-8")
+
+
+def test_replies_without_scores_give_results_alone(tmp_path: Path) -> None:
+    result = benchwright.run(
+        "bfcl_simple",
+        endpoint=ScriptedEndpoint("No."),
+        workspace=tmp_path,
+        limit=1,
+        infer_only=True,
+        model_id="m",
+    )
+    (line,) = (result.folder / "result" / "scripted" / "BFCL_v3_simple_result.json").read_text().splitlines()
+    assert json.loads(line)["result"] == "No."
+    assert not (result.folder / "score").exists()
+
+
 def test_a_limit_counts_the_rows_of_each_category_and_settings_reach_requests(tmp_path: Path) -> None:
     script = ScriptedEndpoint("No.")
     result = benchwright.run(

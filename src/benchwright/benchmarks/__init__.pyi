@@ -145,6 +145,8 @@ from benchwright.benchmarks._scoring import (
     scores_of as scores_of,
 )
 from benchwright.benchmarks._spec import BenchmarkSpec as BenchmarkSpec
+from benchwright.benchmarks._spec import FilesWriter as FilesWriter
+from benchwright.benchmarks._spec import RecordedSample as RecordedSample
 from benchwright.benchmarks._spec import defined_without_file as defined_without_file
 from benchwright.benchmarks._strategies import strategy_of as strategy_of
 from benchwright.benchmarks._strategies.base import Answer as Answer
@@ -162,6 +164,7 @@ from benchwright.benchmarks._template import (
 from benchwright.benchmarks._template import (
     load_template as load_template,
 )
+from benchwright.benchmarks._tool_tasks import MAX_STEPS as MAX_STEPS
 from benchwright.benchmarks._tool_tasks import CallErrors as CallErrors
 from benchwright.benchmarks._tool_tasks import ToolEnvironment as ToolEnvironment
 from benchwright.benchmarks._tool_tasks import ToolTask as ToolTask

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from benchwright.benchmarks._template import Template
-from benchwright.core import BenchmarkError, JsonObject, MetricSummary, ModelType, Row
+from benchwright.core import (
+    BenchmarkError,
+    JsonObject,
+    MetricSummary,
+    ModelReply,
+    ModelType,
+    Row,
+    SampleRecord,
+)
 from benchwright.datasets import DatasetRef, Filter
 
 if TYPE_CHECKING:
@@ -79,6 +87,22 @@ class Derived(Protocol):
         """Notes about it for readers of the numbers."""
         ...
 
+
+class RecordedSample(NamedTuple):
+    """One sample as it is on record."""
+
+    row: Row | None
+    """Its row; None for one that could not be read."""
+    repeat: int
+    """0-based repeat."""
+    record: SampleRecord
+    """How it ended, and its scores."""
+    reply: ModelReply | None
+    """The reply to its last call, if it made one."""
+
+
+FilesWriter: TypeAlias = Callable[[Path, str, Iterable[RecordedSample]], None]
+"""Writes files of an evaluation's own: gets the folder of the run, the model's name as part of a path, and the samples."""
 
 History: TypeAlias = Callable[[Row], Sequence[JsonObject]]
 """A row to the messages that stand between the system message and the prompt. Raises MissingFieldError."""
@@ -204,6 +228,8 @@ class BenchmarkSpec:
     """The expected answer of a row where it is no column as it stands; `""` where a row has none."""
     derive: Callable[[], Derived] | None = None
     """Figures beyond means, computed from the recorded scores of all samples."""
+    write_files: FilesWriter | None = None
+    """Writes the files that runs of it have in addition to those of every run."""
     rules: str = ""
     """What decides prompts and scores and stands in no file; part of the benchmark's hash."""
 

@@ -17,7 +17,6 @@ from benchwright.bfcl._scores import Scoreboard as Scoreboard
 from benchwright.bfcl._simulations import Simulation as Simulation
 from benchwright.bfcl._simulations import SimulationError as SimulationError
 from benchwright.bfcl._stored_results import evaluate_results as evaluate_results
-from benchwright.bfcl._stored_results import write_tables as write_tables
 from benchwright.bfcl._verdicts import verdict_of as verdict_of
 from benchwright.toolcalls import check_ast as check_ast
 from benchwright.toolcalls import decode_calls as decode_calls

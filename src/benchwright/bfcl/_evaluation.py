@@ -16,6 +16,7 @@ from benchwright.bfcl._definition import Definition
 from benchwright.bfcl._executable import KEYS, check_executable
 from benchwright.bfcl._native import NativeFolder
 from benchwright.bfcl._packages import Provider, find_provider
+from benchwright.bfcl._result_files import write_result_files
 from benchwright.bfcl._scores import Scoreboard
 from benchwright.bfcl._simulations import Simulation
 from benchwright.bfcl._verdicts import verdict_of
@@ -196,6 +197,7 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
         derive=_Scores,
         doubts=tuple(doubts),
         family="bfcl",
+        write_files=partial(write_result_files, rows.folder.version),
         rules=json.dumps([*replace(definition, folder="", name="").to_json().items()], default=str),
     )
 

@@ -12,25 +12,30 @@ from typing import Any
 
 from msgspec import Struct
 
+from benchwright.benchmarks import RecordedSample
 from benchwright.core import (
     BenchwrightError,
     RunOwnedError,
     RunStatus,
     RunSummary,
     UsageError,
+    decode_score,
+    load_json,
     refuse_while_loading,
+    reply_from_json,
 )
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
 from benchwright.reports import (
     RunSamples,
     benchmark_details,
+    safe_name,
     write_reports,
     write_run_config,
     write_run_files,
 )
 from benchwright.runs._result import RunResult, result_of
-from benchwright.store import RunRecord, Store, Workspace, open_store
+from benchwright.store import RunRecord, SampleSteps, Store, Workspace, open_store
 
 _MANY_SAMPLES = 100_000
 """So many are indexed after the run, a few microseconds each; fewer when somebody first filters them."""
@@ -142,21 +147,32 @@ async def _perform(
         resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
     )  # fmt: skip
     # In a thread: writing the samples of a large run would hold up the others.
-    reports = prepared.settings.reports or ()
-    problems = await asyncio.to_thread(_write_files, store.workspace, run.id, performed.summary, reports)
+    problems = await asyncio.to_thread(_write_files, store.workspace, run.id, performed.summary, prepared)
     result = result_of(store.run(run.id), performed)
     if problems:  # what was requested is not all there
         result = replace(result, exit_code=result.exit_code or 1, report_problems=tuple(problems))
     return result
 
 
-def _write_files(workspace: Workspace, run_id: int, summary: RunSummary, reports: Sequence[str]) -> list[str]:
+def _write_files(workspace: Workspace, run_id: int, summary: RunSummary, prepared: Prepared) -> list[str]:
     with open_store(workspace) as store:
         run = store.run(run_id)
         details = benchmark_details(run)
+        if prepared.spec.write_files is not None:  # first: who finds results.yml finds the others too
+            samples = map(_recorded, store.samples(run_id))
+            prepared.spec.write_files(run.folder, safe_name(run.model), samples)
         write_run_files(details, RunSamples(store, run), summary)
         store.index_samples(at_least=_MANY_SAMPLES)
-        return write_reports(details, reports)
+        return write_reports(details, prepared.settings.reports or ())
+
+
+def _recorded(steps: SampleSteps) -> RecordedSample:
+    return RecordedSample(
+        None if steps.score_input is None else load_json(steps.score_input),
+        steps.repeat,
+        decode_score(steps.score),
+        None if steps.call_output is None else reply_from_json(load_json(steps.call_output)),
+    )
 
 
 def leave(store: Store, job: Job, reason: str | None) -> None:

@@ -1,0 +1,97 @@
+"""The files of the published program, written from the record of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchwright.benchmarks import RecordedSample
+from benchwright.bfcl._categories import CATEGORIES
+from benchwright.bfcl._score_files import FAILED, ScoreFiles, result_file, write_lines
+from benchwright.core import ModelReply, Outcome, Row, SampleRecord, encode_json
+
+
+def write_result_files(version: str, folder: Path, model: str, samples: Iterable[RecordedSample]) -> None:
+    """Write `result/<model>` and `score/<model>` of a run. Without any score there are results only.
+
+    A failed sample is listed as such in the results, and is neither right nor wrong in the scores.
+    """
+    files = ScoreFiles(version, model)
+    results: dict[str, list[dict[str, Any]]] = {}
+    for row, repeat, record, reply in samples:
+        if row is None or row.get("category") not in CATEGORIES:
+            continue  # an unreadable row has no category
+        category = CATEGORIES[row["category"]]
+        result = _result(row, record, reply)
+        results.setdefault(category.name, []).append(_result_line(row, repeat, record, reply, result))
+        if record.scores is None:
+            files.add_failed(category)
+        elif "category" in record.scores:  # not where nothing is to be scored
+            files.add(row, result, record.tool_calls, record.scores, repeat)
+    for name, lines in results.items():
+        write_lines(result_file(folder / "result" / model, CATEGORIES[name], version, "result"), lines)
+    if files.board.tallies or files.failed:
+        files.write(folder / "score" / model)
+
+
+def _result_line(
+    row: Row, repeat: int, record: SampleRecord, reply: ModelReply | None, result: Any
+) -> dict[str, Any]:
+    usage = record.usage
+    if usage is None and reply is not None and reply.usage is not None:
+        usage = (reply.usage.prompt, reply.usage.completion)
+    sent, written = usage or (None, None)
+    line = {
+        "id": row["id"],
+        "result": result,
+        "input_token_count": sent,
+        "output_token_count": written,
+        "latency": None if reply is None else reply.latency_s,
+    }
+    if reply is not None and reply.reasoning:
+        line["reasoning_content"] = reply.reasoning
+    return {**line, "repeat": repeat} if repeat else line
+
+
+def _result(row: Row, record: SampleRecord, reply: ModelReply | None) -> Any:
+    """What the model replied, as the published program stores it: native calls, a text, or those of each turn."""
+    if reply is None or reply.failure is not None or record.outcome is Outcome.REQUEST_FAILED:
+        return f"{FAILED} {record.error or record.outcome.value}"
+    if record.conversation is not None:
+        return _turns(row, record)
+    return _called(reply.tool_calls, reply.text)
+
+
+def _turns(row: Row, record: SampleRecord) -> list[list[Any]]:
+    """The replies of each turn. Messages of the row are none, whoever is said to have written them."""
+    given = [message for turn in row.get("question") or () for message in turn]
+    replies = iter(
+        message
+        for message in record.conversation or ()
+        if isinstance(message, dict) and message.get("role") == "assistant" and message not in given
+    )
+    found: list[list[Any]] = []
+    for steps in record.tool_calls or ():
+        found.append([])
+        for calls in steps if isinstance(steps, list) else ():
+            message = next(replies, {"tool_calls": calls})
+            found[-1].append(_called(message.get("tool_calls"), message.get("content")))
+    return found
+
+
+def _called(tool_calls: Any, text: Any) -> Any:
+    """Calls as `[{name: arguments as JSON}]`; the text where there are none. What is no call stays as it came."""
+    if not isinstance(tool_calls, list):
+        return text or ""
+    return [_call(item) for item in tool_calls]
+
+
+def _call(item: Any) -> Any:
+    function = item.get("function", item) if isinstance(item, Mapping) else None
+    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+        return item
+    arguments = function.get("arguments")
+    return {
+        function["name"]: arguments if isinstance(arguments, str) else encode_json(arguments).decode(),
+    }

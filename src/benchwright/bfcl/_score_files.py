@@ -1,0 +1,109 @@
+"""Results and scores in the files of the published program, of a run or of stored results."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchwright.bfcl._categories import CATEGORIES, GROUPS, Category
+from benchwright.bfcl._scores import AVERAGES, Scoreboard
+from benchwright.core import Row, exact_json, write_whole
+
+FAILED = "Error during inference:"
+"""What the result of a failed request begins with."""
+
+_TABLES: Mapping[str, Sequence[str]] = {
+    "data_non_live": (*GROUPS["non_live"], *(a.name for a in AVERAGES if a.name.startswith("non_live"))),
+    "data_live": (*GROUPS["live"], *(a.name for a in AVERAGES if a.name.startswith("live"))),
+    "data_multi_turn": (*GROUPS["multi_turn"], "multi_turn_overall"),
+    "data_overall": ("overall", "non_live_overall", "live_overall", "multi_turn_overall"),
+}
+"""CSV files, and the columns of each."""
+
+
+class ScoreFiles:
+    """Gathers scores, sample by sample, and writes score files and tables."""
+
+    def __init__(self, version: str, model: str) -> None:
+        self._version = version
+        self._model = model
+        self._wrong: dict[str, list[dict[str, Any]]] = {}
+        self._unscored: Counter[str] = Counter()
+        self.board = Scoreboard()
+
+    @property
+    def failed(self) -> int:
+        """Samples without a score."""
+        return self._unscored.total()
+
+    def begin(self, category: Category) -> None:
+        """A category has a file even if none of its samples is wrong."""
+        self._wrong.setdefault(category.name, [])
+
+    def add_failed(self, category: Category) -> None:
+        """A sample that is neither right nor wrong."""
+        self.begin(category)
+        self._unscored[category.name] += 1
+
+    def add(self, row: Row, result: Any, calls: Any, scores: Mapping[str, Any], repeat: int = 0) -> None:
+        """A sample that is right or wrong by its scores."""
+        self.board.add(scores)
+        wrong = self._wrong.setdefault(str(scores["category"]), [])
+        if scores.get("correct"):
+            return
+        line = {
+            "id": row["id"],
+            "model_name": self._model,
+            "test_category": row["category"],
+            "valid": False,
+            "error": [scores.get("error")],
+            "error_type": scores.get("error_type"),
+            "prompt": {key: row[key] for key in ("id", "question", "function") if key in row},
+            "model_result_raw": result,
+            "model_result_decoded": calls,
+            "possible_answer": row.get("ground_truth"),
+        }
+        wrong.append({**line, "repeat": repeat} if repeat else line)
+
+    def write(self, folder: Path) -> None:
+        """All files."""
+        for name, wrong in self._wrong.items():
+            tally = self.board.tallies.get(name)
+            right, rows = (tally.right, tally.rows) if tally is not None else (0, 0)
+            head = {
+                "accuracy": right / rows if rows else None,
+                "correct_count": right,
+                "total_count": rows,
+                "failed_count": self._unscored[name],
+            }
+            write_lines(result_file(folder, CATEGORIES[name], self._version, "score"), [head, *wrong])
+        write_tables(folder, self.board, self._model)
+
+
+def write_tables(folder: Path, board: Scoreboard, model: str) -> None:
+    """The CSV tables: percentages with two decimals, `N/A` for what was not run, and which averages are incomplete."""
+    figures = board.figures()
+    incomplete = {name for name, _, gaps in board.averages() if gaps}
+    folder.mkdir(parents=True, exist_ok=True)
+    for table, columns in _TABLES.items():
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(["model", *columns, "incomplete"])
+        values = [f"{100 * figures[name]:.2f}%" if name in figures else "N/A" for name in columns]
+        writer.writerow([model, *values, " ".join(name for name in columns if name in incomplete)])
+        write_whole(folder / f"{table}.csv", text.getvalue().encode())
+
+
+def result_file(folder: Path, category: Category, version: str, kind: str) -> Path:
+    """The file of a category; `kind` is `result` or `score`."""
+    return folder / category.file_name(version).replace(".json", f"_{kind}.json")
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """A file of JSON lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, b"".join(exact_json(dict(line)) + b"\n" for line in lines))
