@@ -10,13 +10,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from load_tests import HOSTILE, open_loop, sweep, view_of
+from load_tests import HEALTH, HOSTILE, open_loop, sweep, view_of
 from made_records import closed_loop, failed, streamed
+from msgspec.structs import replace
 from rich.console import Console
 
 from benchwright.perf import LoadSettings, RequestOutcome, RequestRecord, StageRecord
 from benchwright.reports import LoadView, load_page, load_table, load_view
 from benchwright.reports.html.charts import Axis, axis_for
+from benchwright.reports.html.load import level_table
 from benchwright.reports.views.load_verdicts import verdicts
 
 
@@ -82,6 +84,34 @@ def test_a_sweep_has_its_curves_and_a_single_level_has_none(tmp_path: Path) -> N
             "client health",
         ):
             assert heading in page
+
+
+def test_a_scored_sweep_shows_its_headline_score_by_level(tmp_path: Path) -> None:
+    records, settings, stages = sweep()
+    right = {0: 1.0, 1: 1.0, 2: 0.25}
+    scored = [replace(each, scores={"exact": right[each.stage], "f1": 0.5}) for each in records]
+    view, requests = view_of((scored, replace(settings, score=True), stages), tmp_path)
+    page = load_page(view, requests)
+    assert "Score by level: exact" in page
+    assert "Score by level: f1" not in page
+    heading, levels = level_table(view.summary)
+    place = [name for name, _ in heading].index("exact")
+    assert [row[place] for row in levels] == ["1.0000", "1.0000", "0.2500"]
+    view, requests = view_of(sweep(), tmp_path)
+    assert "Score by level" not in load_page(view, requests)
+
+
+def test_failures_are_the_reason_only_where_they_are_too_many(tmp_path: Path) -> None:
+    records, settings, stages = sweep()
+    share = sum(each.outcome != "ok" for each in records) / len(records)
+    for allowed, state in ((share + 0.01, "warn"), (share - 0.01, "bad")):
+        limited = [
+            replace(each, health=replace(HEALTH, verdict="limit", reasons=("slow",))) for each in stages
+        ]
+        view, _ = view_of((records, replace(settings, max_error_share=allowed), limited), tmp_path)
+        assert not view.summary.comparable
+        found = next(each for each in verdicts(view) if "requests failed" in each[1])
+        assert (found[0], "not comparable" in found[1]) == (state, state == "bad")
 
 
 def test_a_page_of_many_requests_stays_small(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ from benchwright.perf._slo import parse_slo as parse_slo
 from benchwright.perf._stage_summary import StageSummary as StageSummary
 from benchwright.perf._stage_summary import level_label as level_label
 from benchwright.perf._steady import SteadyWindow as SteadyWindow
+from benchwright.perf._summary import MAX_ERROR_SHARE as MAX_ERROR_SHARE
 from benchwright.perf._summary import LoadSummary as LoadSummary
 from benchwright.perf._summary import QualityChange as QualityChange
 from benchwright.perf._summary import summarise as summarise

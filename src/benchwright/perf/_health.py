@@ -160,7 +160,7 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
             lag.p99,
             STRAINED_LAG_S,
             LIMIT_LAG_S,
-            f"its event loop was up to {lag.p99 * 1000:.0f} ms late (99 % of the time; {_bounds(STRAINED_LAG_S, LIMIT_LAG_S)}). "
+            f"its event loop was {lag.p99 * 1000:.0f} ms late at the 99th percentile ({_bounds(STRAINED_LAG_S, LIMIT_LAG_S)}). "
             f"{more}, or lower the load; "
             "close what else runs on this machine",
         ),
@@ -168,7 +168,7 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
             late.p99 if open_loop else 0.0,
             STRAINED_LATE_S,
             LIMIT_LATE_S,
-            f"requests were sent up to {late.p99 * 1000:.0f} ms after their time (99 % of them; "
+            f"requests were sent {late.p99 * 1000:.0f} ms after their time at the 99th percentile ("
             f"{_bounds(STRAINED_LATE_S, LIMIT_LATE_S)}). {more}",
         ),
     )

@@ -18,13 +18,12 @@ from benchwright.perf import (
     percentile_key,
 )
 from benchwright.reports.html.load_charts import (
-    Timeline,
     distribution_charts,
     flight_chart,
     over_time_charts,
     sweep_charts,
-    timeline_axis,
 )
+from benchwright.reports.html.load_timeline import Timeline, timeline_axis
 from benchwright.reports.html.pages import render
 from benchwright.reports.views.load import (
     LoadView,
@@ -38,6 +37,11 @@ from benchwright.reports.views.load import (
 from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
 from benchwright.reports.views.load_verdicts import server_rows, verdicts
 
+_SETTINGS = {
+    "urls": "servers",
+    "drain_s": "time to drain",
+    "usual_tokens": "longest reply",
+}
 _COLUMNS = tuple(percentile_key(percent) for percent in PERCENTILES)
 
 
@@ -147,6 +151,10 @@ def level_table(summary: LoadSummary) -> tuple[list[tuple[str, str]], list[list[
         ("sent", "Requests that were sent and count", [f"{stage.counts.sent:,}" for stage in stages])
     )
     columns.append(("failed", "Of these, not completed", [f"{stage.counts.failed:,}" for stage in stages]))
+    for name in [*dict.fromkeys(name for stage in stages for name in stage.scores)][:1]:  # the headline score
+        scores = [stage.scores.get(name) for stage in stages]
+        cells = ["–" if each is None else f"{each.mean:.4f}" for each in scores]
+        columns.append((name, "Mean score of the replies", cells))
     figure("offered/s", "offered")
     figure("requests/s", "request_throughput")
     figure("tokens/s", "output_throughput")
@@ -159,15 +167,6 @@ def level_table(summary: LoadSummary) -> tuple[list[tuple[str, str]], list[list[
     if any(stage.slo is not None for stage in stages):
         figure("within limits", "good_share")
         figure("goodput/s", "goodput")
-    for name in dict.fromkeys(name for stage in stages for name in stage.scores):
-        scores = [stage.scores.get(name) for stage in stages]
-        columns.append(
-            (
-                name,
-                "Mean score of the replies",
-                ["–" if each is None else f"{each.mean:.4f}" for each in scores],
-            )
-        )
     steady = [stage.steady.verdict.replace("_", " ") for stage in stages]
     columns.append(("steady", "Whether the server was steady in the steady window", steady))
     columns = [column for column in columns if set(column[2]) != {"–"}]
@@ -214,7 +213,7 @@ def _settings(view: LoadView) -> list[tuple[str, str]]:
     """What was set, in words; what is off is left out."""
     rows = [("target", view.run.target), ("model", view.run.model_title)]
     url = view.endpoint.get("url")
-    rows += [("address", str(url))] if url else []
+    rows += [("address", str(url))] if url and not view.settings.urls else []
     for name, value in view.settings.to_json().items():
         if value in (None, (), [], {}, 0, False) and name not in ("seed", "warmup"):
             continue
@@ -224,7 +223,10 @@ def _settings(view: LoadView) -> list[tuple[str, str]]:
             value = ", ".join(f"{limit} ≤ {seconds * 1000:g} ms" for limit, seconds in value)
         elif isinstance(value, list | tuple):
             value = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in value)
+        elif isinstance(value, bool):
+            value = "yes"
         elif isinstance(value, float):
             value = f"{value:g}"
-        rows.append((name.replace("_", " "), str(value)))
+        title, unit = (name.removesuffix("_s"), " s") if name.endswith("_s") else (name, "")
+        rows.append((_SETTINGS.get(name, title.replace("_", " ")), f"{value}{unit}"))
     return rows

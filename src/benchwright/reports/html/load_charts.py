@@ -1,16 +1,13 @@
-"""The charts and the timeline of a load test's page."""
+"""The charts of a load test's page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import orjson
-from msgspec import Struct
-
 from benchwright.perf import METRICS, LoadSummary, Requests, StageSummary
-from benchwright.reports.html.charts import Axis, Chart, Point, Series, Tip, axis_for, tick_text
+from benchwright.reports.html.charts import Axis, Chart, Point, Series, Tip, axis_for
 from benchwright.reports.views.load import short
-from benchwright.reports.views.load_charts import PERCENTS, Cdf, Line, OverTime, distribution_curves
+from benchwright.reports.views.load_charts import PERCENTS, Cdf, OverTime, distribution_curves
 
 
 def distribution_charts(requests: Requests, summary: LoadSummary) -> list[Chart]:
@@ -172,6 +169,8 @@ def sweep_charts(summary: LoadSummary) -> Iterator[Chart]:
         return
     if (levels := level_chart(summary)) is not None:
         yield levels
+    if (score := score_chart(summary)) is not None:
+        yield score
     rate = "output_throughput" if all(stage.figure("output_throughput") is not None for stage in summary.stages) else "request_throughput"  # fmt: skip
     unit = "output tokens per second" if rate == "output_throughput" else "requests per second"
     for name, title in (
@@ -220,10 +219,40 @@ def level_chart(summary: LoadSummary) -> Chart | None:
         )
         for level, stage, rate, kept in zip(levels, stages, rates, good, strict=True)
     )
-    what = "requests per second, as set" if stages[0].label.endswith("/s") else "requests in flight, as set"
     return Chart(
-        title="Throughput by level", x=axis_for(levels, what), y=axis_for(rates, ""), series=tuple(series), tips=tips
+        title="Throughput by level", x=axis_for(levels, _as_set(stages)), y=axis_for(rates, ""), series=tuple(series), tips=tips
     )  # fmt: skip
+
+
+def score_chart(summary: LoadSummary) -> Chart | None:
+    """The headline score against what was set, with its interval: whether the server answers worse when it is busy."""
+    stages = [stage for stage in by_level(summary) if stage.level is not None and stage.scores]
+    if len({stage.level for stage in stages}) < 2:
+        return None
+    name = next(iter(stages[0].scores))
+    scored = [(stage.level or 0.0, stage, stage.scores[name]) for stage in stages if name in stage.scores]
+    series = [Series("mean", tuple((level, score.mean) for level, _, score in scored), 0, "dots")]
+    ends = [(level, score.mean_ci95) for level, _, score in scored if score.mean_ci95 is not None]
+    series += [
+        Series("95 % interval", tuple((level, each[place]) for level, each in ends), 0, dashed=True)
+        for place in ((0, 1) if len(ends) > 1 else ())
+    ]
+    tips = []
+    for level, stage, score in scored:
+        words = f"{stage.label}\n{name} {score.mean:.4f} over {score.n:,} replies"
+        if score.mean_ci95 is not None:
+            words += "\n95 %: {:.4f} – {:.4f}".format(*score.mean_ci95)
+        tips.append(Tip(level, words))
+    return Chart(
+        title=f"Score by level: {name}", x=axis_for([level for level, _, _ in scored], _as_set(stages)),
+        y=axis_for([y for each in series for _, y in each.points], ""), series=tuple(series), tips=tuple(tips), legend=False,
+        note="Dashed: the ends of the 95 % intervals." if len(series) > 1 else "",
+    )  # fmt: skip
+
+
+def _as_set(stages: Sequence[StageSummary]) -> str:
+    """The title of an axis of levels."""
+    return "requests per second, as set" if stages[0].label.endswith("/s") else "requests in flight, as set"
 
 
 def _sweep_chart(title: str, name: str, rate: str, unit: str, stages: Sequence[StageSummary]) -> Chart:
@@ -252,99 +281,3 @@ def _sweep_chart(title: str, name: str, rate: str, unit: str, stages: Sequence[S
     what = stages[0].label.replace(f"{stages[0].level:g}", "").strip() if stages[0].level is not None else ""
     note = f"Numbers at the dots: {'requests per second' if what == '/s' else f'requests {what}'}, as set."
     return Chart(title=title, x=axis_for(rates, unit), y=y, series=tuple(lines), tips=tips, note=note)
-
-
-_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 1000, 76, 14, 8, 52
-_PARTS = ("wait", "prefill", "decode", "lost")
-
-
-class Timeline(Struct, frozen=True):
-    """Lines of requests on one axis."""
-
-    title: str
-    note: str
-    lines: tuple[Line, ...]
-    x: Axis
-
-    @property
-    def svg(self) -> str:
-        """The drawing."""
-        return _svg(self.lines, self.x)
-
-    @property
-    def hover(self) -> str:
-        """What the script shows next to the nearest line."""
-        row = _row_height(len(self.lines))
-        points = [[round(_TOP + (place + 0.5) * row, 1), _tip(line)] for place, line in enumerate(self.lines)]
-        return orjson.dumps({"along": "y", "points": points}).decode()
-
-
-def timeline_axis(lines: Sequence[Line]) -> Axis:
-    """From the first plan or send to the last end."""
-    start = min(line.sent if line.planned is None else min(line.planned, line.sent) for line in lines)
-    return Axis(start, max(max(line.ended for line in lines), start + 1e-6), "seconds of the test")
-
-
-def _svg(lines: Sequence[Line], x: Axis) -> str:
-    """Grey: waiting in the client. Then until the first token, and until the end. Failed requests are red."""
-    row = _row_height(len(lines))
-    height = _TOP + len(lines) * row + _BOTTOM
-    paths: dict[str, list[str]] = {part: [] for part in _PARTS}
-    for place, line in enumerate(lines):
-        y = f"{_TOP + (place + 0.5) * row:.1f}"
-        for part, start, end in _parts(line):
-            a, b = _px(x, start), _px(x, end)
-            if b - a >= 0.2 or part != "wait":
-                paths[part].append(f"M{a:.1f} {y}H{max(b, a + 0.8):.1f}")
-    floor_y = height - _BOTTOM
-    found = [f'<svg viewBox="0 0 {_WIDTH} {height:.0f}" role="img" aria-label="timeline of requests">']
-    for tick in x.ticks(8):
-        at = _px(x, tick)
-        found.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{floor_y:.1f}"/>')
-        found.append(
-            f'<text class="below" x="{at:.1f}" y="{floor_y + 18:.1f}" text-anchor="middle">{tick_text(tick)}</text>'
-        )
-    stroke = max(0.8, min(6.0, 0.7 * row))
-    found += [
-        f'<path class="{part}" stroke-width="{stroke:.1f}" d="{"".join(paths[part])}"/>'
-        for part in _PARTS
-        if paths[part]
-    ]
-    found.append(
-        f'<text class="axis" x="{_WIDTH / 2:.0f}" y="{height - 8:.0f}" text-anchor="middle">{x.title}</text>'
-    )
-    found.append(f'<line class="guide" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="0" y2="0" hidden=""/></svg>')
-    return "".join(found)
-
-
-def _tip(line: Line) -> str:
-    texts = [f"request {line.number}, {line.label}" + ("" if line.phase == "measured" else f", {line.phase}")]
-    texts.append(f"sent at {line.sent:,.3f} s")
-    if line.planned is not None and line.sent - line.planned >= 0.0005:
-        texts.append(f"waited {1000 * (line.sent - line.planned):,.1f} ms in the client")
-    if line.outcome != "ok":
-        texts.append(f"{line.outcome} after {1000 * (line.ended - line.sent):,.1f} ms")
-        return "\n".join(texts)
-    if line.first_token is not None:
-        texts.append(f"first token after {1000 * (line.first_token - line.sent):,.1f} ms")
-    texts.append(f"end after {1000 * (line.ended - line.sent):,.1f} ms")
-    return "\n".join(texts)
-
-
-def _parts(line: Line) -> list[tuple[str, float, float]]:
-    found = []
-    if line.planned is not None and line.planned < line.sent:
-        found.append(("wait", line.planned, line.sent))
-    if line.outcome != "ok":
-        return [*found, ("lost", line.sent, line.ended)]
-    if line.first_token is None:
-        return [*found, ("decode", line.sent, line.ended)]
-    return [*found, ("prefill", line.sent, line.first_token), ("decode", line.first_token, line.ended)]
-
-
-def _row_height(lines: int) -> float:
-    return max(1.9, min(14.0, 420 / max(1, lines)))
-
-
-def _px(x: Axis, value: float) -> float:
-    return _LEFT + max(0.0, min(1.0, x.place(value))) * (_WIDTH - _LEFT - _RIGHT)

@@ -13,8 +13,11 @@ from benchwright.reports.views.load import stages_of_interest
 
 PERCENTS = (*(each / 2 for each in range(198)), *(99 + each / 20 for each in range(21)))
 """Where distributions are drawn: every half percent, and finer in the tail."""
-BUCKETS = 120
-"""Spans of time that curves over time have a value for."""
+MOST_SPANS = 120
+"""Spans of time that curves over time have a value for, at most."""
+FEWEST_SPANS = 12
+REQUESTS_PER_SPAN = 8
+"""Spans with less than a handful of requests show rates that jump between nothing and a multiple of the truth."""
 LINES = 240
 """Most requests that the timeline draws."""
 NEAR = 120
@@ -83,7 +86,8 @@ def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | Non
     if not len(sent):
         return None
     start, end = pc.min(_begun(sent)).as_py(), pc.max(sent["ended"]).as_py()
-    step = max(end - start, 1e-6) / BUCKETS
+    spans = min(MOST_SPANS, max(FEWEST_SPANS, len(sent) // REQUESTS_PER_SPAN))
+    step = max(end - start, 1e-6) / spans
     done = sent.completed
     failed = sent.where(pc.not_equal(sent["outcome"], "ok"))
 
@@ -91,7 +95,7 @@ def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | Non
         from benchwright.perf import ones, sums_per_slice
 
         each = ones(len(times)) if weights is None else weights
-        return tuple(amount / step for amount in sums_per_slice(times, each, start, step * BUCKETS, BUCKETS))
+        return tuple(amount / step for amount in sums_per_slice(times, each, start, step * spans, spans))
 
     from benchwright.perf import token_arrivals
 
@@ -104,10 +108,10 @@ def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | Non
         per_second(done["ended"]),
         per_second(failed["ended"]),
         () if arrivals is None else per_second(arrivals.times, arrivals.tokens),
-        _latency_over_time(done, "sent", "first_token", start, step),
-        _latency_over_time(done, "sent", "last_content", start, step),
-        _latency_over_time(done, "planned", "last_content", start, step),
-        _in_flight(flight, start, step),
+        _latency_over_time(done, "sent", "first_token", start, step, spans),
+        _latency_over_time(done, "sent", "last_content", start, step, spans),
+        _latency_over_time(done, "planned", "last_content", start, step, spans),
+        _in_flight(flight, start, step, spans),
         _spans(sent, summary),
     )
 
@@ -118,28 +122,28 @@ def _begun(requests: Requests) -> Any:
 
 
 def _latency_over_time(
-    done: Requests, since: str, until: str, start: float, step: float
+    done: Requests, since: str, until: str, start: float, step: float, spans: int
 ) -> tuple[tuple[float, float] | None, ...]:
-    groups: list[list[float]] = [[] for _ in range(BUCKETS)]
+    groups: list[list[float]] = [[] for _ in range(spans)]
     for at, end in zip(done[since].to_pylist(), done[until].to_pylist(), strict=True):
         if at is not None and end is not None:
-            groups[max(0, min(BUCKETS - 1, int((at - start) / step)))].append((end - at) * 1000)
+            groups[max(0, min(spans - 1, int((at - start) / step)))].append((end - at) * 1000)
     return tuple(
         (percentile(ordered, 50), percentile(ordered, 99)) if (ordered := sorted(group)) else None
         for group in groups
     )
 
 
-def _in_flight(flight: InFlight, start: float, step: float) -> tuple[tuple[float, int], ...]:
+def _in_flight(flight: InFlight, start: float, step: float, spans: int) -> tuple[tuple[float, int], ...]:
     """Mean and peak of each span, in one pass over the steps."""
-    sums, peaks = [0.0] * BUCKETS, [0] * BUCKETS
+    sums, peaks = [0.0] * spans, [0] * spans
     for place, (time, count) in enumerate(zip(flight.times, flight.counts, strict=True)):
         until = flight.times[place + 1] if place + 1 < len(flight.times) else time
-        bucket = min(BUCKETS - 1, max(0, int((time - start) / step)))
+        bucket = min(spans - 1, max(0, int((time - start) / step)))
         peaks[bucket] = max(peaks[bucket], count)
         at = time
         while at < until:
-            edge = min(until, start + (bucket + 1) * step) if bucket < BUCKETS - 1 else until
+            edge = min(until, start + (bucket + 1) * step) if bucket < spans - 1 else until
             sums[bucket] += count * (edge - at)
             peaks[bucket] = max(peaks[bucket], count)
             if edge >= until:

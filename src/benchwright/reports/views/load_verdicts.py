@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchwright.perf import (
+    MAX_ERROR_SHARE,
     STRAINED_LAG_S,
     STRAINED_LATE_S,
     LoadSettings,
@@ -24,7 +25,7 @@ def verdicts(view: LoadView) -> list[tuple[str, str]]:
         found.append(("bad" if view.run.status == "failed" else "warn", view.stopped_because))
     if summary.search is not None:
         found.append(_of_search(view, summary.search))
-    found.append(_of_requests(summary))
+    found.append(_of_requests(view))
     found.append(_of_client(summary.stages, open_loop=view.settings.open_loop))
     found += _of_steadiness(summary.stages if summary.search is None else stages_of_interest(summary)[:1])
     if view.settings.slo and summary.search is None:
@@ -87,11 +88,12 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
     if search.ci95 is not None and search.sure is not None:
         low, high = (f"{end:.3g}" for end in search.ci95)
         parts.append(
-            f"the boundary is between {low} and {high} (95 %), and with a probability of {100 * search.sure:.0f} % no lower than found"
+            f"the boundary lies between {low} and {high} (95 %), with a chance of {100 * search.sure:.0f} % at the load found or above it"
         )
     if search.status == "client_limit":
+        there = "" if search.level is None else "there "
         parts.append(
-            "there the client was the limit: give it more processes (--workers) or a machine of its own"
+            f"{there}the client was the limit: give it more processes (--workers) or a machine of its own"
         )
     if search.status == "unfinished":
         parts.append("the search ended before the boundary was found")
@@ -106,7 +108,8 @@ def limits_words(settings: LoadSettings) -> str:
     return ", ".join(f"{name} ≤ {seconds * 1000:,.6g} ms" for name, seconds in settings.slo)
 
 
-def _of_requests(summary: LoadSummary) -> tuple[str, str]:
+def _of_requests(view: LoadView) -> tuple[str, str]:
+    summary, allowed = view.summary, view.settings.max_error_share
     if not summary.sent:
         return "bad", "no request was sent"
     if not summary.failed:
@@ -115,11 +118,10 @@ def _of_requests(summary: LoadSummary) -> tuple[str, str]:
             "the only request completed" if summary.sent == 1 else f"all {summary.sent:,} requests completed",
         )
     share = f"{summary.failed:,} of {summary.sent:,} requests failed ({100 * summary.failed / summary.sent:.1f} %)"
-    return (
-        ("warn", share)
-        if summary.comparable or summary.search is not None
-        else ("bad", f"{share}; not comparable with other tests")
-    )
+    most = MAX_ERROR_SHARE if allowed is None else allowed
+    if summary.failed <= most * summary.sent or summary.search is not None:
+        return "warn", share
+    return "bad", f"{share}; not comparable with other tests"
 
 
 _NEVER_THERE = frozenset({"connect", "not_sent", "cancelled"})
@@ -159,7 +161,11 @@ def _of_client(stages: Sequence[StageSummary], *, open_loop: bool) -> tuple[str,
 
 
 def _where(hit: Sequence[StageSummary], stages: Sequence[StageSummary]) -> str:
-    return "" if len(stages) == 1 else f" at {', '.join(dict.fromkeys(stage.label for stage in hit))}"
+    if len(stages) == 1:
+        return ""
+    if len(hit) == len(stages):
+        return " at every level"
+    return f" at {', '.join(dict.fromkeys(stage.label for stage in hit))}"
 
 
 def _of_steadiness(stages: Sequence[StageSummary]) -> list[tuple[str, str]]:
