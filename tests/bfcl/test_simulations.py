@@ -11,6 +11,7 @@ import pytest
 
 import benchwright.bfcl
 from benchwright.bfcl import CATEGORIES, GROUPS, NativeFolder, Simulation, SimulationError, check_turns
+from benchwright.bfcl._multi_turn import doubtful_truths
 
 MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")
 SHOP = {"CornerShop": {"balance": 5, "stock": {"tea": {"price": 2.5, "count": 3}}}}
@@ -115,3 +116,18 @@ def test_published_classes_are_loaded_by_path_and_name_what_they_lack(tmp_path: 
     with pytest.raises(SimulationError, match="no_such_library"):
         Simulation({}, ["MathAPI"], [], source=tmp_path)
     assert not [name for name in sys.modules if name.endswith(".math_api")]
+
+
+def test_ground_truths_of_several_turns_are_carried_out_and_their_faults_named() -> None:
+    documents = [{"name": "find_tasks"}, {"name": "move_task"}]
+    good = {"id": "a_0", "question": [[], []], "ground_truth": [["find_tasks()"], []]}
+    bad = {"id": "a_1", "question": [[]], "ground_truth": [["find_tasks()"], ["move_taks(task_id=1)"]]}
+
+    def opened(row: Any) -> Simulation:
+        return Simulation({}, ["TaskBoard"], documents)
+
+    count, unknown = doubtful_truths([good, bad], opened)
+    assert count == "a_1: no reply can pass: the question has 1 turns, and the ground truth has 2"
+    assert "turn 2 of the ground truth: move_taks(task_id=1) gives" in unknown
+    (late,) = doubtful_truths([good, bad], opened, clock=iter([0.0, 9.0]).__next__)
+    assert late.startswith("the ground truths of 2 rows")

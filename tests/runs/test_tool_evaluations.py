@@ -404,7 +404,7 @@ def test_a_broken_dataset_stops_the_run_and_is_never_replaced(tmp_path: Path) ->
             output_dir=tmp_path / "out",
         )  # fmt: skip
     assert not script.requests
-    details = tmp_path / ".benchwright" / "custom_dataset_processing" / "validation_failure_details.json"
+    details = tmp_path / "out" / "custom_dataset_processing" / "validation_failure_details.json"
     (fault,) = json.loads(details.read_text(encoding="utf-8"))
     assert fault["line"] == 1
     assert fault["category"] == "simple"

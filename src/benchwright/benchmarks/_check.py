@@ -144,7 +144,9 @@ def check_benchmark(
         errors = (*judge_problems(requested), str(error))
         return replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings))
     spec, scan = rows.spec, rows.scan
-    gold = check_gold(spec, scan.first, rows.strategy, source=rows.reader.name)
+    # Rows of tasks are in memory and their scorers quick, so all of them are tried; of others, the first ones.
+    tried = scan.first if spec.tool_tasks is None else rows.scanned()
+    gold = check_gold(spec, tried, rows.strategy, source=rows.reader.name)
     judged = scan.rows * max(judge_count(spec), int(gold.judged))
     warnings += _warnings(rows, gold)
     warnings += _about_judges(judged, sure=gold.judged)

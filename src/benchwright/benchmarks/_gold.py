@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ class GoldCheck:
 
 def check_gold(
     spec: BenchmarkSpec,
-    rows: Sequence[ScannedRow],
+    rows: Iterable[ScannedRow],
     strategy: Strategy,
     *,
     source: str = "row",
@@ -78,7 +78,9 @@ def check_gold(
     trial = _Trial(spec, strategy, source)
     deadline = clock() + BUDGET_S
     skipped: str | None = None
+    looked_at = 0
     for scanned in rows:
+        looked_at += 1
         target = target_of(spec, scanned.row)
         if target is None or target == "":
             continue
@@ -91,7 +93,7 @@ def check_gold(
         if judge_count(spec):
             return _JUDGED
         skipped = "no row has a target, or the scorer gives no right-or-wrong score"
-    return replace(trial.found(skipped), looked_at=len(rows))
+    return replace(trial.found(skipped), looked_at=looked_at)
 
 
 _JUDGED = GoldCheck(skipped=JUDGED, judged=True)

@@ -17,9 +17,9 @@ from benchwright.benchmarks._examples import FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._media import media_notes, media_problem
 from benchwright.benchmarks._missing_fields import target_error, target_problem
-from benchwright.benchmarks._prompts import PromptBuilder, build_prompts
+from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
 from benchwright.benchmarks._requests import Generation
-from benchwright.benchmarks._scan import RowScan, scan_rows
+from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies import strategy_of
 from benchwright.benchmarks._strategies.base import Strategy
@@ -140,6 +140,14 @@ class AskableRows(Struct, frozen=True, kw_only=True):
     def batches(self) -> Iterator[Batch]:
         """The rows in order, many at a time; unreadable ones are left out, and were counted before."""
         return self.reader.batches(BATCH_ROWS, on_bad=_ignore if self.unreadable else None)
+
+    def scanned(self) -> Iterator[ScannedRow]:
+        """Every row with its line, and without its prompt."""
+        index = 0
+        for batch in self.batches():
+            for line, row in zip(batch.lines, batch.rows, strict=True):
+                yield ScannedRow(index, line, row, Prompt(""))
+                index += 1
 
     def requests(self, row: Row, repeat: int = 0) -> Sequence[ModelRequest]:
         """What one row sends before any reply is known: several requests where choices are ranked, none where the

@@ -22,7 +22,7 @@ class Definition:
     task: str
     native_calling: bool
     folder: str
-    """Where it was started; reports on broken datasets are written below it."""
+    """Where it was started."""
     data_version: str = "v3"
     path: str | None = None
     """The custom dataset; None: the published data, or the rows that ship."""
@@ -32,6 +32,14 @@ class Definition:
     executable_module: str | None = None
     """Python file with the functions that executable rows call."""
     skip_bad_rows: bool = False
+    output: str | None = None
+    """Where the run's files go, and with them what is wrong with a dataset; None: the workspace of `folder`."""
+
+    @property
+    def details(self) -> Path:
+        """The folder for what is wrong with a dataset."""
+        place = Path(self.folder) / ".benchwright" if self.output is None else Path(self.output)
+        return place / "custom_dataset_processing"
 
     def to_json(self) -> JsonObject:
         """As it is recorded."""

@@ -14,6 +14,7 @@ from benchwright.benchmarks import BenchmarkSpec, ToolTask, ToolTurn, text_calls
 from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
 from benchwright.bfcl._definition import Definition
 from benchwright.bfcl._executable import KEYS, check_executable
+from benchwright.bfcl._multi_turn import doubtful_truths
 from benchwright.bfcl._native import NativeFolder
 from benchwright.bfcl._packages import Provider, find_provider
 from benchwright.bfcl._result_files import write_result_files
@@ -116,11 +117,14 @@ class EvaluationRows:
             definition.format,  # type: ignore[arg-type]  # checked when it was defined
             self.categories,
             template=Path(definition.template) if definition.template else None,
-            details=Path(definition.folder) / ".benchwright" / "custom_dataset_processing",
+            details=definition.details,
             skip_bad_rows=definition.skip_bad_rows,
         )
         self.doubts += found.doubts
-        return [_slim(row) for row in found.rows]
+        rows = [_slim(row) for row in found.rows]
+        acting = [row for row in rows if "involved_classes" in row]
+        self.doubts += doubtful_truths(acting, self.simulation)
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +202,9 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
         doubts=tuple(doubts),
         family="bfcl",
         write_files=partial(write_result_files, rows.folder.version),
-        rules=json.dumps([*replace(definition, folder="", name="").to_json().items()], default=str),
+        rules=json.dumps(
+            [*replace(definition, folder="", name="", output=None).to_json().items()], default=str
+        ),
     )
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
 from typing import Any
 
-from benchwright.bfcl._simulations import Simulation
+from benchwright.bfcl._simulations import EXECUTION_ERROR, Simulation
+from benchwright.core import BenchwrightError, Row
 from benchwright.toolcalls import Calls, CallVerdict
 
 _ERROR = "multi_turn:"
+_LINT_SECONDS = 2.0
 
 
 def check_turns(
@@ -68,3 +71,35 @@ def _state_difference(model: dict[str, dict[str, Any]], truth: dict[str, dict[st
 
 def _wrong(kind: str, message: str) -> CallVerdict:
     return CallVerdict(False, _ERROR + kind, message)
+
+
+def doubtful_truths(
+    rows: Sequence[Row], simulation_of: Callable[[Row], Simulation], *, clock: Callable[[], float] = monotonic
+) -> list[str]:
+    """What is doubtful about ground truths of several turns: each is carried out, as long as that takes little time."""
+    told: list[str] = []
+    deadline = clock() + _LINT_SECONDS
+    for number, row in enumerate(rows):
+        if clock() > deadline:
+            told.append(
+                f"the ground truths of {len(rows) - number} rows of several turns were not tried: it takes long"
+            )
+            break
+        told += [f"{row['id']}: {doubt}" for doubt in _doubts(row, simulation_of)]
+    return told
+
+
+def _doubts(row: Row, simulation_of: Callable[[Row], Simulation]) -> Iterator[str]:
+    turns, truth = row["question"], row["ground_truth"]
+    if len(turns) != len(truth):
+        yield f"no reply can pass: the question has {len(turns)} turns, and the ground truth has {len(truth)}"
+    try:
+        simulation = simulation_of(row)
+    except BenchwrightError as error:
+        yield str(error)
+        return
+    for number, calls in enumerate(truth, 1):
+        for text in calls:
+            result = simulation.call_text(str(text))
+            if result.startswith(EXECUTION_ERROR):
+                yield f"turn {number} of the ground truth: {text} gives {result[:200]!r}"

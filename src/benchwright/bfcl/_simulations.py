@@ -32,6 +32,10 @@ DOCUMENT_FILES: Mapping[str, str] = {**PUBLISHED_FILES, **OWN_FILES}
 """Each class, and the name of the file with its function documents."""
 
 
+EXECUTION_ERROR = "Error during execution: "
+"""How the result of a call begins that could not be carried out."""
+
+
 class SimulationError(BenchwrightError):
     """A simulated class that cannot be loaded."""
 
@@ -69,7 +73,7 @@ class Simulation:
                 raise CallDecodeError(f"expected one call, found {len(nodes)}")
             return _as_text(self._node(nodes[0]))
         except CallDecodeError as error:
-            return f"Error during execution: {error}"
+            return f"{EXECUTION_ERROR}{error}"
 
     @property
     def state(self) -> dict[str, dict[str, Any]]:
@@ -92,14 +96,14 @@ class Simulation:
     def _result(self, name: str, arguments: Mapping[Any, Any], positional: Sequence[Any]) -> Any:
         method = self._methods.get(name)
         if method is None:
-            return f"Error during execution: there is no function {name!r}"
+            return f"{EXECUTION_ERROR}there is no function {name!r}"
         if None in arguments:
-            return f"Error during execution: {name} was given a value without a name"
+            return f"{EXECUTION_ERROR}{name} was given a value without a name"
         try:
             values = {str(key): self._nested(value) for key, value in arguments.items()}
             return method(*deepcopy(list(positional)), **deepcopy(values))
         except Exception as error:  # simulated classes raise what their authors did not foresee
-            return f"Error during execution: {error}"
+            return f"{EXECUTION_ERROR}{error}"
 
     def _nested(self, value: Any) -> Any:
         """What a call inside a call gives: `{name: {parameter: value}}` with the name of a function."""

@@ -218,7 +218,10 @@ def _function_calling(
     refuse_questions(given_questions(options), target)
     if options.dataset is not None:
         raise UsageError(f"--dataset: {target} takes rows of your own by --tool-data PATH")
-    definition = replace(definition, name=target)
+    output = effective.output_dir
+    if output is not None:
+        output = output.expanduser().resolve()
+    definition = replace(definition, name=target, output=None if output is None else str(output))
     return Target(load_evaluation(definition), target, name, defaults, nocode=definition.to_json())
 
 
