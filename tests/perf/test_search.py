@@ -136,7 +136,7 @@ def test_the_capacity_of_a_server_with_slots_is_found() -> None:
     assert found.failing_level is not None
     assert found.failing_level <= 8
     assert found.level is None or found.level <= 4
-    levels = [stage.level for stage in loaded.test.stages]
+    levels = list(dict.fromkeys(stage.level for stage in loaded.test.stages))  # a slow moment repeats a probe
     assert levels[:2] == [1.0, 2.0] or found.level is None
     assert len({record.number for record in loaded.records}) == len(loaded.records)
 
