@@ -110,7 +110,8 @@ async def half(call: Call, wire: Wire, stream: bool) -> None:
     else:
         whole = orjson.dumps(wire.whole("four"))
         await call.raw(
-            b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(whole), whole[:20]), pause_s=0.02
+            b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(whole), whole[: len(whole) // 2]),
+            pause_s=0.02,
         )
     call.close()
 

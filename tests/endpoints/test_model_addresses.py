@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchwright.core import Api, ConfigError
+from benchwright.core import WIRE_FORMATS, Api, ConfigError
 from benchwright.endpoints import EndpointSettings
 from benchwright.endpoints._addresses import parse_address
 
@@ -173,7 +173,7 @@ def test_triton_url_with_another_model_is_refused() -> None:
         EndpointSettings(url="http://h/v2/models/llama/generate", model_id="gpt", api="triton")
 
 
-@pytest.mark.parametrize("api", ["responses", "tgi", "triton", "mindie"])
+@pytest.mark.parametrize("api", [api for api, wire in WIRE_FORMATS.items() if not wire.ranks_choices])
 def test_ranking_choices_is_refused_on_other_wire_formats(api: Api) -> None:
     with pytest.raises(ConfigError, match="nothing was sent"):
         EndpointSettings(url="http://h", model_id="m", api=api).type_for("completions_logprob")
