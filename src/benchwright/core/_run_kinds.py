@@ -53,6 +53,11 @@ class LoadProfile(StrEnum):
         """
         return self not in (LoadProfile.SYNCHRONOUS, LoadProfile.CONCURRENT, LoadProfile.THROUGHPUT)
 
+    @property
+    def steady(self) -> bool:
+        """Whether the load stays about the same during a stage."""
+        return self not in (LoadProfile.RAMP, LoadProfile.BURST)
+
 
 class RunFile(StrEnum):
     """The files of a benchmark run."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, convert, structs, to_builtins
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, LoadProfile
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._columns import ones
 from benchwright.perf._distributions import Distribution, describe, mean_of, numbers
@@ -114,7 +114,7 @@ def _span(
     sent: Requests, measurable: Requests, flight: InFlight, settings: LoadSettings, level: float | None
 ) -> tuple[float, float] | str:
     """Start and end, or why there is none."""
-    if settings.profile in ("ramp", "burst"):
+    if not LoadProfile(settings.profile).steady:
         return f"the load of profile {settings.profile} is never steady"
     if not len(measurable):
         return "no request completed"
