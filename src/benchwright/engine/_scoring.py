@@ -127,7 +127,7 @@ class Scoring:
             self.pace.slow_in_loop(took)
         if scores is None:
             return _failed(answer, failure, target)
-        if reply is not None and reply.status == "answered" and _SAYS_PARSED.isdisjoint(scores):
+        if reply is not None and reply.status == "answered" and _DECISIVE.isdisjoint(scores):
             return Scored(Outcome.SCORED, scores, None, target)  # as `_outcome` finds, without the call
         return Scored(_outcome(answer, scores), scores, None, target)
 
@@ -247,8 +247,8 @@ def _checked(result: object) -> Scores:
     return scores
 
 
-_SAYS_PARSED = frozenset(("parsed", "response_parsed"))
-"""Scores with which a scorer says whether it could read an answer."""
+_DECISIVE = frozenset(("parsed", "response_parsed"))
+"""Scores that decide an outcome. Without them, an answered sample that has scores is scored."""
 
 
 def _outcome(answer: Answer, scores: Scores | None) -> Outcome:
