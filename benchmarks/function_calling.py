@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks import venvs
 from benchmarks.figures import Figure, series, shown
-from benchmarks.processes import BenchError, measure
-from benchmarks.rounds import Bench
+from benchmarks.processes import BenchError, measure, stub
+from benchmarks.rounds import Bench, Side
 
 PUBLISHED = venvs.Tool("bfcl", ("nvidia-bfcl==26.3",), "BENCH_BFCL_PYTHON", ("nvidia-bfcl",))
 MODEL = "stored"
 PASSES = 3
+LATENCY_MS, IN_FLIGHT = 200, 100
 _COUNTS = {"input_token_count": 1, "output_token_count": 1, "latency": 0.1}
 
 _THEIR_CHECKER = """
@@ -69,6 +71,7 @@ def function_calling(bench: Bench) -> list[Figure]:
     return [
         _checked(bench, file, theirs, len(cases)),
         _evaluated(bench, results, theirs, names),
+        _generated(bench, CATEGORIES["simple"].rows),
     ]
 
 
@@ -110,6 +113,27 @@ def _evaluated(bench: Bench, results: Path, theirs: Path, names: list[str]) -> F
     return Figure(
         "evaluating 2,501 stored AST results, start-up included", f"{mine.middle:.2f} s",
         f"nvidia-bfcl {slow.middle:.2f} s", slow.middle / mine.middle, "×", 5, note=note,
+    )  # fmt: skip
+
+
+def _generated(bench: Bench, count: int) -> Figure:
+    """Start-up ends with the first request; what follows it, written results included, is held against the waves of replies."""
+    side = Side()
+    with stub(LATENCY_MS) as at:
+        for _ in range(bench.rounds(5)):
+            side.take(at, IN_FLIGHT, partial(bench.ours.calls, at, in_flight=IN_FLIGHT, count=count))
+    ideal = count / IN_FLIGHT * LATENCY_MS / 1000
+    after = series(
+        [
+            used.started + used.wall_s - (seen.first or 0.0)
+            for used, seen in zip(side.usages, side.stats, strict=True)
+        ]
+    )
+    replies = series([seen.span_s + LATENCY_MS / 1000 for seen in side.stats])
+    return Figure(
+        f"{count} rows of simple, {IN_FLIGHT} in flight, {LATENCY_MS} ms: from the first request to written results",
+        f"{after.middle:.2f} s", f"ideal {ideal:.2f} s", after.middle / ideal, "×", 1.5, at_least=False,
+        note=f"{len(after.values)} rounds, {after.spread} s; to the last reply {replies.middle:.2f} s ({replies.spread})",
     )  # fmt: skip
 
 

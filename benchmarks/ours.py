@@ -78,6 +78,14 @@ class Ours:
         _expect(folder, "acc", calls=count)
         return used
 
+    def calls(self, stub: StubAddress, *, in_flight: int, count: int) -> Usage:
+        """The published rows of `simple`, with native calls."""
+        folder = fresh_folder(self.work, "ours-calls")
+        model = ["--model-url", stub.base_url, "--model-id", "stub", "--parallelism", str(in_flight)]
+        used = measure([*self._command(folder, "bfcl_simple"), *model], cwd=folder)
+        _expect(folder, None, calls=count)
+        return used
+
     def generated(self, count: int) -> Usage:
         """`count` rows that no file holds, against the in-process demo model."""
         folder = self._workspace("generated", GENERATED_BENCH.format(count=count))
