@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -275,6 +276,71 @@ def test_replies_without_scores_give_results_alone(tmp_path: Path) -> None:
     (line,) = (result.folder / "result" / "scripted" / "BFCL_v3_simple_result.json").read_text().splitlines()
     assert json.loads(line)["result"] == "No."
     assert not (result.folder / "score").exists()
+
+
+CHATTY = {
+    "simple_0": "Sure, here you are:\n```python\n[{calls}]\n```\nAnything else?",
+    "simple_1": "<think>[wrong()]</think> I call {calls}.",
+    "simple_2": "It is sunny.",
+}
+
+
+def test_a_lenient_reading_is_scored_next_to_the_strict_one_and_changes_nothing_in_it(tmp_path: Path) -> None:
+    def fault(identity: str, row: Any) -> Any:
+        if identity == "simple_3":
+            return positional(row)
+        form = CHATTY.get(identity)
+        return form and form.replace("{calls}", str(reply_of(right_calls(row, 0), False)).strip("[]"))
+
+    task = {"task": "simple,irrelevance,multi_turn_base", "native_calling": False}
+    strict = benchwright.run(
+        "bfclv3_ast", endpoint=ScriptedEndpoint(replaying(False, fault)), workspace=tmp_path, **task
+    )
+    lenient = benchwright.run(
+        "bfclv3_ast", endpoint=ScriptedEndpoint(replaying(False, fault)), workspace=tmp_path, lenient_calls=True, **task
+    )  # fmt: skip
+    assert "correct_lenient" not in strict.metrics
+    for name in ("correct", "parsed", "simple", "multi_turn_base"):
+        assert lenient.metrics[name].value == strict.metrics[name].value, name
+    assert lenient.summary.outcomes == strict.summary.outcomes
+    by_id = {s["metadata"]["id"]: s["scores"] for s in lenient.samples()}
+    assert [(by_id[f"simple_{n}"]["correct"], by_id[f"simple_{n}"]["correct_lenient"]) for n in range(5)] == [
+        (False, True),
+        (False, True),
+        (False, False),
+        (False, True),
+        (True, True),
+    ]
+    assert any(
+        "finds other calls in 3 of 13 samples; right: 9 as published" in n for n in lenient.summary.notes
+    )
+    assert lenient.metrics["correct_lenient"].value == pytest.approx(12 / 13)
+    again = benchwright.rescore(strict.run_id, workspace=tmp_path, lenient_calls=True)
+    assert again.metrics["correct_lenient"].value == lenient.metrics["correct_lenient"].value
+    with pytest.raises(UsageError, match="lenient_calls: bfcl_simple does not read calls from texts"):
+        benchwright.run(
+            "bfcl_simple", endpoint=ScriptedEndpoint("No."), workspace=tmp_path, lenient_calls=True
+        )
+
+
+def test_a_lenient_reading_of_several_turns_judges_the_same_replies(tmp_path: Path) -> None:
+    """Without names of parameters, calls do nothing as published; the lenient reading carries them out."""
+    named = replaying(False)
+
+    def answer(request: ModelRequest) -> Any:
+        return re.sub(r"(?<!find_tasks\()\b\w+=", "", named(request))  # not its first parameter
+
+    result = benchwright.run(
+        "bfcl_multi_turn_base_prompting", endpoint=ScriptedEndpoint(answer), workspace=tmp_path, lenient_calls=True
+    )  # fmt: skip
+    assert (result.metrics["correct"].value, result.metrics["correct_lenient"].value) == (0, 1)
+
+
+def positional(row: Any) -> str:
+    """The right call without names of parameters."""
+    ((name, values),) = right_calls(row, 0)[0].items()
+    order = row["function"][0]["parameters"]["properties"]
+    return f"[{name}({', '.join(_literal(values[key]) for key in order if key in values)})]"
 
 
 def test_a_limit_counts_the_rows_of_each_category_and_settings_reach_requests(tmp_path: Path) -> None:

@@ -178,3 +178,15 @@ def test_native_calls_name_what_cannot_be_read() -> None:
 def test_a_reply_holds_a_call_when_it_has_the_shape_of_one() -> None:
     assert has_call([{"f": {}}])
     assert not any(map(has_call, ([], [{}], "f()", None, [{"f": 1}], [{"f": {}, "g": {}}])))
+
+
+def test_lenient_reading_names_positional_arguments_by_the_schema() -> None:
+    functions = [{"name": "a.f", "parameters": {"properties": {"x": {}, "y": {}, "z": {}}}}]
+    text = "Calling [a.f(1, 2, z=3), a.f(1, x=5), g(7), a.f(1, 2, 3, 4)] now"
+    assert decode_calls(text, lenient=True, functions=functions) == [
+        {"a.f": {"z": 3, "x": 1, "y": 2}},
+        {"a.f": {"x": 5}},  # a name counts more than a place
+        {"g": {}},
+        {"a.f": {"x": 1, "y": 2, "z": 3}},
+    ]
+    assert decode_calls("[a.f(1, z=3)]", functions=functions) == [{"a.f": {"z": 3}}]

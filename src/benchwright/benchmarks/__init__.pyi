@@ -166,6 +166,7 @@ from benchwright.benchmarks._template import (
 )
 from benchwright.benchmarks._tool_tasks import MAX_STEPS as MAX_STEPS
 from benchwright.benchmarks._tool_tasks import CallErrors as CallErrors
+from benchwright.benchmarks._tool_tasks import Readings as Readings
 from benchwright.benchmarks._tool_tasks import ToolEnvironment as ToolEnvironment
 from benchwright.benchmarks._tool_tasks import ToolTask as ToolTask
 from benchwright.benchmarks._tool_tasks import ToolTurn as ToolTurn

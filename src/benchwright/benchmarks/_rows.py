@@ -79,6 +79,8 @@ class RowSettings:
     """Whether nothing is scored."""
     native_calling: bool | None = None
     """Whether functions are sent as tools; None: as the benchmark says."""
+    lenient_calls: bool = False
+    """Whether calls in texts are also read by rules that forgive more."""
 
     @classmethod
     def of(cls, settings: Any, model_type: ModelType) -> RowSettings:
@@ -284,6 +286,13 @@ def requested_spec(spec: BenchmarkSpec, settings: RowSettings) -> BenchmarkSpec:
                 f"--{flag}: {spec.name} offers no functions to the model; tools_field= in @benchmark does"
             )
         spec = replace(spec, native_calling=settings.native_calling)
+    if settings.lenient_calls:
+        if not spec.calls_tools or spec.native_calling:
+            raise UsageError(
+                f"--lenient-calls: {spec.name} does not read calls from texts; --no-native-calling in an evaluation with "
+                "functions does"
+            )
+        spec = replace(spec, lenient_calls=True)
     if settings.infer_only:
         # Without the configuration, which names judges: one that gets no request needs no key.
         why = spec.unscored or INFERENCE_ONLY

@@ -171,6 +171,8 @@ class BenchmarkSpec:
     """Column, or dotted path, with the calls that a row expects; the target of such a benchmark."""
     native_calling: bool = True
     """Whether functions are sent as `tools`; otherwise a system message describes them, and calls are read from the text."""
+    lenient_calls: bool = False
+    """Whether calls in texts are also read by rules that forgive more, for a second score."""
     tool_tasks: ToolTasks | None = None
     """What a row asks of a model that calls functions, where columns alone do not say it; beats `tools_field`."""
     limited: Callable[[int | None], DatasetRef] | None = None

@@ -187,14 +187,40 @@ def _schema_problem(name: str, parameters: Mapping[str, Any]) -> str | None:
     return f"{name} requires {', '.join(unknown)}, which its properties do not have" if unknown else None
 
 
+class Readings:
+    """What the lenient reading of calls adds to the strict one, counted from scores."""
+
+    def __init__(self) -> None:
+        self._rows = self._otherwise = self._strict = self._lenient = 0
+
+    def add(self, scores: Mapping[str, Any]) -> None:
+        """Take one sample's scores."""
+        if "correct_lenient" in scores:
+            self._rows += 1
+            self._otherwise += scores.get("reading") == "lenient"
+            self._strict += bool(scores.get("correct"))
+            self._lenient += bool(scores["correct_lenient"])
+
+    def remarks(self) -> Sequence[str]:
+        """One line; none where calls were read once."""
+        if not self._rows:
+            return ()
+        return (
+            f"the lenient reading finds other calls in {self._otherwise:,} of {self._rows:,} samples; right: "
+            f"{self._strict:,} as published (correct), {self._lenient:,} leniently (correct_lenient)",
+        )
+
+
 class CallErrors:
     """Implements `Derived`: how often calls were wrong in which way, by the `error_type` of the scores."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
+        self._readings = Readings()
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Take one sample's scores."""
+        self._readings.add(scores)
         kind = scores.get("error_type")
         if isinstance(kind, str) and kind:
             self._counts[kind] += 1
@@ -206,9 +232,9 @@ class CallErrors:
     def remarks(self) -> Sequence[str]:
         """The same in one line, and what to do about calls that the server left in the text."""
         if not self._counts:
-            return ()
+            return self._readings.remarks()
         listed = ", ".join(f"{count:,} × {kind}" for kind, count in self._counts.most_common())
-        notes = [f"wrong calls by their first fault: {listed}"]
+        notes = [f"wrong calls by their first fault: {listed}", *self._readings.remarks()]
         texts = sum(count for kind, count in self._counts.items() if kind.endswith("calls_as_text"))
         notes += text_calls_remark(texts)
         return notes

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchwright.benchmarks import BenchmarkSpec, ToolTask, ToolTurn, text_calls_remark
+from benchwright.benchmarks import BenchmarkSpec, Readings, ToolTask, ToolTurn, text_calls_remark
 from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
 from benchwright.bfcl._definition import Definition
 from benchwright.bfcl._executable import KEYS, check_executable
@@ -240,20 +240,22 @@ def _task(rows: EvaluationRows, row: Row) -> ToolTask:
 
 
 class _Scores(Scoreboard):
-    """The scoreboard, and what to do about calls that a server left in the text."""
+    """The scoreboard, what the lenient reading adds, and what to do about calls that a server left in the text."""
 
     def __init__(self) -> None:
         super().__init__()
         self._as_text = 0
+        self._readings = Readings()
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Take one sample's scores."""
         super().add(scores)
         self._as_text += scores.get("call_error") == "calls_as_text"
+        self._readings.add(scores)
 
     def remarks(self) -> list[str]:
         """Those of the scoreboard, and the advice."""
-        return [*super().remarks(), *text_calls_remark(self._as_text)]
+        return [*super().remarks(), *self._readings.remarks(), *text_calls_remark(self._as_text)]
 
 
 class _Scorer:
@@ -280,6 +282,19 @@ class _Scorer:
             "error_type": verdict.error_type,
             "error": verdict.message,
             "call_error": None if acts else error,
+            **self._lenient(row, acts),
+        }
+
+    def _lenient(self, row: Row, acts: bool) -> dict[str, Any]:
+        """The score of the same replies, read by rules that forgive more; nothing where that is not requested."""
+        if "_lenient_calls" not in row:
+            return {}
+        calls, turns = row["_lenient_calls"], row["_lenient_turns"]
+        differs = turns != row["_turns"] if acts else calls != row["_calls"]
+        again = {**row, "_calls": calls, "_turns": turns}
+        return {
+            "correct_lenient": self._verdict(again).valid,
+            "reading": "lenient" if differs else None,
         }
 
     def _verdict(self, row: Row) -> CallVerdict:

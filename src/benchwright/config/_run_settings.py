@@ -92,6 +92,8 @@ class RunOptions:
         more="They are counted as skipped")
     native_calling: bool | None = _data("send functions as tools; if not, describe them in the prompt and read calls from the text",
         "everything", otherwise="as the benchmark says", see="tools.md")
+    lenient_calls: bool | None = _data("score calls in texts a second time, read by rules that forgive prose, fences and positions",
+        "scores", see="tools.md#lenient-reading")
     infer_only: bool | None = _data("ask and record the replies, and leave the scoring to `rescore`", "scores", flag=False,
         tables=_NO_TABLE)
 
@@ -275,6 +277,7 @@ class RunKeywords(TypedDict, total=False):
     fewshot_strict: bool | None
     skip_bad_rows: bool | None
     native_calling: bool | None
+    lenient_calls: bool | None
     infer_only: bool | None
     data_type: str | None
     infer_method: str | None

@@ -89,6 +89,8 @@ class RunSettings:
     """Ask and record, but score nothing: no scorer, no judge."""
     native_calling: bool | None = None
     """Whether functions are sent as tools; None: as the benchmark says."""
+    lenient_calls: bool = False
+    """Whether calls in texts are also read by rules that forgive more."""
     rescored_from: int | None = None
     """The run whose replies are scored again. Then the model is never asked."""
     retargeted: bool = False

@@ -27,6 +27,12 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     spoke = error in (None, "no_calls")
     kind = verdict.error_type if spoke or verdict.valid else f"ast_decoder:{error}"
     correct = verdict.valid and (spoke or not sample.target)
+    lenient: dict[str, Any] = {}
+    if "_lenient_calls" in row:
+        again = row["_lenient_calls"]
+        other = expected_calls_verdict(functions, again or [], sample.target, underscore_names=underscores)
+        lenient["correct_lenient"] = other.valid and (again is not None or not sample.target)
+        lenient["reading"] = "lenient" if again != calls else None
     return AnswerScores(
         {
             "correct": correct,
@@ -34,6 +40,7 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
             "name_correct": _names(calls or [], underscores) == _expected_names(sample.target, underscores),
             "error_type": None if correct else kind,
             "error": None if correct else verdict.message,
+            **lenient,
         },
         sample.response,
     )

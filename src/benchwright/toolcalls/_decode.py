@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from benchwright.toolcalls._call import CallDecodeError, Calls, Language
 
@@ -17,11 +19,18 @@ _QUOTED_OR_BRACKET = re.compile(
 _FENCE = re.compile(r"```[\w+-]*\s*\n?(.*?)```", re.DOTALL)
 
 
-def decode_calls(text: str, language: Language = "python", *, lenient: bool = False) -> Calls:
+def decode_calls(
+    text: str,
+    language: Language = "python",
+    *,
+    lenient: bool = False,
+    functions: Sequence[Mapping[str, Any]] = (),
+) -> Calls:
     """The calls that a text lists, as `[{name: {parameter: value}}, …]`.
 
     `lenient` reads more than the published rules do: it leaves out reasoning between think tags, a fence with a
-    language and prose around the list. Raises `CallDecodeError` when no calls can be read.
+    language and prose around the list, and names positional arguments of Python by the order of the parameters in
+    `functions`, the documents of functions. Raises `CallDecodeError` when no calls can be read.
 
     >>> decode_calls("[area(base=10, height=5)]")
     [{'area': {'base': 10, 'height': 5}}]
@@ -50,7 +59,7 @@ def decode_calls(text: str, language: Language = "python", *, lenient: bool = Fa
         return decode_javascript(text[1:-1])
     from benchwright.toolcalls._python import decode_python
 
-    return decode_python(text.strip().strip("'"))
+    return decode_python(text.strip().strip("'"), _parameters(functions) if lenient else {})
 
 
 def listed(text: str) -> str:
@@ -78,6 +87,14 @@ def guard_depth(text: str) -> None:
                 raise CallDecodeError(f"brackets are nested more than {MAX_DEPTH} deep", "too_deep")
         elif found in "])}":
             depth -= 1
+
+
+def _parameters(functions: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The names of each function's parameters, in order."""
+    return {
+        str(each.get("name")): list((each.get("parameters") or {}).get("properties") or ())
+        for each in functions
+    }
 
 
 def _bare_calls(text: str) -> str:

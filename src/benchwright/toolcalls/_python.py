@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchwright.toolcalls._arithmetic import compute
 from benchwright.toolcalls._call import CallDecodeError, Calls
 
+_NO_NAMES: Mapping[str, Sequence[str]] = {}
 _PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
-def decode_python(text: str) -> Calls:
-    """The calls of a list (or of one call) in Python. Positional arguments are dropped, as the published evaluation does."""
-    return [_call(node) for node in parse_calls(text)]
+def decode_python(text: str, parameters: Mapping[str, Sequence[str]] = _NO_NAMES) -> Calls:
+    """The calls of a list (or of one call) in Python. Positional arguments get the names of the function's `parameters`, and are
+    dropped where these do not have it, as the published evaluation drops all of them."""
+    return [_call(node, parameters) for node in parse_calls(text)]
 
 
 def parse_calls(text: str) -> list[ast.Call]:
@@ -41,9 +44,14 @@ def _parse(text: str) -> ast.expr:
     return tree.body
 
 
-def _call(node: ast.Call) -> dict[str, dict[Any, Any]]:
+def _call(node: ast.Call, parameters: Mapping[str, Sequence[str]] = _NO_NAMES) -> dict[str, dict[Any, Any]]:
     try:
-        return {dotted_name(node.func): {word.arg: value_of(word.value) for word in node.keywords}}
+        name = dotted_name(node.func)
+        named = {word.arg: value_of(word.value) for word in node.keywords}
+        if node.args and (names := parameters.get(name)):
+            for key, value in zip(names, node.args, strict=False):
+                named.setdefault(key, value_of(value))
+        return {name: named}
     except RecursionError:
         raise CallDecodeError("the call is nested too deep", "too_deep") from None
     except (ArithmeticError, TypeError, ValueError) as error:

@@ -134,7 +134,7 @@ class CallTools(Strategy):
     def _open(self, task: ToolTask) -> ToolDialogue:
         from benchwright.benchmarks._strategies.tool_dialogue import ToolDialogue  # not for other runs
 
-        return ToolDialogue(task, native=self._spec.native_calling)
+        return ToolDialogue(task, native=self._spec.native_calling, lenient=self._spec.lenient_calls)
 
     def _request(self, dialogue: ToolDialogue, repeat: int) -> ModelRequest:
         generation = self._generation
@@ -155,6 +155,8 @@ class CallTools(Strategy):
             turns=dialogue.as_json(),
             stopped=dialogue.stopped,
         )
+        if dialogue.lenient:
+            metadata |= {"_lenient_calls": step.lenient, "_lenient_turns": dialogue.as_json(lenient=True)}
         extra: dict[str, Any] = {"tool_calls": dialogue.as_json() if dialogue.acts else step.calls}
         if dialogue.acts:
             extra["conversation"] = list(dialogue.messages)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
@@ -32,14 +33,18 @@ class ToolStep(Struct, frozen=True):
     """The calls; None where the reply could not be read as calls."""
     error: str | None = None
     """Why not, in one word."""
+    lenient: Calls | None = None
+    """What the lenient reading finds, where it is requested."""
 
 
 class ToolDialogue:
     """The state of one sample. `begin_turn` and `take` move it on."""
 
-    def __init__(self, task: ToolTask, *, native: bool) -> None:
+    def __init__(self, task: ToolTask, *, native: bool, lenient: bool = False) -> None:
         self.task = task
         self.native = native
+        self.lenient = lenient
+        """Whether replies are read a second time, by rules that forgive more. What is carried out stays the same."""
         self.acts = task.open is not None or len(task.turns) > 1
         """Whether calls are carried out, so that there may be several requests."""
         self.messages: list[JsonObject] = []
@@ -96,21 +101,33 @@ class ToolDialogue:
         texts = [str(message.get("content") or "") for message in self.messages]
         return Prompt("\n\n".join(texts))
 
-    def as_json(self) -> list[JsonValue]:
+    def as_json(self, *, lenient: bool = False) -> list[JsonValue]:
         """The calls of each reply of each turn; null for a reply that was none."""
-        return [[step.calls for step in turn] for turn in self.steps]  # type: ignore[misc]  # calls are JSON but for odd keys
+        return [[step.lenient if lenient else step.calls for step in turn] for turn in self.steps]  # type: ignore[misc]  # calls are JSON but for odd keys
 
     def _read(self, reply: ModelReply) -> ToolStep:
         from benchwright.toolcalls import CallDecodeError, decode_calls, read_tool_calls
 
+        lenient = self._read_leniently(reply.text) if self.lenient else None
         try:
             if not self.native:
-                return ToolStep(decode_calls(reply.text, self.task.language))
+                return ToolStep(decode_calls(reply.text, self.task.language), lenient=lenient)
             if reply.tool_calls is not None:
                 return ToolStep(read_tool_calls(reply.tool_calls))
         except CallDecodeError as error:
-            return ToolStep(None, error.reason)
+            return ToolStep(None, error.reason, lenient)
         return ToolStep(None, "calls_as_text" if _looks_like_calls(reply.text) else "no_calls")
+
+    def _read_leniently(self, text: str) -> Calls | None:
+        """By the forgiving rules, or else by the published ones: these may drop what those stumble over."""
+        from benchwright.toolcalls import CallDecodeError, decode_calls
+
+        offered = self.task.turns[: len(self.steps)]
+        functions = [function_document(item) for turn in offered for item in turn.functions]
+        for forgiving in (True, False):
+            with suppress(CallDecodeError):
+                return decode_calls(text, self.task.language, lenient=forgiving, functions=functions)
+        return None
 
     async def _result(self, call: dict[str, dict[Any, Any]], in_thread: InThread) -> str:
         assert self._environment is not None  # calls are carried out only where there is one

@@ -18,6 +18,7 @@ PARAMS: dict[str, tuple[str, ...]] = {
     "skip_bad_rows": ("extra", "dataset", "skip_bad_rows"),
     "system": ("extra", "system"),
     "native_calling": ("extra", "native_calling"),
+    "lenient_calls": ("extra", "lenient_calls"),
     "repeats": ("extra", "n_repeats"),
     "pass_k": ("extra", "pass_k"),
     "rescored_from": ("extra", "rescored_from"),
