@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_type_hints
 
@@ -57,8 +58,9 @@ def test_defaults_of_the_other_loop_do_not_count() -> None:
 
 
 def test_typed_keywords_are_the_settings() -> None:
-    typed = set(get_type_hints(LoadKeywords))
-    assert {*LOAD_BY_NAME, *SHARED_WITH_RUNS} <= typed
+    typed = get_type_hints(LoadKeywords)
+    assert {*LOAD_BY_NAME, *SHARED_WITH_RUNS} <= set(typed)
+    assert typed["model_url"] == str | Sequence[str] | None
 
 
 def test_no_name_means_two_things() -> None:

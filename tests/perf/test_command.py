@@ -190,6 +190,19 @@ def test_ctrl_c_lets_requests_end_and_sums_up(folder: Path, slow: Simulator) -> 
     assert summary["evaluated"] == len(found)
 
 
+def test_ctrl_c_ends_a_search_with_130_and_no_answer(folder: Path, slow: Simulator) -> None:
+    where = ("--model-url", slow.url, "--model-id", "demo", "--requests", "100000")
+    process = started(folder, *where, "--find-max-load", "--slo", "e2e=60s")
+    wait_for_records(folder, process, 3)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130
+    assert "the search ended before the boundary was found" in " ".join(output.split())
+    summary = json.loads((folder / ".benchwright/runs/0001-qa/summary.json").read_text(encoding="utf-8"))
+    assert (summary["search"]["status"], summary["search"]["level"]) == ("unfinished", None)
+    assert summary["evaluated"] == len(records(folder))
+
+
 def test_ctrl_c_twice_ends_at_once(folder: Path) -> None:
     simulator = Simulator("--ttft-ms", "600000")
     try:

@@ -14,7 +14,7 @@ from tests.perf.loads import Loaded, plan_of
 from tests.perf.made_records import streamed
 from tests.perf.stub_server import serving
 
-from benchwright import perf
+from benchwright import compare, perf
 from benchwright.perf import (
     LoadSearch,
     LoadSettings,
@@ -26,6 +26,8 @@ from benchwright.perf import (
     search_result,
     summarise,
 )
+from benchwright.reports import LoadComparison
+from benchwright.reports.views.load_comparison import SearchComparison
 
 
 def searched(
@@ -171,6 +173,33 @@ def test_a_search_is_a_test_like_any_other(folder: Path) -> None:
     assert (never.summary.search.status, never.exit_code, never.status) == ("not_met", 1, "completed")
     ended = perf("qa.csv", **how, slo="e2e=60s", max_probes=2)
     assert (ended.summary.search.status, ended.exit_code) == ("unfinished", 3)
+
+
+def test_two_searches_are_compared_at_the_loads_that_they_found(folder: Path) -> None:
+    how: dict[str, Any] = {"find_max_load": True, "requests": 4, "probe_repeats": 2, "slo": "e2e=60s"}
+    first, second = (perf("qa.csv", **how, concurrency=[1, most]) for most in (4, 2))
+    found = compare(first, second)
+    assert isinstance(found, LoadComparison)
+    assert found.search is not None
+    assert (found.search.label_a, found.search.label_b) == ("4 in flight", "2 in flight")
+    assert found.search.worse
+    assert not found.search.significant  # both servers may bear more
+    (level,) = found.levels
+    assert {each.name for each in level.differences} >= {"e2e", "request_throughput"}
+    assert (found.only_a, found.only_b) == ((), ())
+    printed = found.to_json()["search"]
+    assert isinstance(printed, dict)
+    assert (printed["a"], printed["b"], printed["worse"]) == (4.0, 2.0, True)
+
+
+@pytest.mark.parametrize(
+    ("ends", "significant"), [((2.0, 3.9), True), ((2.0, 4.5), False), ((9.0, 11.0), True), (None, False)]
+)
+def test_two_searches_differ_where_their_intervals_do(
+    ends: tuple[float, float] | None, significant: bool
+) -> None:
+    found = SearchComparison(5.0, 3.0, (4.0, 6.0), ends, "5 in flight", "3 in flight")
+    assert found.significant == significant
 
 
 @pytest.mark.parametrize(

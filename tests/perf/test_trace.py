@@ -14,6 +14,7 @@ from tests.perf.stub_server import serving
 import benchwright
 from benchwright.core import DatasetError, UsageError
 from benchwright.perf import LoadSettings, TracePrompts, TraceStamps, arrivals, open_text_maker
+from benchwright.perf._texts import TextMaker
 
 MOONCAKE = [
     {"timestamp": 1000, "input_length": 700, "output_length": 5, "hash_ids": [1, 2]},
@@ -92,6 +93,29 @@ def test_the_same_hash_ids_give_the_same_beginning_of_prompts() -> None:
     assert first["max_tokens"] == 5
     assert len(prompts.shape({**MOONCAKE[0], "hash_ids": [1]})["question"].split()) == 700
     assert len(prompts.shape({"input_length": 40, "output_length": 1})["question"].split()) == 40
+
+
+@pytest.mark.parametrize("joined", [-3, 2], ids=["fewer", "more"])
+def test_exact_prompts_of_a_trace_count_as_a_whole(joined: int) -> None:
+    """Tokens of three letters, and a tokenizer by which the joints of blocks cost tokens, or save some."""
+    row = {"input_length": 1100, "output_length": 1, "hash_ids": [1, 2, 3]}
+    blocks = [TextMaker(3, letters).text(512, f"block/{each}") for each in (1, 2)]
+    joint = " ".join(blocks)
+
+    def counter(text: str) -> int:
+        return letters(text) + (joined if text.startswith(joint) else 0)
+
+    prompts = TracePrompts(TextMaker(3, counter))
+    prompt = prompts.shape(row)["question"]
+    assert counter(prompt) == 1100
+    assert prompt.startswith(blocks[0])
+    other = prompts.shape({**row, "input_length": 1030, "hash_ids": [1, 2, 4]})["question"]
+    assert counter(other) == 1030
+    assert other.startswith(joint)
+
+
+def letters(text: str) -> int:
+    return -(-len(text) // 3)
 
 
 def test_a_trace_of_lengths_is_sent_with_its_lengths(tmp_path: Path) -> None:

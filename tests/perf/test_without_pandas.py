@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 
-def test_no_figure_and_no_page_of_a_load_test_loads_pandas(tmp_path: Path) -> None:
+def test_no_figure_no_page_and_no_comparison_of_load_tests_loads_pandas(tmp_path: Path) -> None:
     """A package of that name which tells who loads it; pyarrow looks for it as for the real one."""
     (tmp_path / "pandas").mkdir()
     (tmp_path / "pandas/__init__.py").write_text(
@@ -17,9 +17,11 @@ def test_no_figure_and_no_page_of_a_load_test_loads_pandas(tmp_path: Path) -> No
     (tmp_path / "qa.csv").write_text("question,answer\n" + rows, encoding="utf-8")
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from benchwright import perf\n"
+        "from benchwright import compare, perf\n"
         "found = perf('qa.csv', concurrency=[1, 2], requests=30, slo='e2e=1s', score=True, format='aisbench')\n"
         "found.to_json()\n"
+        "again = perf('qa.csv', concurrency=[1, 2], requests=30, slo='e2e=1s', score=True)\n"
+        "compare(found, again).to_json()\n"
         "assert 'pyarrow.parquet' in sys.modules\n"
         "assert 'pandas' not in sys.modules\n"
     )

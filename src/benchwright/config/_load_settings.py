@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchwright.config._run_settings import OPTIONS, RunKeywords, RunOptions
+from benchwright.config._run_settings import OPTIONS, RunOptions, SharedKeywords
 from benchwright.config._setting import Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python, read_table
 from benchwright.core import TIME_UNITS, JsonObject, LoadProfile, UsageError, suggest
@@ -184,9 +184,10 @@ SHARED_WITH_RUNS = tuple(setting.name for setting in OPTIONS if setting.name not
 """Settings of a run that a load test takes too. A new one counts until somebody says otherwise."""
 
 
-class LoadKeywords(RunKeywords, total=False):
+class LoadKeywords(SharedKeywords, total=False):
     """What `perf` takes by name, for editors and type checkers."""
 
+    model_url: str | Sequence[str] | None
     profile: str | None
     concurrency: int | Sequence[int] | str | None
     rate: float | Sequence[float] | str | None

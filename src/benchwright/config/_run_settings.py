@@ -249,12 +249,10 @@ def layered(*layers: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-class RunKeywords(TypedDict, total=False):
-    """What `run`, `check`, `resume` and `rescore` take by name, for editors and type checkers: the fields of `RunOptions`
-    and of `SuiteOptions`."""
+class SharedKeywords(TypedDict, total=False):
+    """What evaluations and load tests take by name, with the same types."""
 
     model: str | None
-    model_url: str | None
     host_ip: str | None
     host_port: int | None
     enable_ssl: bool | None
@@ -346,6 +344,13 @@ class RunKeywords(TypedDict, total=False):
     dump_extract_rate: bool | None
     models: str | Sequence[str] | None
     reuse: str | None
+
+
+class RunKeywords(SharedKeywords, total=False):
+    """What `run`, `check`, `resume` and `rescore` take by name, for editors and type checkers: the fields of `RunOptions`
+    and of `SuiteOptions`."""
+
+    model_url: str | None
 
 
 OPTIONS = settings_in(RunOptions)

@@ -27,7 +27,6 @@ from benchwright.perf._bootstrap import (
     interval_of,
 )
 from benchwright.perf._columns import compute as pc
-from benchwright.perf._columns import row_numbers
 from benchwright.perf._distributions import mean_of, numbers, percentile
 from benchwright.perf._figures import StageRequests, rate_slices
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
@@ -140,27 +139,21 @@ def _test(stage: StageComparison, each: Difference) -> tuple[Any, ...]:
 
 def _pairs(a: Requests, b: Requests) -> tuple[Requests, Requests] | None:
     """The requests at the same places of both plans, in the order of the plan; None: the plans sent other rows."""
-    import pyarrow as pa
-
     if not len(a) or not len(b):
         return None
-    sides = []
-    for requests in (a, b):
-        places = pc.subtract(requests["number"], pc.min(requests["number"]))
-        sides.append(pa.table({"place": places, "at": row_numbers(len(requests)), "row": requests["row"],
-                               "tokens": pc.fill_null(requests["requested_tokens"], -1)}))  # fmt: skip
-    both = (
-        sides[0]
-        .join(sides[1], "place", join_type="inner", right_suffix="_b")
-        .sort_by("place")
-        .combine_chunks()
+    places = [pc.subtract(each["number"], pc.min(each["number"])) for each in (a, b)]
+    # Look-ups, not `Table.join`: that one loads pyarrow.dataset, and with it pandas.
+    order = pc.sort_indices(places[0])
+    partners = pc.index_in(places[0].take(order), value_set=places[1])
+    met = pc.is_valid(partners)
+    one, other = (
+        Requests(each.table.take(at.filter(met)).combine_chunks()) for each, at in ((a, order), (b, partners))
     )
-    same = pc.and_(pc.equal(both["row"], both["row_b"]), pc.equal(both["tokens"], both["tokens_b"]))
-    if both.num_rows < PAIRED_SHARE * max(len(a), len(b)) or not pc.all(same).as_py():
+    tokens = [pc.fill_null(each["requested_tokens"], -1) for each in (one, other)]
+    same = pc.and_(pc.equal(one["row"], other["row"]), pc.equal(*tokens))
+    if len(one) < PAIRED_SHARE * max(len(a), len(b)) or not pc.all(same).as_py():
         return None
-    return Requests(a.table.take(both["at"]).combine_chunks()), Requests(
-        b.table.take(both["at_b"]).combine_chunks()
-    )
+    return one, other
 
 
 def _latency(metric: Metric, a: Requests, b: Requests, *, paired: bool) -> list[Difference]:

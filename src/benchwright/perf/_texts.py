@@ -71,6 +71,15 @@ class TextMaker:
             return text
         return self._cut(text, tokens)
 
+    def fitted(self, text: str, tokens: int, key: str) -> str:
+        """The text with so many tokens in all: its end is cut off or continued. Without a tokenizer it stays as it is."""
+        missing = 0 if self._counter is None else tokens - self._counter(text)
+        if missing > 0:
+            text = f"{text} {self.text(missing, key)}"
+        if missing == 0 or self.count(text) == tokens:
+            return text
+        return self._cut(text, tokens)
+
     def _cut(self, text: str, tokens: int) -> str:
         """The longest beginning that has so many tokens: words of several tokens are cut inside."""
         assert self._counter is not None

@@ -137,9 +137,11 @@ class TracePrompts:
                 break
             parts.append(self._block(each, min(left, BLOCK_TOKENS)))
             left -= BLOCK_TOKENS
+        own = f"row/{sorted(map(str, row.items()))}"
         if left > 0:  # ids of whole blocks alone, or none: the rest is the row's own
-            parts.append(self._maker.text(left, f"row/{sorted(map(str, row.items()))}"))
-        return " ".join(parts)
+            parts.append(self._maker.text(left, own))
+        # Some tokenizers count blocks that are joined as more or fewer tokens than the blocks have apart.
+        return self._maker.fitted(" ".join(parts), length, f"{own}/end")
 
     def _is_sent(self, row: Row) -> bool:
         assert self._stamps is not None

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from contextlib import nullcontext
 from inspect import signature
 from pathlib import Path
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
 from benchwright.config import HARMLESS, keywords_in_errors
 from benchwright.core import NotFoundError, UsageError, kind_title, suggest
@@ -28,11 +28,14 @@ from benchwright.sdk._kinds import KindRow, kind_of
 from benchwright.sdk._resolve import check_run
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
+if TYPE_CHECKING:
+    from benchwright.runs import LoadResult
+
 
 @keywords_in_errors
 def compare(
-    a: int | str | RunResult,
-    b: int | str | RunResult,
+    a: int | str | RunResult | LoadResult,
+    b: int | str | RunResult | LoadResult,
     *,
     metric: str | None = None,
     tolerance: float = 0.0,
@@ -50,13 +53,14 @@ def compare(
     """
     for name in unknown:
         raise UsageError(f"compare() has no option {name!r}.{suggest(name, _KEYWORDS)}")
-    for name, run in (("a", a), ("b", b)):
+    runs = _named(a), _named(b)
+    for name, run in zip(("a", "b"), runs, strict=True):
         check_run("compare", run, name)
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better, _harmless())
     store = open_existing(place)
     with nullcontext() if store is None else store:
-        first, second = (_find(store, run, -number, place) for number, run in enumerate((a, b)))
+        first, second = (_find(store, run, -number, place) for number, run in enumerate(runs))
         kind = _common_kind(first, second)
         folders = {run.id: run.folder for run in (first, second) if run.id <= 0}
         if folders:
@@ -64,6 +68,13 @@ def compare(
                 run if run.id <= 0 else as_filed(run, benchmark_details(run)) for run in (first, second)
             )
         return kind.compare(SamplesOf(store, folders), first, second, options)
+
+
+def _named(run: int | str | RunResult | LoadResult) -> int | str | RunResult:
+    """The result of a load test by its number; its class is not imported, since the figures of load tests come with it."""
+    if isinstance(run, RunResult) or not hasattr(run, "run_id"):
+        return run
+    return run.run_id
 
 
 def _common_kind(a: RunRecord, b: RunRecord) -> KindRow:
