@@ -86,7 +86,7 @@ class LoadOptions:
     slo: str | None = _stop("limits that good requests keep: ttft=200ms,itl=30ms,e2e=2s", metavar="LIMITS", frequent=True)
     slo_share: float | None = _stop("share of requests that must keep all limits", above=0, most=1, default=0.99, metavar="SHARE")
 
-    score: bool | None = _stop("score the replies with the benchmark's scorer: does the server get worse when it is busy?", decides="scores",
+    score: bool | None = _stop("score the replies with the benchmark's scorer, to see whether the server gets worse when it is busy", decides="scores",
         more="Scoring begins after the last request, so it disturbs no time", see="load.md#quality-under-load")
 
     find_max_load: bool | None = _search("search the largest rate or concurrency at which the limits of --slo are kept", frequent=True,
