@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchwright import DatasetError
-from benchwright.bfcl import categories_of, read_custom
+from benchwright.bfcl import CATEGORIES, categories_of, read_custom
 
 FUNCTION = {
     "name": "math.factorial",
@@ -228,3 +228,32 @@ def test_multi_turn_rows_come_in_native_folders_only(tmp_path: Path) -> None:
     (found,) = read_custom(tmp_path, "native", categories_of("multi_turn_base")).rows
     assert found["ground_truth"] == [["list_people()"]]
     assert found["function"] == [{"name": "list_people"}]
+
+
+@pytest.mark.parametrize(
+    ("category", "schema", "allowed", "reachable"),
+    [
+        ("java", {"type": "ArrayList", "items": {"type": "any"}}, [["id", 42, True]], False),
+        ("java", {"type": "ArrayList", "items": {"type": "any"}}, [["id", 42], ["id", "42"]], True),
+        ("java", {"type": "ArrayList", "items": {"type": "any"}}, [["id", 42], ""], True),
+        ("java", {"type": "ArrayList", "items": {"type": "double"}}, [[1, 2.5]], True),
+        ("java", {"type": "String"}, [5], False),
+        ("java", {"type": "long"}, [5], True),
+        ("java", {"type": "boolean"}, [1], True),
+        ("java", {"type": "HashMap"}, [{"a": 1}], True),
+        ("javascript", {"type": "array", "items": {"type": "String"}}, [[1]], False),
+        ("javascript", {"type": "Boolean"}, [True], True),
+    ],
+)
+def test_ground_truths_of_other_languages_that_no_text_can_give(
+    category: str, schema: dict[str, Any], allowed: list[Any], reachable: bool
+) -> None:
+    from benchwright.bfcl._row_rules import unreachable
+
+    function = {"name": "f", "parameters": {"properties": {"x": schema}, "required": ["x"]}}
+    fault = unreachable(
+        {"function": [function], "ground_truth": [{"f": {"x": allowed}}]}, CATEGORIES[category]
+    )
+    assert (fault is None) is reachable
+    if fault is not None:
+        assert f"demands for x what no text of type {schema['type']}" in fault

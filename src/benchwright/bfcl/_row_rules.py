@@ -79,11 +79,45 @@ def unreachable(row: Row, category: Category) -> str | None:
             return (
                 f"the ground truth of {name} demands {', '.join(unknown)}, which its properties do not have"
             )
+        if category.language != "python":  # the truth holds values, and calls hold their texts
+            if fault := _unwritable(name, expected, properties):
+                return fault
+            continue
         calls.append({document["name"]: _first(expected, parameters.get("required", ()))})
     if category.language != "python":
-        return None  # the truth holds values, and calls hold their texts
+        return None
     verdict = check_ast(functions, calls, truths, category.name)
     return None if verdict.valid else f"the checker rejects its own ground truth: {verdict.message}"
+
+
+_NUMBERS = (
+    "byte", "short", "integer", "long", "Bigint", "float", "double", "boolean", "Boolean",
+)  # fmt: skip
+"""Types of Java and JavaScript whose texts are read as numbers, or as true and false, which equal numbers."""
+_LISTS = ("Array", "ArrayList", "array")
+
+
+def _unwritable(name: str, expected: dict[str, Any], properties: dict[str, Any]) -> str | None:
+    """Which parameter of Java or JavaScript has no allowed value that a text could be read as; None if all have one."""
+    for key, allowed in expected.items():
+        schema = properties.get(key)
+        if schema is None or not isinstance(allowed, list) or "" in allowed:
+            continue
+        if allowed and not any(_is_written(value, schema) for value in allowed):
+            kind = schema.get("type")
+            items = schema.get("items")
+            of = f" of {items.get('type')}" if kind in _LISTS and isinstance(items, dict) else ""
+            return f"the ground truth of {name} demands for {key} what no text of type {kind}{of} is read as: {allowed[0]!r}"
+    return None
+
+
+def _is_written(value: Any, schema: dict[str, Any]) -> bool:
+    """Whether a text may be read as the value. Texts of a type that is no number stay texts; in doubt, it may."""
+    kind = schema.get("type")
+    if isinstance(value, list) and kind in _LISTS:
+        inner = schema.get("items")
+        return not isinstance(inner, dict) or all(_is_written(item, inner) for item in value)
+    return not isinstance(value, bool | int | float) or kind in _NUMBERS
 
 
 def misnamed(row: Row) -> str | None:
