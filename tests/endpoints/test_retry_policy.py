@@ -104,6 +104,15 @@ async def test_bad_replies_and_other_failures_are_counted_apart() -> None:
 
 
 @in_loop
+async def test_bad_replies_of_a_server_that_has_answered_cost_no_row() -> None:
+    page = b"<html></html>"
+    endpoint, _ = endpoint_with(GOOD, 500, 500, page, page, page, GOOD, max_retries=5)
+    await endpoint.send(chat())
+    reply = await endpoint.send(chat())  # by then it has failed more often than answered
+    assert (reply.text, reply.attempts) == ("four", 6)
+
+
+@in_loop
 async def test_a_server_that_answers_most_requests_gets_more_attempts() -> None:
     for failures in ([500] * 6, [b"<html></html>"] * 4):
         endpoint, transport = endpoint_with(*[GOOD] * 20, *failures, GOOD, retry_backoff_s=0.0)

@@ -185,7 +185,9 @@ class HttpEndpoint:
                 adaptations += 1
                 pause = 0.0
             else:
-                if not policy.retries or not tries.take(trouble, isolated=self._answered > self._unanswered):
+                if not policy.retries or not tries.take(
+                    trouble, answered=self._answered, unanswered=self._unanswered
+                ):
                     return self._failed(trouble, stamps)
                 pause = pause_s(trouble, tries.pauses, settings.retry_backoff_s, self._rng)
                 if now() + pause >= deadline:

@@ -13,8 +13,8 @@ from benchwright.core import PERMANENT_FAILURES, CallTimes, FailureKind, Request
 from benchwright.endpoints._transport import Headers
 
 Again: TypeAlias = Literal["never", "once", "yes"]
-"""Whether another attempt makes sense. `once`: a 200 that is no reply may be a proxy's hiccup; the second
-one is not."""
+"""Whether another attempt makes sense. `once`: from a server that has never answered, the second 200 that is no
+reply says that the URL is wrong; from one that has, it is a fault like any other."""
 
 _SELDOM: dict[FailureKind, Again] = {"bad_reply": "once"}
 _SELDOM.update(dict.fromkeys(PERMANENT_FAILURES, "never"))
@@ -61,7 +61,8 @@ class Tries:
 
     `max_retries` count. As many again do not, of attempts that say little about the next one: refusals that came
     together, and faults of a server that answers most requests. So a server that is down is left alone soon, and
-    one that fails now and then costs no row. Bad replies have a count of their own, which allows one.
+    one that fails now and then costs no row. Bad replies of a server that has never answered have a count of their
+    own, which allows one.
     """
 
     __slots__ = ("_bad", "_counted", "_most", "_uncounted", "pauses")
@@ -72,9 +73,9 @@ class Tries:
         self.pauses = 0
         """How often the pause has grown."""
 
-    def take(self, trouble: Trouble, *, isolated: bool) -> bool:
-        """Whether there is another attempt after `trouble`; `isolated` if the server answers most requests."""
-        most = self._most
+    def take(self, trouble: Trouble, *, answered: int, unanswered: int) -> bool:
+        """Whether there is another attempt after `trouble`, of a server that `answered` so many requests."""
+        most, isolated = self._most, answered > unanswered
         if trouble.again == "never" or self._bad + self._counted + self._uncounted >= 2 * most:
             return False
         if not (trouble.collateral and self.pauses):
@@ -82,7 +83,7 @@ class Tries:
         if (trouble.collateral or isolated) and self._uncounted < most:
             self._uncounted += 1
             return True
-        if trouble.again == "once":
+        if trouble.again == "once" and not answered:
             self._bad += 1
             return self._bad <= 1
         self._counted += 1
