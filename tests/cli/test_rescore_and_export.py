@@ -127,6 +127,9 @@ def test_flags_that_would_ask_otherwise_are_not_offered(said: Any) -> None:
     assert code == 2
     assert "unknown option --temperature: run has it, benchwright rescore does not" in shown
     assert said("rescore", "7")[0] == 4
+    code, shown = said("run", "quiz.csv", "--mode", "perf", "--requests", "5")
+    assert code == 2
+    assert "unknown option --requests: perf has it, benchwright run does not" in shown
 
 
 def test_other_rules_for_a_file_of_questions(

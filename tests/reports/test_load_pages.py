@@ -18,7 +18,7 @@ from rich.console import Console
 from benchwright.perf import LoadSettings, RequestOutcome, RequestRecord, StageRecord
 from benchwright.reports import LoadView, load_page, load_table, load_view
 from benchwright.reports.html.charts import Axis, axis_for
-from benchwright.reports.html.load import level_table
+from benchwright.reports.html.load import level_table, metric_rows, tiles
 from benchwright.reports.views.load_verdicts import verdicts
 
 
@@ -67,6 +67,22 @@ def test_no_text_of_a_server_becomes_markup(tmp_path: Path) -> None:
     assert "img" not in tags
     assert tags.count("script") == 1
     assert "&lt;img src=x" in page
+
+
+@pytest.mark.parametrize(("requests", "shown"), [(99, False), (100, True)])
+def test_a_page_shows_the_99th_percentile_only_of_enough_requests(
+    requests: int, shown: bool, tmp_path: Path
+) -> None:
+    view, _ = view_of(open_loop(requests), tmp_path)
+    (stage,) = view.summary.stages
+    assert stage.metrics["e2e_ms"].n == requests
+    headings, (cells,) = level_table(view.summary)
+    assert ("e2e p99" in dict(headings)) is shown
+    assert all(tile.detail.startswith("median; p99") is shown for tile in tiles(stage) if tile.unit == "ms")
+    rows = {row["metric"].name: row for row in metric_rows(stage)}
+    assert (rows["e2e"]["cells"]["p99"] != "–") is shown
+    assert bool(rows["e2e"]["p99_interval"]) <= shown
+    assert cells
 
 
 def test_a_sweep_has_its_curves_and_a_single_level_has_none(tmp_path: Path) -> None:

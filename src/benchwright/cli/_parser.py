@@ -85,12 +85,13 @@ class Parser(argparse.ArgumentParser):
             return UsageError(f"unexpected argument {words[0]!r}\nSee: {self.prog} --help")
         name = option.partition("=")[0]
         known = [text for text in self._option_string_actions if text.startswith("--")]
-        from benchwright.config import RUN_SETTINGS
+        from benchwright.config import LOAD_OPTIONS, RUN_SETTINGS
 
-        if any(name in setting.flags for setting in RUN_SETTINGS):
-            return UsageError(
-                f"unknown option {name}: run has it, {self.prog} does not\nSee: {self.prog} --help"
-            )
+        for command, settings in (("run", RUN_SETTINGS), ("perf", LOAD_OPTIONS)):
+            if any(name in setting.flags for setting in settings):
+                return UsageError(
+                    f"unknown option {name}: {command} has it, {self.prog} does not\nSee: {self.prog} --help, benchwright {command} --help"
+                )
         return UsageError(f"unknown option {name}.{suggest(name, known)}\nSee: {self.prog} --help")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from benchwright.perf import METRICS, LoadSummary, Requests, StageSummary
 from benchwright.reports.html.charts import Axis, Chart, Point, Series, Tip, axis_for
-from benchwright.reports.views.load import short
+from benchwright.reports.views.load import enough_values, short
 from benchwright.reports.views.load_charts import PERCENTS, Cdf, OverTime, distribution_curves
 
 
@@ -259,11 +259,16 @@ def _sweep_chart(title: str, name: str, rate: str, unit: str, stages: Sequence[S
     key = METRICS[name].key
     rates = [stage.figure(rate) or 0.0 for stage in stages]
     lines = []
-    for colour, percent in ((0, "p50"), (4, "p99")):
+    high = next(
+        percent
+        for percent in ("p99", "p95", "p90")
+        if percent == "p90" or all(enough_values(stage.metrics[key], percent) for stage in stages)
+    )
+    for colour, percent in ((0, "p50"), (4, high)):
         values = [stage.metrics[key].percentiles[percent] for stage in stages]
         labels = (
             tuple(f"{stage.level:g}" for stage in stages if stage.level is not None)
-            if percent == "p99"
+            if percent == high
             else ()
         )
         lines.append(
@@ -273,7 +278,7 @@ def _sweep_chart(title: str, name: str, rate: str, unit: str, stages: Sequence[S
         Tip(
             at,
             f"{stage.label}\n{at:,.1f} {unit}\nmedian {short(stage.metrics[key].percentiles['p50'], METRICS[name])} ms\n"
-            f"99th percentile {short(stage.metrics[key].percentiles['p99'], METRICS[name])} ms",
+            f"{high[1:]}th percentile {short(stage.metrics[key].percentiles[high], METRICS[name])} ms",
         )
         for at, stage in zip(rates, stages, strict=True)
     )

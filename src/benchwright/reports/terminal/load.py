@@ -23,11 +23,11 @@ from benchwright.reports.views.load import (
     LoadView,
     RequestList,
     data_notes,
-    enough_values,
     group_columns,
     groups_of,
     record_json,
     short,
+    shown_figure,
     stages_of_interest,
 )
 from benchwright.reports.views.load_verdicts import server_rows, verdicts
@@ -199,7 +199,7 @@ def _dull(metric: Metric, found: Distribution) -> bool:
 
 
 def _percentile(metric: Metric, found: Distribution | None, key: str) -> str:
-    return short(found.percentiles[key] if found is not None and enough_values(found, key) else None, metric)
+    return short(None if found is None else shown_figure(found, key), metric)
 
 
 def _cells(metric: Metric, found: Distribution) -> list[str]:

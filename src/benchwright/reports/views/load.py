@@ -188,8 +188,7 @@ def group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, 
         metric = METRICS[name]
         found = [group.metrics.get(metric.key) for group in groups]
         for key in ("mean", "p50", "p99"):
-            cells = [None if each is None else each.mean if key == "mean" else
-                     each.percentiles[key] if enough_values(each, key) else None for each in found]  # fmt: skip
+            cells = [None if each is None else shown_figure(each, key) for each in found]
             columns.append((f"{name}\n{key}, ms", [short(value, metric) for value in cells]))
     columns.append(
         (
@@ -209,6 +208,11 @@ def group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, 
 def enough_values(found: Distribution, key: str) -> bool:
     """Whether there are enough values for a percentile to be shown."""
     return found.n >= _LEAST.get(key, 1)
+
+
+def shown_figure(found: Distribution, key: str) -> float | None:
+    """A mean, an extreme or a percentile, if there are enough values to show it."""
+    return found.figures()[key] if enough_values(found, key) else None
 
 
 def short(value: float | None, metric: Metric) -> str:
