@@ -15,6 +15,7 @@ import pytest
 
 import warm
 from benchwright.perf import RequestOutcome, RequestRecord, recorded_requests
+from benchwright.sdk import view_of
 from benchwright.store import find_workspace, open_store
 from waiting import PATIENCE_S
 
@@ -234,6 +235,9 @@ def test_a_killed_test_keeps_its_records(folder: Path, slow: Simulator) -> None:
     assert shown["run"]["status"] == "interrupted"
     assert shown["summary"]["evaluated"] == len(found)
     assert said(folder, "list")["runs"][0]["kind"] == "load"
+    with open_store(find_workspace(folder, None)) as store:
+        (run,) = store.runs()
+        assert view_of(run, store).counted == str(len(found))
 
 
 def test_the_long_form_and_a_suite_load_every_pair(folder: Path) -> None:

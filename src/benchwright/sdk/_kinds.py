@@ -47,6 +47,8 @@ class KindRow(Struct, frozen=True):
     """Whether `resume` starts a program of the user's, which records its own steps. Else the engine resumes the run."""
     samples: Callable[[Store, RunRecord], tuple[RunDetails, RunSamples]] | None
     """What `export` writes and `rescore` scores again; None: such runs have no samples."""
+    counts: str | None = None
+    """The steps that count as the work done so far in a run without a result; None: no kind of step does."""
     requests: Callable[[Store, int], Requests] | None = None
     """What `export` writes of a load test; None: such runs are none."""
 
@@ -77,6 +79,7 @@ RUN_KINDS: dict[str, KindRow] = {
             cancel=cancel_benchmark,
             starts_program=False,
             samples=_samples,
+            counts="score",
         ),
         KindRow(
             name=RunKind.WORKFLOW,
@@ -93,6 +96,7 @@ RUN_KINDS: dict[str, KindRow] = {
             cancel=cancel_benchmark,
             starts_program=False,
             samples=None,
+            counts="request",
             requests=load_requests,
         ),
     )
@@ -109,13 +113,13 @@ def kind_of(run: RunRecord) -> KindRow:
 
 def view_of(run: RunRecord, store: Store | None = None) -> RunView:
     """A run in a list, of any kind; of an unknown one only what every run has. With its store, a run without a result
-    has the number of samples recorded so far."""
+    has the number of samples or requests recorded so far."""
     if run.kind in RUN_KINDS:
         row = RUN_KINDS[run.kind]
         view = row.reports.view(run)
-        if store is None or row.samples is None or run.summary is not None:
+        if store is None or row.counts is None or run.summary is not None:
             return view
-        return replace(view, counted=f"{store.count_steps(run.id, 'score'):,}")
+        return replace(view, counted=f"{store.count_steps(run.id, row.counts):,}")
     return replace(plain_view(run), summary=None, headline=f"kind {run.kind!r}: needs a newer benchwright")
 
 
