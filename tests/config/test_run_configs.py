@@ -55,7 +55,7 @@ def test_overrides_win_over_flags_and_flags_over_the_file(tmp_path: Path) -> Non
     flags = {"model_id": "flag", "model_url": None, "output_dir": "out"}
     above = "config.params.limit_samples=5, config.params.task='simple,java', config.params.temperature=null"
     found = merged_run_config(config_file(tmp_path, document), flags, above)
-    assert found.target == "bfclv3_ast"
+    assert found.target == "bfcl.bfclv3_ast"
     assert found.options == {
         "limit": 5, "task": "simple,java", "parallelism": 50, "model_id": "flag", "model_url": "http://file/v1",
         "model_type": "chat", "output_dir": "out",
@@ -73,12 +73,13 @@ def test_the_task_of_another_benchmark_is_its_name(tmp_path: Path) -> None:
         (
             {"config": {"type": "x", "params": {"limit_sample": 1}}},
             None,
-            "Did you mean 'config.params.limit_samples'",
+            "config.params.limit_sample is not known. Did you mean 'limit_samples'",
         ),
-        ({"config": {"type": "x", "params": {"limit_samples": 0.5}}}, None, "a share of the rows"),
+        ({"config": {"type": "x", "params": {"limit_samples": 1.5}}}, None, "a share of them"),
+        ({"config": {"type": "x", "params": {"limit_samples": 0}}}, None, "would evaluate nothing"),
         ({"target": {"api_endpoint": {"model_id": "m"}}}, None, "no evaluation is named"),
         ({"config": {"type": "x"}, "adapter": {"a": 1}}, None, "adapter.a is not known"),
-        ({"config": {"type": "x"}}, "config.params.limit_samples", "has no value"),
+        ({"config": {"type": "x"}}, "config.params.limit_samples", "has no '='"),
         ({"config": {"type": "x"}}, "config.param.top_p=1", "--overrides: config.param.top_p is not known"),
     ],
 )

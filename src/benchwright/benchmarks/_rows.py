@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from benchwright.core import (
     Row,
     StrategyFacts,
     UsageError,
+    suggest,
 )
 from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
 
@@ -81,6 +82,8 @@ class RowSettings:
     """Whether functions are sent as tools; None: as the benchmark says."""
     lenient_calls: bool = False
     """Whether calls in texts are also read by rules that forgive more."""
+    extra: Mapping[str, Any] | None = None
+    """Values of this run for what the benchmark declares as `extra`."""
 
     @classmethod
     def of(cls, settings: Any, model_type: ModelType) -> RowSettings:
@@ -293,6 +296,8 @@ def requested_spec(spec: BenchmarkSpec, settings: RowSettings) -> BenchmarkSpec:
                 "functions does"
             )
         spec = replace(spec, lenient_calls=True)
+    if settings.extra:
+        spec = replace(spec, config=_with_extra(spec, settings.extra))
     if settings.infer_only:
         # Without the configuration, which names judges: one that gets no request needs no key.
         why = spec.unscored or INFERENCE_ONLY
@@ -309,6 +314,31 @@ def _strategy(
     model_type = settings.model_type or spec.endpoint_type
     kind = strategy_of(spec, settings.model_type)
     return kind(spec, prompts, generation, model_type, echo_tokens=echo_tokens)
+
+
+def _with_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> dict[str, Any]:
+    """What scorers see, with the run's values: tables are merged, key by key."""
+    for name in extra:
+        if name not in spec.config:
+            declared = ", ".join(spec.config) or "none"
+            raise UsageError(
+                f"--extra: {spec.name} declares no {name!r}.{suggest(name, spec.config)} Its extra settings: {declared}"
+            )
+    return merge_tables(spec.config, extra)
+
+
+def merge_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Both tables as one; of values with the same key, the one above.
+
+    >>> merge_tables({"judge": {"url": "u", "top_p": 1}, "n": 1}, {"judge": {"top_p": 0.5}})
+    {'judge': {'url': 'u', 'top_p': 0.5}, 'n': 1}
+    """
+    tables = {
+        name: merge_tables(below[name], value)
+        for name, value in above.items()
+        if isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
+    }
+    return {**below, **above, **tables}
 
 
 def _no_scores(sample: ScorerInput) -> Scores:

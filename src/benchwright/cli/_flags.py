@@ -221,6 +221,22 @@ def refuse_code_flags(arguments: Namespace, name: str) -> None:
         raise UsageError(f"{flags}: only for programs and workflows, and {name} is a benchmark")
 
 
+def refuse_suite_flags(arguments: Namespace, name: str) -> None:
+    """Raise UsageError for a flag that only several models or datasets understand."""
+    from benchwright.core import UsageError
+
+    typed = [
+        flag
+        for flag in (*_LONG_FORM, "datasets", "custom_dataset_path", "search")
+        if getattr(arguments, flag)
+    ]
+    if typed:
+        flags = ", ".join(f"--{flag.replace('_', '-')}" for flag in typed)
+        raise UsageError(
+            f"{flags}: only for suites and files of questions, and {name} says what is evaluated"
+        )
+
+
 def run_tags(arguments: Namespace) -> dict[str, str]:
     """`--tag NAME=VALUE` as labels."""
     from benchwright.core import UsageError

@@ -12,14 +12,17 @@ from benchwright.cli._flags import (
     add_run_flags,
     add_suite_flags,
     check_target,
+    given,
     name_configuration,
     refuse_code_flags,
+    refuse_suite_flags,
     resolved,
     run_options,
 )
 from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
+from benchwright.cli._run_configs import add_config_flags, execute_configs, refuse_config_flags
 from benchwright.cli._suites import run_pairs, search_names
 from benchwright.config import LOAD_MODES
 from benchwright.core import UsageError
@@ -33,8 +36,9 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only check, as `benchwright check` does")
     add_gold_flag(parser)
     add_run_flags(parser)
+    add_config_flags(parser, "--config", "--run-config")
     add_code_flags(parser, tags=True)
-    parser.add_help_all("dry_run")
+    parser.add_help_all("dry_run", "run_config", "override")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.common.add_argument(
         "--debug", action="store_true", help="print stages, failures and tracebacks of internal errors"
@@ -42,6 +46,7 @@ def configure(parser: Parser) -> None:
     parser.example(
         "benchwright run my_bench.py --limit 20",
         "benchwright run test_mcq.csv --model-url http://localhost:8000/v1 --model-id my-model --api-key-name MY_KEY",
+        "benchwright run --config run.yaml -o config.params.limit_samples=20",
         "benchwright run my_eval --input '{\"limit\": 10}'",
         "benchwright run --models local demo --custom-dataset-path test_mcq.csv test_qa.jsonl --mode all",
     )
@@ -56,6 +61,9 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 
 def _execute(arguments: Namespace, output: Output) -> int:
+    if arguments.run_config is not None:
+        return _run_configuration(arguments, output)
+    refuse_config_flags(arguments)
     check_target(arguments)
     if arguments.allow_failing_gold and not arguments.dry_run:
         raise UsageError(
@@ -66,6 +74,13 @@ def _execute(arguments: Namespace, output: Output) -> int:
     load("sdk")
     name_configuration(output)
     return _run(arguments, output)
+
+
+def _run_configuration(arguments: Namespace, output: Output) -> int:
+    refuse_suite_flags(arguments, "a run configuration")
+    refuse_code_flags(arguments, str(arguments.run_config))
+    name_configuration(output)
+    return execute_configs(arguments, {"eval_type": arguments.target, **given(arguments)}, output)
 
 
 def _run(arguments: Namespace, output: Output) -> int:

@@ -7,6 +7,7 @@ from benchwright.config._benchmark import (
     CodeBenchmark,
     read_builtin,
 )
+from benchwright.config._config_layers import ConfigValue, Layer
 from benchwright.config._files import (
     CONFIG_NAMES,
     SUITE_SUFFIXES,
@@ -40,7 +41,9 @@ from benchwright.config._nocode_style import (
     GraderStyle,
     GraderType,
 )
-from benchwright.config._run_config import RUN_CONFIG_KEYS, RunConfig, merged_run_config
+from benchwright.config._run_config import RunConfig, check_complete
+from benchwright.config._run_config_files import RunConfigs, merged_run_config, read_run_configs
+from benchwright.config._run_config_keys import BAKED_IN, EXTRA, KEY_OF, RUN_CONFIG_KEYS, TYPE
 from benchwright.config._run_settings import (
     BODY_SETTINGS,
     BY_NAME,
@@ -85,13 +88,16 @@ from benchwright.config._suite_settings import (
 
 __all__ = [
     "ALGORITHMS",
+    "BAKED_IN",
     "BODY_SETTINGS",
     "BY_NAME",
     "CONFIG_NAMES",
     "DEFAULT_PROFILE_URL",
+    "EXTRA",
     "GRADERS",
     "HARMLESS",
     "JUDGE_SETTINGS",
+    "KEY_OF",
     "LOAD_BY_NAME",
     "LOAD_MODES",
     "LOAD_OPTIONS",
@@ -111,16 +117,19 @@ __all__ = [
     "SUITE_SETTINGS",
     "SUITE_SUFFIXES",
     "SUMMARIZERS",
+    "TYPE",
     "BenchmarkConfig",
     "BenchmarkType",
     "BuiltinBenchmark",
     "ChoiceStyle",
     "CodeBenchmark",
     "ConfigFile",
+    "ConfigValue",
     "Decides",
     "FewShotTable",
     "GraderStyle",
     "GraderType",
+    "Layer",
     "LoadKeywords",
     "LoadOptions",
     "ModelConfig",
@@ -128,10 +137,12 @@ __all__ = [
     "Profile",
     "Provider",
     "RunConfig",
+    "RunConfigs",
     "RunKeywords",
     "RunOptions",
     "Setting",
     "SuiteOptions",
+    "check_complete",
     "check_headers",
     "checked_mode",
     "checked_summarizer",
@@ -149,6 +160,7 @@ __all__ = [
     "read_config",
     "read_document",
     "read_model_entry",
+    "read_run_configs",
     "resolve_headers",
     "resolve_provider",
     "settings_deciding",

@@ -1,135 +1,215 @@
-"""Run configurations as NeMo Evaluator writes them: a YAML file with `config` and `target`, flags above it, overrides above these.
-
-Every key has one row here. A key without a row is refused, and a null is as good as none.
-"""
+"""Run configurations as NeMo Evaluator writes them: a YAML file with `config` and `target`, flags above it, and overrides above
+both."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from benchwright.config._files import read_document
-from benchwright.core import ConfigError, suggest
+from benchwright.config._config_layers import (
+    ConfigValue,
+    Layer,
+    LayerName,
+    Path,
+    as_table,
+    leaves,
+    merged,
+)
+from benchwright.config._run_config_keys import (
+    ADAPTER,
+    BAKED_IN,
+    EXTRA,
+    FAIL_ON_SKIP,
+    KEY_OF,
+    METADATA,
+    MODULE,
+    RECORDS,
+    RUN_CONFIG_KEYS,
+    TYPE,
+    check_key,
+    checked_value,
+    is_table,
+    option_of,
+)
+from benchwright.core import ConfigError
 
-_TYPE = "config.type"
-RUN_CONFIG_KEYS: Mapping[str, str] = {
-    _TYPE: "",
-    "config.output_dir": "output_dir",
-    "config.params.limit_samples": "limit",
-    "config.params.max_new_tokens": "max_tokens",
-    "config.params.max_retries": "max_retries",
-    "config.params.parallelism": "parallelism",
-    "config.params.request_timeout": "request_timeout",
-    "config.params.timeout": "request_timeout",
-    "config.params.temperature": "temperature",
-    "config.params.top_p": "top_p",
-    "config.params.task": "task",
-    "config.params.extra.native_calling": "native_calling",
-    "config.params.extra.custom_dataset.path": "tool_data",
-    "config.params.extra.custom_dataset.format": "tool_data_format",
-    "config.params.extra.custom_dataset.data_template_path": "tool_data_template",
-    "config.params.extra.dataset.path": "dataset",
-    "config.params.extra.dataset.num_fewshot": "num_fewshot",
-    "target.api_endpoint.model_id": "model_id",
-    "target.api_endpoint.url": "model_url",
-    "target.api_endpoint.type": "model_type",
-    "target.api_endpoint.api_key_name": "api_key_name",
-    "target.api_endpoint.stream": "stream",
-}
-"""Keys of a run configuration, with the options of a run that they set; empty for the evaluation itself."""
-
-_PLACES = {"eval_type": _TYPE, **{name: key for key, name in RUN_CONFIG_KEYS.items() if name}}
-_PIECES = re.compile(r"""(?:"[^"]*"|'[^']*'|\[[^\]]*\]|\{[^}]*\}|[^,])+""")
+_SHOWN = (
+    *(("config", "params", name) for name in ("limit_samples", "max_new_tokens", "max_retries", "parallelism", "request_timeout",
+                                              "task", "temperature", "top_p")),
+    *(("target", "api_endpoint", name) for name in ("api_key_name", "model_id", "stream", "type", "url")),
+    ("config", "output_dir"),
+)  # fmt: skip
+"""Keys that a rendered configuration always has, null where nothing sets them."""
 
 
 class RunConfig(Struct, frozen=True):
     """A run configuration, merged."""
 
     target: str
-    """What is evaluated: the task of `config.type`, without its framework."""
-    options: dict[str, Any]
+    """What is evaluated, as it was written: a name, `FRAMEWORK.NAME`, or a file."""
+    options: Mapping[str, Any]
     """Options of the run by name."""
-    values: dict[str, Any]
-    """The values by their dotted keys."""
+    layers: tuple[Layer, ...]
+    """What each place sets, from the lowest."""
+    share: float | None = None
+    """The share of the rows that is evaluated; None: `options` say how many."""
+    extra: Mapping[str, Any] = {}
+    """Settings of the benchmark's own, which it must declare."""
+    baked_in: Mapping[Path, Any] = {}
+    """What the configuration repeats of the benchmark; a run cannot change it."""
+    metadata: Mapping[str, Any] = {}
+    """The section of this name, as it was written."""
+    adapter_config: Mapping[str, Any] | None = None
+    """Steps of the request pipeline, as they were written; None: not given."""
+    label: str = ""
+    """The task's name in a file with several."""
+    notes: tuple[str, ...] = ()
+    """What was written without effect."""
 
-    def as_document(self) -> dict[str, Any]:
-        """The configuration as a file would hold it."""
-        document: dict[str, Any] = {}
-        for key, value in sorted(self.values.items()):
-            *tables, last = key.split(".")
-            place = document
-            for table in tables:
-                place = place.setdefault(table, {})
-            place[last] = value
-        return document
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values by their dotted keys."""
+        return {value.key: value.value for value in self.explained()}
 
+    def explained(self, lower: Sequence[Layer] = ()) -> list[ConfigValue]:
+        """Every value with its origin, by key; `lower` has the layers below the file."""
+        found = merged([*lower, *self.layers])
+        return [found[path] for path in sorted(found)]
 
-def merged_run_config(file: Path | None, flags: Mapping[str, Any], overrides: str | None) -> RunConfig:
-    """A file, flags above it, and overrides (`a.b=1,c.d=x`) above both. ConfigError names the key and near ones.
-
-    `flags` has options of a run by name, and `eval_type`.
-    """
-    values: dict[str, Any] = {}
-    if file is not None:
-        values |= _checked(str(file), dict(_leaves(read_document(file))))
-    values |= {_PLACES[name]: value for name, value in flags.items() if value is not None}
-    if overrides:
-        above = _overrides(overrides)
-        checked = _checked("--overrides", above)
-        values = {
-            key: value for key, value in values.items() if key not in above
-        } | checked  # a null takes a value back
-    kind = values.get(_TYPE)
-    if not isinstance(kind, str) or not kind:
-        raise ConfigError(
-            f"no evaluation is named; give --eval_type NAME, or {_TYPE} in the run configuration"
-        )
-    target = kind.rpartition(".")[2]
-    options = {RUN_CONFIG_KEYS[key]: value for key, value in values.items() if key != _TYPE}
-    if options.get("task") == target:  # as files of other benchmarks write it
-        del options["task"]
-    if isinstance(limit := options.get("limit"), float):
-        raise ConfigError(
-            f"limit_samples: {limit} is a share of the rows, which is not taken; give a number of rows"
-        )
-    return RunConfig(target, options, values)
+    def as_document(self, lower: Sequence[Layer] = ()) -> dict[str, Any]:
+        """The configuration as a file would hold it; with `lower`, complete."""
+        found = {path: value.value for path, value in merged([*lower, *self.layers]).items()}
+        empty = {path: None for path in _SHOWN if path not in found} if lower else {}
+        return as_table({**found, **empty})
 
 
-def _leaves(table: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in table.items():
-        path = f"{before}{key}"
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{path}.")
-        else:
-            yield path, value
-
-
-def _checked(where: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    for key in values:
-        if key not in RUN_CONFIG_KEYS:
-            known = ", ".join(RUN_CONFIG_KEYS)
-            raise ConfigError(f"{where}: {key} is not known.{suggest(key, RUN_CONFIG_KEYS)} Known: {known}")
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def _overrides(text: str) -> dict[str, Any]:
-    """`a.b.c=value` between commas. Quotes and brackets protect commas, and values are read as YAML."""
-    import yaml
-
-    found: dict[str, Any] = {}
-    for piece in _PIECES.findall(text):
-        key, equals, value = piece.strip().partition("=")
-        if not equals:
+def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tuple[Layer, tuple[str, ...]]:
+    """A layer of checked values, and notes on what sets nothing."""
+    found: dict[Path, Any] = {}
+    notes = []
+    for path, value in values.items():
+        if any(path[: len(record)] == record for record in RECORDS):
+            record = ".".join(next(record for record in RECORDS if path[: len(record)] == record))
+            notes.append(f"{source}: {record} records how an earlier run was made, and sets nothing")
+            continue
+        if value is None and is_table(path):
+            found[path] = None
+            continue
+        if is_table(path) and path not in RUN_CONFIG_KEYS:
+            if value != {}:
+                raise ConfigError(f"{source}: {'.'.join(path)} is {value!r}; expected a table of keys")
+            continue
+        key = check_key(source, path)
+        if key in found and found[key] != value:
             raise ConfigError(
-                f"--overrides: {piece.strip()!r} has no value; expected config.params.limit_samples=10"
+                f"{source} sets {'.'.join(key)} twice, once as {'.'.join(path)}; keep one of them"
             )
-        try:
-            read = yaml.safe_load(value)
-        except yaml.YAMLError:
-            read = value
-        found |= dict(_leaves({key.strip(): read}))
-    return found
+        found[key] = None if value is None else checked_value(source, key, value)
+    return Layer(name, found, source), tuple(dict.fromkeys(notes))
+
+
+def flag_layer(flags: Mapping[str, Any]) -> Layer:
+    """The layer of what was typed: options of a run by name, and `eval_type`."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    keys = {**KEY_OF, "eval_type": TYPE}
+    found = {keys[name]: value for name, value in given.items()}
+    for name in ("limit", "model_type"):
+        if name in given:
+            checked_value(f"--{name.replace('_', '-')}", keys[name], given[name])
+    typed = {keys[name]: f"--{name.replace('_', '-')}" for name in given}
+    return Layer("flags", found, "flags", typed)
+
+
+def override_layer(pairs: Sequence[tuple[str, Any]], source: str) -> Layer:
+    """The layer of overrides; of a key that is given twice, the last counts."""
+    found: dict[Path, Any] = {}
+    for key, value in pairs:
+        for path, each in leaves({key: value}):
+            words = (*path[0].split("."), *path[1:])
+            layer, _ = read_layer("overrides", source, {words: each})
+            for known, checked in layer.values.items():
+                found.pop(known, None)  # later ones come last
+                found[known] = checked
+    return Layer("overrides", found, source)
+
+
+def config_of(
+    layers: Sequence[Layer], *, label: str = "", name: str = "", notes: Sequence[str] = ()
+) -> RunConfig:
+    """The configuration that the layers make. `name` is evaluated where no layer says what."""
+    found = {path: value.value for path, value in merged(layers).items()}
+    target = found.get(TYPE, name)
+    if not target:
+        raise ConfigError(
+            "no evaluation is named: give --eval_type NAME, or config.type in the run configuration"
+        )
+    options: dict[str, Any] = {}
+    extra: dict[Path, Any] = {}
+    tables: dict[str, dict[Path, Any]] = {}
+    baked_in: dict[Path, Any] = {}
+    for path, value in found.items():
+        head = next((path[:n] for n in range(len(path), 0, -1) if path[:n] in RUN_CONFIG_KEYS), None)
+        if head is None:
+            extra[path[len(EXTRA) :]] = value
+        elif head in (ADAPTER, METADATA):
+            tables.setdefault(head[-1], {})[path[len(head) :]] = value
+        elif (option := option_of(head)) and head == path:
+            options[option] = value
+        elif option:
+            tables.setdefault(option, {})[path[len(head) :]] = value
+        elif head in BAKED_IN:
+            baked_in[path] = value
+    inner = {
+        each: as_table({path: value for path, value in held.items() if path}) for each, held in tables.items()
+    }
+    adapter, metadata = inner.pop("adapter_config", None), inner.pop("metadata", {})
+    options |= inner
+    if found.get(FAIL_ON_SKIP) and "max_failures" not in options:
+        options["max_failures"] = 0
+    if MODULE in found:
+        target = _of_module(found[MODULE], target, options)
+    if options.get("task") in (target, re.split("[.:]", target)[-1]):  # as files of other benchmarks write it
+        del options["task"]
+    share = options.pop("limit") if isinstance(options.get("limit"), float) else None
+    return RunConfig(
+        target,
+        options,
+        tuple(layers),
+        share,
+        as_table(extra),
+        baked_in,
+        metadata,
+        adapter,
+        label,
+        tuple(notes),
+    )
+
+
+def _of_module(module: str, target: str, options: dict[str, Any]) -> str:
+    """The benchmark of a file that the configuration names."""
+    name = options.pop("task", None) or target.rpartition(".")[2]
+    return f"{module}:{name}"
+
+
+def check_complete(config: RunConfig) -> None:
+    """Raise ConfigError unless a run_eval has all that it must be given."""
+    options = config.options
+    if options.get("output_dir") is None:
+        raise ConfigError(
+            "config.output_dir is missing: give --output_dir DIR, or config.output_dir in the run configuration"
+        )
+    if "model" in options or "host_ip" in options or "host_port" in options:
+        return
+    for name, flag, example in (
+        ("model_url", "--model_url", "http://localhost:8000/v1"),
+        ("model_id", "--model_id", "my-model"),
+        ("model_type", "--model_type", "chat"),
+    ):
+        if options.get(name) is None:
+            key = ".".join(KEY_OF[name])
+            raise ConfigError(
+                f"{key} is missing: give {flag}, such as {flag} {example}, or {key} in the run configuration"
+            )

@@ -94,6 +94,8 @@ class RunOptions:
         "everything", otherwise="as the benchmark says", see="tools.md")
     lenient_calls: bool | None = _data("score calls in texts a second time, read by rules that forgive prose, fences and positions",
         "scores", see="tools.md#lenient-reading")
+    extra: Mapping[str, JsonValue] | None = _data("settings that the benchmark declares as extra, with other values, as JSON", "scores",
+        metavar="JSON", tables=("benchmark",), more="Scorers see them as sample.config", see="benchmarks.md")
     infer_only: bool | None = _data("ask and record the replies, and leave the scoring to `rescore`", "scores", flag=False,
         tables=_NO_TABLE)
 
@@ -276,6 +278,7 @@ class SharedKeywords(TypedDict, total=False):
     skip_bad_rows: bool | None
     native_calling: bool | None
     lenient_calls: bool | None
+    extra: Mapping[str, JsonValue] | None
     infer_only: bool | None
     data_type: str | None
     infer_method: str | None

@@ -91,6 +91,8 @@ class RunSettings:
     """Whether functions are sent as tools; None: as the benchmark says."""
     lenient_calls: bool = False
     """Whether calls in texts are also read by rules that forgive more."""
+    extra: JsonObject | None = None
+    """Values of this run for what the benchmark declares as `extra`."""
     rescored_from: int | None = None
     """The run whose replies are scored again. Then the model is never asked."""
     retargeted: bool = False

@@ -31,6 +31,7 @@ from benchwright.runs._run import (
 )
 from benchwright.runs._synthetic import synthetic_target
 from benchwright.runs._targets import Target, resolve_targets
+from benchwright.runs._tasks import Task, TaskResult, count_rows, run_tasks
 
 __all__ = [
     "ONLY_MCQ",
@@ -43,10 +44,13 @@ __all__ = [
     "Plan",
     "RunResult",
     "Target",
+    "Task",
+    "TaskResult",
     "called",
     "check_targets",
     "choose_model",
     "claimed",
+    "count_rows",
     "find_targets",
     "fitting",
     "forget_failures",
@@ -68,6 +72,7 @@ __all__ = [
     "resolve_targets",
     "run_settings",
     "run_targets",
+    "run_tasks",
     "scripted_model",
     "synthetic_target",
     "with_problems",

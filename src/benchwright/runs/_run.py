@@ -62,7 +62,7 @@ def run_targets(
     All are checked before the first starts.
     """
     several, scripted = len(targets) > 1, endpoint is not None
-    plans = [_planned(found, options, config, several=several, scripted=scripted) for found in targets]
+    plans = [planned(found, options, config, several=several, scripted=scripted) for found in targets]
 
     def report(ended: Ended) -> None:
         if finished is not None and ended.result is not None:
@@ -219,18 +219,24 @@ class Plan(Struct, frozen=True):
     """How a load test loads the model unless it says otherwise."""
 
 
-def _planned(
-    target: Target, options: RunOptions, config: ConfigFile | None, *, several: bool, scripted: bool
+def planned(
+    target: Target,
+    options: RunOptions,
+    config: ConfigFile | None,
+    *,
+    several: bool,
+    scripted: bool = False,
+    label: str | None = None,
 ) -> Plan:
+    """The run of one target. `several`: it has a folder of its own in that of the options. `scripted`: an object answers."""
     effective = options.over(target.defaults)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
-    return plan_of(
-        target, effective, scripted_model(effective) if scripted else choose_model(effective, config)
-    )
+    model = scripted_model(effective) if scripted else choose_model(effective, config)
+    return plan_of(target, effective, model, label)
 
 
-def plan_of(target: Target, effective: RunOptions, model: ChosenModel) -> Plan:
+def plan_of(target: Target, effective: RunOptions, model: ChosenModel, label: str | None = None) -> Plan:
     """One run of a target, with the options that hold for it and its model."""
     place = effective.output_dir
     return Plan(
@@ -239,6 +245,7 @@ def plan_of(target: Target, effective: RunOptions, model: ChosenModel) -> Plan:
         folder=None if place is None else place.expanduser().resolve(),
         overwrite=bool(effective.overwrite),
         load=model.load,
+        label=label,
     )
 
 

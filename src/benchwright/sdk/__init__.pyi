@@ -1,7 +1,7 @@
 """The front that Python users see: what the commands do, as functions."""
 
 from benchwright.config import RunOptions, SuiteOptions
-from benchwright.runs import LoadResult, RunResult
+from benchwright.runs import LoadResult, RunResult, TaskResult
 from benchwright.sdk._compare import compare
 from benchwright.sdk._front import check, rescore, resume, run, validate
 from benchwright.sdk._judge import judge_score
@@ -16,6 +16,7 @@ from benchwright.sdk._lists import (
 )
 from benchwright.sdk._perf import perf
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, resolve
+from benchwright.sdk._run_config import ConfiguredRun, configure_run, run_configured
 from benchwright.sdk._upkeep import Canceled, Diagnosis, Removed, diagnose, remove_run
 from benchwright.suites import SuiteResult, run_suite
 from benchwright.workflows import ProgramResult
@@ -24,6 +25,7 @@ __all__ = [
     "RUN_KINDS",
     "Benchmarks",
     "Canceled",
+    "ConfiguredRun",
     "Diagnosis",
     "Evaluation",
     "KindRow",
@@ -39,10 +41,12 @@ __all__ = [
     "RunResult",
     "SuiteOptions",
     "SuiteResult",
+    "TaskResult",
     "Workflow",
     "cancel_run",
     "check",
     "compare",
+    "configure_run",
     "diagnose",
     "judge_score",
     "kind_of",
@@ -55,6 +59,7 @@ __all__ = [
     "resolve",
     "resume",
     "run",
+    "run_configured",
     "run_suite",
     "validate",
     "view_of",

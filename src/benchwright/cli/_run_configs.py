@@ -1,0 +1,205 @@
+"""What a run configuration describes: run, printed, or explained. `run_eval` and `run --config` share it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchwright.cli._output import Output, conclude, note_problems, print_result
+from benchwright.cli._parser import Parser
+from benchwright.cli._process import load
+from benchwright.config import check_complete, read_run_configs
+from benchwright.core import UsageError, worst_exit_code
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.table import Table
+
+    from benchwright.sdk import ConfiguredRun, TaskResult
+
+
+def add_config_flags(parser: Parser, *names: str) -> None:
+    """Add the flags of run configurations; `names` are those of the file."""
+    group = parser.add_argument_group("run configurations")
+    group.add_argument(
+        *names, dest="run_config", metavar="FILE", type=Path,
+        help="YAML file with config and target, or with evaluation.tasks",
+    )  # fmt: skip
+    group.add_argument(
+        "-o", dest="override", metavar="KEY=VALUE", action="append",
+        help="a value above file and flags, by its dotted key; may be given again",
+    )  # fmt: skip
+    group.add_argument("--overrides", metavar="KEY=VALUE,…", help="the same, several between commas")
+    group.add_argument(
+        "--explain-config", action="store_true", help="only print every value and where it comes from"
+    )
+    group.add_argument(
+        "--parallel-tasks", nargs="?", type=int, const=0, metavar="N",
+        help="run the tasks of a file at the same time, or N of them (default: one after the other)",
+    )  # fmt: skip
+
+
+def refuse_config_flags(arguments: Namespace) -> None:
+    """Raise UsageError for a flag that has no effect without a run configuration."""
+    for name, flag in (
+        ("override", "-o"),
+        ("overrides", "--overrides"),
+        ("explain_config", "--explain-config"),
+        ("parallel_tasks", "--parallel-tasks"),
+    ):
+        if getattr(arguments, name) not in (None, False):
+            raise UsageError(f"{flag} is for run configurations: name one with --config FILE")
+
+
+def execute_configs(
+    arguments: Namespace, flags: Mapping[str, Any], output: Output, *, complete: bool = False
+) -> int:
+    """Merge file, flags and overrides, and run what they describe; or print that. `complete`: the folder and the model must be
+    given."""
+    found = read_run_configs(arguments.run_config, flags, arguments.overrides, arguments.override or ())
+    if arguments.parallel_tasks is not None and (not found.several or arguments.parallel_tasks < 0):
+        raise UsageError(
+            "--parallel-tasks is for a file with evaluation.tasks, and takes a number of 1 or more, or none for all at once"
+        )
+    if complete:
+        for config in found.configs:
+            check_complete(config)
+    load("sdk")
+    from benchwright.sdk import configure_run
+
+    for note in found.notes:
+        output.note(f"note: {note}")
+    runs = [configure_run(config) for config in found.configs]
+    if arguments.explain_config:
+        return _explain(runs, output)
+    if arguments.dry_run:
+        return _print(runs, output)
+    if found.several:
+        return _run_tasks(runs, arguments, output, all_at_once=found.at_once)
+    return _run(runs[0], arguments, output)
+
+
+def _run(run: ConfiguredRun, arguments: Namespace, output: Output) -> int:
+    from benchwright.cli._progress import watching
+    from benchwright.sdk import Benchmarks, RunResult
+    from benchwright.sdk import run as evaluate
+
+    results: list[RunResult] = []
+
+    def finished(result: RunResult) -> None:
+        results.append(result)
+        print_result(result, output)
+
+    with watching(quiet=arguments.quiet, debug=getattr(arguments, "debug", False)) as watcher:
+        evaluate(Benchmarks(run.found), run.options, watcher=watcher, finished=finished)
+    return conclude(results, output)
+
+
+def _run_tasks(
+    runs: Sequence[ConfiguredRun], arguments: Namespace, output: Output, *, all_at_once: bool
+) -> int:
+    """Run all tasks; JSON: `{"tasks": [{task, result, error, exit_code}], "exit_code": n}`."""
+    from benchwright.cli._progress import aside, watching
+    from benchwright.sdk import run_configured
+
+    at_once = arguments.parallel_tasks
+    if at_once is None:
+        at_once = 0 if all_at_once else 1
+    with watching(quiet=arguments.quiet, debug=getattr(arguments, "debug", False)) as watcher:
+
+        def finished(task: TaskResult) -> None:
+            with aside(watcher):
+                _print_task(task, output)
+
+        results = run_configured(runs, at_once=at_once or len(runs), watcher=watcher, finished=finished)
+    code = worst_exit_code([task.exit_code for task in results])
+    if output.as_json:
+        output.json({"tasks": [_task_json(task) for task in results], "exit_code": code})
+    else:
+        output.show(_summary(results))
+    return code
+
+
+def _task_json(task: TaskResult) -> dict[str, Any]:
+    result = None if task.result is None else task.result.to_json()
+    return {"task": task.name, "result": result, "error": task.error or None, "exit_code": task.exit_code}
+
+
+def _print_task(task: TaskResult, output: Output) -> None:
+    if output.as_json:
+        return
+    if task.result is None:
+        output.note(f"error: {task.name}: {task.error}")
+    else:
+        note_problems(task.result, task.name, output)
+        output.line(f"{task.name}: {task.result}")
+
+
+def _summary(results: Sequence[TaskResult]) -> Table:
+    """One line per task."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from benchwright.reports import headline_of
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("task", overflow="fold")
+    table.add_column("metric")
+    for heading in ("value", "samples", "failed", "exit code"):
+        table.add_column(heading, justify="right")
+    table.add_column("", overflow="fold")
+    for task in results:
+        if task.result is None:
+            table.add_row(
+                Text(task.name), "", "", "", "", str(task.exit_code), Text(task.error.split("\n")[0])
+            )
+            continue
+        summary = task.result.summary
+        headline = headline_of(summary)
+        value = "" if headline is None else f"{summary.metrics[headline].value:.4f}"
+        table.add_row(
+            Text(task.name), Text(headline or "no scores"), value, f"{summary.evaluated:,}", f"{summary.failed:,}",
+            str(task.exit_code), Text(f"run {task.result.run_id} {task.result.status}"),
+        )  # fmt: skip
+    return table
+
+
+def _print(runs: Sequence[ConfiguredRun], output: Output) -> int:
+    """Print what would be run; JSON: `{"configs": [{task, config, command}], "exit_code": 0}`."""
+    if output.as_json:
+        shown = [{"task": run.name, "config": run.as_document(), "command": run.command} for run in runs]
+        output.json({"configs": shown, "exit_code": 0})
+        return 0
+    import yaml
+
+    for run in runs:
+        output.line(f"Rendered config{f' of {run.name}' if len(runs) > 1 else ''}:\n")
+        output.line(yaml.safe_dump(run.as_document(), sort_keys=False, allow_unicode=True, width=2**20))
+        output.line(f"Rendered command:\n\n{run.command}")
+    return 0
+
+
+def _explain(runs: Sequence[ConfiguredRun], output: Output) -> int:
+    """Print where values come from; JSON: `{"configs": [{task, values: [{key, value, layer, source, over}]}], "exit_code": 0}`."""
+    if output.as_json:
+        shown = [{"task": run.name, "values": [value.to_json() for value in run.explained()]} for run in runs]
+        output.json({"configs": shown, "exit_code": 0})
+        return 0
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    for run in runs:
+        table = Table(box=box.SIMPLE_HEAD, title=run.name if len(runs) > 1 else None)
+        for heading in ("key", "value", "from", "instead of"):
+            table.add_column(heading, overflow="fold")
+        for value in run.explained():
+            over = ", ".join(f"{each.value} ({each.source})" for each in value.over)
+            table.add_row(
+                Text(value.key), Text(str(value.value)), Text(f"{value.layer}: {value.source}"), Text(over)
+            )
+        output.show(table)
+    return 0

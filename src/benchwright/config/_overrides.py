@@ -1,0 +1,157 @@
+"""Overrides as they are typed: `a.b.c=value`, several between commas in `--overrides`, one in each `-o`.
+
+Values are YAML. Quotes and brackets protect commas, and what they open they must close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benchwright.core import ConfigError
+
+_CLOSED_BY = {"[": "]", "{": "}", "(": ")"}
+_BEFORE_QUOTES = " \t\n=,[{(:"
+"""A quote opens only after one of these: the apostrophe of a word is a character like any other."""
+_SHOWN = 30
+"""Characters shown on either side of a fault."""
+
+
+def read_overrides(text: str) -> list[tuple[str, Any]]:
+    """The pairs of `--overrides`, in their order.
+
+    >>> read_overrides("a.b=5, c='x, y', d=[1, 2], e=null, f=hf://o/d?split=test&a=b")
+    [('a.b', 5), ('c', 'x, y'), ('d', [1, 2]), ('e', None), ('f', 'hf://o/d?split=test&a=b')]
+    """
+    return [_pair("--overrides", text, start, end) for start, end in _pieces(text)]
+
+
+def read_override(text: str) -> tuple[str, Any]:
+    """The pair of one `-o`. Commas in its value separate nothing.
+
+    >>> read_override("++a.b=x, y"), read_override("a='1'")
+    (('a.b', 'x, y'), ('a', '1'))
+    """
+    return _pair("-o", text, 0, len(text))
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Where the pairs begin and end."""
+    start = place = 0
+    while place < len(text):
+        if text[place] == ",":
+            yield start, place
+            start = place + 1
+            place += 1
+        else:
+            place = _next(text, place, start)
+    if text[start:].strip() or not text.strip():
+        yield start, len(text)
+
+
+def _next(text: str, place: int, start: int) -> int:
+    """The place after the character, or after the quotes or brackets that it opens."""
+    character = text[place]
+    before = text[place - 1] if place > start else " "
+    if character in "\"'" and before in _BEFORE_QUOTES:
+        return _after_quote(text, place)
+    if character in _CLOSED_BY:
+        opens_value = text[start:place].rstrip().endswith("=")
+        end = _after_bracket(text, place)
+        if end is None and opens_value and character != "(":
+            raise _broken(
+                "--overrides", text, place, f"{character} is never closed; expected {_CLOSED_BY[character]}"
+            )
+        return place + 1 if end is None else end
+    return place + 1
+
+
+def _after_quote(text: str, place: int) -> int:
+    quote, end = text[place], place + 1
+    while end < len(text):
+        if text[end] == "\\" and quote == '"':
+            end += 2
+        elif text[end] == quote and text[end + 1 : end + 2] == quote == "'":
+            end += 2  # two single quotes stand for one
+        elif text[end] == quote:
+            return end + 1
+        else:
+            end += 1
+    raise _broken(
+        "--overrides", text, place, f"{quote} is never closed; close it, or put the whole value into quotes"
+    )
+
+
+def _after_bracket(text: str, place: int) -> int | None:
+    """The place after the bracket that closes the one here; None if there is none."""
+    opened = [_CLOSED_BY[text[place]]]
+    end = place + 1
+    while end < len(text):
+        character = text[end]
+        if character in "\"'" and text[end - 1] in _BEFORE_QUOTES:
+            end = _after_quote(text, end)
+            continue
+        if character in _CLOSED_BY:
+            opened.append(_CLOSED_BY[character])
+        elif character == opened[-1]:
+            opened.pop()
+            if not opened:
+                return end + 1
+        end += 1
+    return None
+
+
+def _pair(flag: str, text: str, start: int, end: int) -> tuple[str, Any]:
+    piece = text[start:end]
+    key, equals, value = piece.partition("=")
+    if not equals:
+        raise _broken(
+            flag,
+            text,
+            start,
+            f"{piece.strip()!r} has no '='; expected KEY=VALUE, as in config.params.limit_samples=10",
+        )
+    key = key.strip().lstrip("+")
+    if key.startswith("~"):
+        raise ConfigError(f"{flag}: {key} deletes a key; take its value back instead: {key[1:]}=null")
+    if not key or not all(key.split(".")):
+        raise _broken(flag, text, start, f"{key!r} is no key; expected one such as config.params.temperature")
+    if not value.strip():
+        raise _broken(flag, text, start, f"{key} has no value; null takes a value back, '' is an empty text")
+    return key, _value(flag, text, start + len(piece) - len(value), value)
+
+
+def _value(flag: str, text: str, place: int, written: str) -> Any:
+    """A value as YAML reads it, if that is a plain value, or a list or table in brackets; otherwise the text itself."""
+    import yaml
+
+    written = written.strip()
+    try:
+        value = yaml.safe_load(written)
+    except yaml.YAMLError as error:
+        if not written.startswith(("'", '"', "[", "{")):
+            return written  # a colon or a percent sign, such as in `a: b: c`
+        mark = getattr(error, "problem_mark", None)
+        where = place + (0 if mark is None else min(mark.index, len(written)))
+        raise _broken(flag, text, where, f"{written} is not valid YAML: {_reason(error)}") from None
+    if isinstance(value, list | dict):
+        return value if written.startswith(("[", "{")) else written
+    if value is None and written != "~" and written.lower() != "null":
+        return written  # a comment: `#` begins one in YAML
+    if isinstance(value, str) and not written.startswith(("'", '"')):
+        return written  # with what follows ` #`
+    return value if value is None or isinstance(value, str | int | float | bool) else written
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "problem", None) or error).replace("\n", " ")
+
+
+def _broken(flag: str, text: str, place: int, reason: str) -> ConfigError:
+    """An error that shows the place."""
+    first = max(0, place - _SHOWN)
+    lead = ("…" if first else "") + text[first:place]
+    shown = lead + text[place : place + _SHOWN] + ("…" if place + _SHOWN < len(text) else "")
+    return ConfigError(
+        f"{flag}: {reason}\n  {shown!s}\n  {' ' * len(lead)}^ character {place + 1}".replace("\t", " ")
+    )

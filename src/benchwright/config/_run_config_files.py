@@ -1,0 +1,97 @@
+"""From a file, flags and overrides to run configurations: one, or one for each task of a launcher's file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from benchwright.config._config_layers import Layer, leaves
+from benchwright.config._files import read_document
+from benchwright.config._launcher import LauncherFile, is_launcher_file, read_launcher
+from benchwright.config._overrides import read_override, read_overrides
+from benchwright.config._run_config import RunConfig, config_of, flag_layer, override_layer, read_layer
+from benchwright.config._run_config_keys import KEY_OF
+from benchwright.core import ConfigError
+
+
+class RunConfigs(Struct, frozen=True):
+    """What a file describes together with flags and overrides."""
+
+    configs: tuple[RunConfig, ...]
+    """One for each task."""
+    several: bool
+    """Whether the file has the launcher's form, however many tasks it lists."""
+    at_once: bool = False
+    """Whether the file wants its tasks to run at the same time."""
+    notes: tuple[str, ...] = ()
+    """What was written without effect."""
+
+
+def read_run_configs(
+    file: Path | None,
+    flags: Mapping[str, Any],
+    overrides: str | None = None,
+    pairs: Sequence[str] = (),
+) -> RunConfigs:
+    """A file, flags above it, and overrides above both: `overrides` as one text (`a.b=1,c.d=x`), `pairs` one by one.
+
+    `flags` has options of a run by name, and `eval_type`. ConfigError names the file, the key and near ones.
+    """
+    above = [*(read_overrides(overrides) if overrides else ()), *map(read_override, pairs)]
+    document = {} if file is None else read_document(file)
+    if file is not None and is_launcher_file(document):
+        return _tasks(read_launcher(str(file), document, above), flags)
+    layers: list[Layer] = []
+    notes: tuple[str, ...] = ()
+    if file is not None:
+        layer, notes = read_layer("run config", str(file), dict(leaves(document)))
+        layers.append(layer)
+    layers.append(flag_layer(flags))
+    if overrides:
+        layers.append(override_layer(read_overrides(overrides), "--overrides"))
+    if pairs:
+        layers.append(override_layer([read_override(pair) for pair in pairs], "-o"))
+    return RunConfigs((config_of(layers, notes=notes),), False, notes=notes)
+
+
+def merged_run_config(file: Path | None, flags: Mapping[str, Any], overrides: str | None) -> RunConfig:
+    """The configuration of a file that describes one run."""
+    found = read_run_configs(file, flags, overrides).configs
+    if len(found) != 1:
+        raise ConfigError(f"{file} has {len(found)} tasks; expected one")
+    return found[0]
+
+
+def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
+    if flags.get("eval_type") is not None:
+        raise ConfigError(
+            "the file lists what is evaluated as evaluation.tasks; leave the name on the command line out"
+        )
+    names = [task.name for task in found.tasks]
+    typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
+    place = flags.get("output_dir") or found.output_dir
+    configs = []
+    for number, task in enumerate(found.tasks):
+        label = (
+            task.name
+            if names.count(task.name) == 1
+            else f"{task.name}.{names[: number + 1].count(task.name)}"
+        )
+        layers = [*task.layers, typed, *task.overrides]
+        if place is not None:
+            folder = {KEY_OF["output_dir"]: str(Path(place) / _folder(label))}
+            source = "--output-dir" if flags.get("output_dir") else "execution.output_dir"
+            layers.insert(
+                len(task.layers) + bool(flags.get("output_dir")), Layer("run config", folder, source)
+            )
+        configs.append(config_of(layers, label=label, name=task.name))
+    return RunConfigs(tuple(configs), True, found.at_once, found.notes)
+
+
+def _folder(label: str) -> str:
+    """A task's name as that of a folder."""
+    return re.sub(r"[^\w.-]+", "_", label).strip("._") or "task"

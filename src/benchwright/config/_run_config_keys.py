@@ -1,0 +1,207 @@
+"""The keys of a run configuration, and what each sets.
+
+A setting has the key of its row here, or else one of its own name: below `target.api_endpoint` if it is about the model, and
+below `config.params.extra` if not. What has no key is refused, but for keys below `extra` that a benchmark declares itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from benchwright.config._config_layers import Path
+from benchwright.config._run_settings import BY_NAME, RUN_SETTINGS
+from benchwright.config._setting import Setting
+from benchwright.core import MODEL_TYPES, ConfigError, is_secret_name, suggest
+
+TYPE: Final = ("config", "type")
+EXTRA: Final = ("config", "params", "extra")
+ADAPTER: Final = ("target", "api_endpoint", "adapter_config")
+METADATA: Final = ("metadata",)
+MODULE: Final = (*EXTRA, "benchmark_module")
+PREDICTIONS: Final = (*EXTRA, "save_predictions")
+FAIL_ON_SKIP: Final = (*EXTRA, "fail_on_skip")
+
+_NAMED: Mapping[str, str] = {
+    "config.output_dir": "output_dir",
+    "config.params.limit_samples": "limit",
+    "config.params.max_new_tokens": "max_tokens",
+    "config.params.max_retries": "max_retries",
+    "config.params.parallelism": "parallelism",
+    "config.params.request_timeout": "request_timeout",
+    "config.params.temperature": "temperature",
+    "config.params.top_p": "top_p",
+    "config.params.task": "task",
+    "config.params.extra.n_repeats": "repeats",
+    "config.params.extra.custom_dataset.path": "tool_data",
+    "config.params.extra.custom_dataset.format": "tool_data_format",
+    "config.params.extra.custom_dataset.data_template_path": "tool_data_template",
+    "config.params.extra.dataset.path": "dataset",
+    "config.params.extra.dataset.num_fewshot": "num_fewshot",
+    "target.api_endpoint.url": "model_url",
+    "target.api_endpoint.type": "model_type",
+    "target.api_endpoint.stream": "stream",
+}
+"""Keys of settings that are called otherwise in run configurations."""
+
+BAKED_IN: Mapping[Path, str] = {
+    **{
+        (*EXTRA, "dataset", name): name
+        for name in (
+            "field_mapping",
+            "choices",
+            "choices_field",
+            "fewshot_dataset",
+            "fewshot_prefix",
+            "fewshot_split",
+        )
+    },
+    (*EXTRA, "requirements"): "requirements",
+    (*EXTRA, "judge_support"): "",
+}
+"""Keys of configurations that older tools wrote out, with the field of the benchmark that they repeat: a run cannot change them."""
+
+RECORDS: tuple[Path, ...] = (
+    ("command",), ("framework_name",), ("pkg_name",), ("git_hash",), ("settings",), ("config", "supported_endpoint_types"),
+)  # fmt: skip
+"""What a `run_config.yml` also holds: it says how an earlier run was made, and sets nothing."""
+
+
+def _place(setting: Setting) -> str:
+    table = "target.api_endpoint" if setting.group == "model" else ".".join(EXTRA)
+    return f"{table}.{setting.name}"
+
+
+_OPTION_KEYS: Mapping[str, str] = {
+    **{_place(each): each.name for each in RUN_SETTINGS if each.name not in _NAMED.values()},
+    **_NAMED,
+}
+KEY_OF: Mapping[str, Path] = {name: tuple(key.split(".")) for key, name in _OPTION_KEYS.items()}
+"""The key of each option of a run, and with `eval_type` that of the evaluation."""
+RUN_CONFIG_KEYS: Mapping[Path, str] = {
+    **{path: name for name, path in KEY_OF.items()},
+    **dict.fromkeys((TYPE, ADAPTER, METADATA, MODULE, PREDICTIONS, FAIL_ON_SKIP, *BAKED_IN), ""),
+}
+"""All keys, with the options of a run that they set; empty for those that set none."""
+_OTHER_NAMES: Mapping[Path, Path] = {
+    ("config", "params", "timeout"): KEY_OF["request_timeout"],
+    **{
+        (*EXTRA, name): KEY_OF[each.name]
+        for each in RUN_SETTINGS
+        for name in (each.name, *each.aliases)
+        if KEY_OF[each.name][:-1] == EXTRA and KEY_OF[each.name] != (*EXTRA, name)
+    },
+}
+_TABLES = {
+    ADAPTER,
+    METADATA,
+    *BAKED_IN,
+    *(KEY_OF[each.name] for each in RUN_SETTINGS if each.kind == "table"),
+}
+"""Keys whose values may be tables: what is in those is not looked at here."""
+_INNER = {key[:length] for key in RUN_CONFIG_KEYS for length in range(1, len(key))} - {TYPE}
+"""Tables that lead to keys."""
+_OWN_TABLES = ((*EXTRA, "dataset"), (*EXTRA, "custom_dataset"))
+"""Tables below `extra` that no benchmark declares."""
+
+
+def check_key(where: str, path: Path) -> Path:
+    """The key under its usual name. ConfigError, with near names, if it is not known."""
+    path = tuple(".".join(path).split(".")) if any("." in word for word in path[:4]) else path
+    for length in range(len(path), 0, -1):
+        key = _OTHER_NAMES.get(path[:length], path[:length])
+        if key not in RUN_CONFIG_KEYS:
+            continue
+        if length == len(path) or key in _TABLES:
+            return (*key, *path[length:])
+        raise ConfigError(f"{where}: {'.'.join(key)} takes one value, and {'.'.join(path)} is below it")
+    if path[:3] == EXTRA and len(path) > 3 and path[:4] not in _OWN_TABLES:
+        return path  # may be one of the benchmark's own
+    raise _unknown(where, path)
+
+
+def _unknown(where: str, path: Path) -> ConfigError:
+    key, last = ".".join(path), path[-1]
+    if is_secret_name(last):  # the value is not repeated: messages end up in logs
+        return ConfigError(
+            f"{where}: {key}: keys are not kept in files. Put it in an environment variable and name that: "
+            "target.api_endpoint.api_key_name: MY_KEY"
+        )
+    table = path[:-1]
+    while table and table not in _INNER:
+        table = table[:-1]
+    wrong = path[len(table)]
+    siblings = list(
+        dict.fromkeys(known[len(table)] for known in RUN_CONFIG_KEYS if known[: len(table)] == table)
+    )
+    every = [".".join(known) for known in RUN_CONFIG_KEYS]
+    near = suggest(wrong, siblings) or suggest(key, every)
+    listed = ", ".join(siblings) if len(siblings) <= _LISTED else f"see the manual ({len(siblings)} keys)"
+    return ConfigError(
+        f"{where}: {key} is not known.{near} Known in {'.'.join(table) or 'a run configuration'}: {listed}"
+    )
+
+
+_LISTED = 40
+
+
+def is_table(path: Path) -> bool:
+    """Whether the key is a table of keys; a null there takes back all of them."""
+    return path in _INNER or path == EXTRA
+
+
+def option_of(path: Path) -> str:
+    """The option that a key sets; empty for one that sets none."""
+    return RUN_CONFIG_KEYS.get(path, "")
+
+
+def checked_value(where: str, path: Path, value: Any) -> Any:
+    """The value of a key in its proper type. ConfigError names the place, what was found, and what is expected."""
+    key = ".".join(path)
+    name = option_of(path)
+    if path in (TYPE, MODULE) and not (isinstance(value, str) and value.strip()):
+        raise ConfigError(f"{where}: {key} is {value!r}; expected a text")
+    if path in (PREDICTIONS, FAIL_ON_SKIP) and not isinstance(value, bool):
+        raise ConfigError(f"{where}: {key} is {value!r}; expected true or false")
+    if path in (ADAPTER, METADATA) and value != {}:
+        raise ConfigError(f"{where}: {key} is {value!r}; expected a table")
+    if not name:
+        return value
+    if name == "limit":
+        return _limit(where, key, value)
+    if name == "model_type" and value == "embedding":
+        raise ConfigError(
+            f"{where}: {key} is embedding: such a model returns vectors and no text that could be scored; expected one of "
+            f"{', '.join(MODEL_TYPES)}"
+        )
+    if name == "task" and isinstance(value, list):
+        value = ",".join(map(str, value))
+    setting = BY_NAME[name]
+    try:
+        # YAML reads 1e-3 and quoted numbers as texts.
+        numeric = setting.kind in ("int", "number") and isinstance(value, str)
+        return setting.parse(value) if numeric else setting.check(value)
+    except ValueError as error:
+        cure = ". Put it in quotes" if setting.kind == "text" and isinstance(value, int | float) else ""
+        raise ConfigError(f"{where}: {key}: {error}{cure}") from None
+
+
+def _limit(where: str, key: str, value: Any) -> int | float:
+    """A number of rows, or a share of them."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value) if "." in value else int(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if value == 0:
+            raise ConfigError(
+                f"{where}: {key} is 0, which would evaluate nothing; leave it out, or give null, for all rows"
+            )
+        if isinstance(value, int) and value > 0:
+            return value
+        if 0 < value < 1:
+            return value
+    raise ConfigError(
+        f"{where}: {key} is {value!r}; expected a number of rows (1 or more), or a share of them between 0 and 1"
+    )

@@ -1,0 +1,122 @@
+"""Several tasks, each with options of its own: one after the other or at once. One that fails does not stop the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from benchwright.benchmarks import open_rows
+from benchwright.config import ConfigFile, RunOptions
+from benchwright.core import BenchwrightError
+from benchwright.datasets import hub_commits
+from benchwright.engine import Watcher, row_settings
+from benchwright.runs._jobs import Ended, Job, perform_jobs
+from benchwright.runs._models import choose_model
+from benchwright.runs._result import RunResult
+from benchwright.runs._run import Plan, planned, queue_plans, run_settings
+from benchwright.runs._targets import Target
+from benchwright.store import Store, Workspace, open_store
+
+
+class Task(Struct, frozen=True):
+    """One or more benchmarks with the same options."""
+
+    name: str
+    """What tables call it."""
+    targets: tuple[Target, ...]
+    options: RunOptions
+
+
+class TaskResult(Struct, frozen=True):
+    """What became of one benchmark of a task."""
+
+    name: str
+    """The task's name, and that of the benchmark where it has several."""
+    result: RunResult | None = None
+    error: str = ""
+    """Why there is no result."""
+    exit_code: int = 130
+    """Of the result or the error; that of an interruption where it never began."""
+
+
+@hub_commits()
+def run_tasks(
+    workspace: Workspace,
+    tasks: Sequence[Task],
+    config: ConfigFile | None,
+    *,
+    at_once: int = 1,
+    watcher: Watcher | None = None,
+    finished: Callable[[TaskResult], None] | None = None,
+) -> list[TaskResult]:
+    """Run all tasks, up to `at_once` at a time; `finished` is called after each benchmark.
+
+    All are planned first: options that cannot work raise before anything is sent. Data that cannot be read fail their task.
+    """
+    plans = [each for task in tasks for each in _plans(task, config)]
+    results: dict[str, TaskResult] = {}
+
+    def end(result: TaskResult) -> None:
+        results[result.name] = result
+        if finished is not None:
+            finished(result)
+
+    with open_store(workspace) as store:
+        jobs: list[Job] = []
+        for plan in plans:
+            job = _queued(store, plan)
+            if isinstance(job, TaskResult):
+                end(job)
+            else:
+                jobs.append(job)
+        ended = perform_jobs(
+            store, [[job] for job in jobs],
+            at_once=at_once, go_on=True, watcher=watcher, finished=lambda each: end(_task_result(each)),
+        )  # fmt: skip
+        for each in ended:
+            results.setdefault(str(each.job.label), _task_result(each))
+    return [results[str(plan.label)] for plan in plans]
+
+
+def count_rows(target: Target, options: RunOptions, config: ConfigFile | None) -> int:
+    """How many rows a run without a limit evaluates. Reads the data, and sends nothing."""
+    effective = options.over(target.defaults)
+    settings = run_settings(target, effective, choose_model(effective, config, ask_server=False))
+    return open_rows(target.spec, row_settings(target.spec, settings)).scan.rows
+
+
+def _plans(task: Task, config: ConfigFile | None) -> list[Plan]:
+    several = len(task.targets) > 1
+    return [
+        planned(
+            found,
+            task.options,
+            config,
+            several=several,
+            label=f"{task.name}.{found.spec.key}" if several else task.name,
+        )
+        for found in task.targets
+    ]
+
+
+def _queued(store: Store, plan: Plan) -> Job | TaskResult:
+    try:
+        return queue_plans(store, [plan])[0]
+    except BenchwrightError as error:
+        return TaskResult(str(plan.label), None, str(error), error.exit_code)
+
+
+def _task_result(ended: Ended) -> TaskResult:
+    name = str(ended.job.label)
+    if ended.result is not None:
+        return TaskResult(name, ended.result, exit_code=ended.result.exit_code)
+    if ended.error is None:
+        return TaskResult(name, error="interrupted before it began")
+    code = ended.error.exit_code if isinstance(ended.error, BenchwrightError) else 1
+    text = (
+        str(ended.error)
+        if isinstance(ended.error, BenchwrightError)
+        else f"{type(ended.error).__name__}: {ended.error}"
+    )
+    return TaskResult(name, None, text, code)

@@ -1,0 +1,295 @@
+"""Run configurations made ready: what they name is found, what they say is checked against it, and every value has an origin."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from benchwright.benchmarks import BENCHMARK_PLUGINS, BenchmarkSpec
+from benchwright.bfcl import EVALUATIONS, evaluation_of
+from benchwright.config import (
+    BAKED_IN,
+    BY_NAME,
+    EXTRA,
+    KEY_OF,
+    RUN_CONFIG_KEYS,
+    ConfigFile,
+    ConfigValue,
+    Layer,
+    RunConfig,
+    RunOptions,
+    Setting,
+    find_config,
+)
+from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, suggest
+from benchwright.engine import Watcher
+from benchwright.runs import Target, Task, TaskResult, count_rows, run_tasks
+from benchwright.sdk._resolve import Benchmarks, Questions, resolve
+from benchwright.store import find_workspace
+
+_FRAMEWORK = ("max_tokens", "max_retries", "parallelism", "request_timeout", "temperature", "top_p")
+"""Settings whose defaults a complete configuration shows."""
+
+
+class ConfiguredRun(Struct, frozen=True):
+    """A run configuration whose evaluation was found, and fits it."""
+
+    config: RunConfig
+    target: str
+    """What is evaluated, as `benchwright run` takes it."""
+    found: tuple[Target, ...]
+    options: RunOptions
+    defaults: tuple[Layer, ...]
+    """The layers below the file: defaults of the framework and of the task."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return self.config.label or self.config.target
+
+    @property
+    def command(self) -> str:
+        """The command that does the same. Every value is one word of it, whatever it holds."""
+        words = ["benchwright", "run", self.target]
+        for name, value in self.options.given().items():
+            words += _words(BY_NAME[name], value)
+        return shlex.join(words)
+
+    def explained(self) -> list[ConfigValue]:
+        """Every value with its origin."""
+        return self.config.explained(self.defaults)
+
+    def as_document(self) -> dict[str, Any]:
+        """The complete configuration, with the command."""
+        document = self.config.as_document(self.defaults)
+        spec = self.found[0].spec
+        document["config"]["supported_endpoint_types"] = list(endpoint_types(spec))
+        framework = spec.eval_type.partition(".")[0]
+        return {"command": self.command, "framework_name": framework, "pkg_name": framework, **document}
+
+
+def configure_run(config: RunConfig, cwd: Path | None = None) -> ConfiguredRun:
+    """Find what a configuration names and check the two against each other. Sends and writes nothing.
+
+    Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that is not there.
+    """
+    cwd = cwd or Path.cwd()
+    file = find_config(cwd)
+    target = evaluation_target(config.target, file, cwd)
+    keywords = dict(config.options)
+    if config.adapter_config is not None:
+        keywords |= _pipeline(config.adapter_config)
+    if config.metadata and "metadata" in BY_NAME:
+        keywords["metadata"] = config.metadata
+    found, keywords, moved = _resolved(target, keywords, config, cwd)
+    extra = {**config.extra, **moved}
+    for each in found:
+        _check_extra(each.spec, extra)
+        _check_baked_in(each.spec, config.baked_in)
+        _check_type(each.spec, keywords.get("model_type"))
+    if extra:
+        keywords["extra"] = extra
+    options = RunOptions.from_keywords(keywords, "run_eval")
+    if config.share is not None:
+        options = replace(options, limit=_limit(config.share, found, options, file))
+    return ConfiguredRun(config, target, found, options, (_framework(), _task(found[0], file)))
+
+
+def run_configured(
+    runs: Sequence[ConfiguredRun],
+    *,
+    at_once: int = 1,
+    watcher: Watcher | None = None,
+    finished: Callable[[TaskResult], None] | None = None,
+) -> list[TaskResult]:
+    """Run all, up to `at_once` at a time. One that fails does not stop the others."""
+    cwd = Path.cwd()
+    place = find_workspace(cwd, runs[0].options.workspace)
+    tasks = [Task(each.name, each.found, each.options) for each in runs]
+    return run_tasks(place, tasks, find_config(cwd), at_once=at_once, watcher=watcher, finished=finished)
+
+
+def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
+    """What `benchwright run` calls the evaluation `NAME` or `FRAMEWORK.NAME`."""
+    known = (*(() if file is None else file.benchmarks), *BENCHMARK_PLUGINS.names())
+    if written in known or "." not in written or _is_place(written, cwd):
+        return written
+    framework, _, name = written.rpartition(".")
+    if "." in framework:
+        raise ConfigError(f"config.type is {written!r}; expected NAME or FRAMEWORK.NAME, with one dot")
+    if framework == "bfcl":
+        for each in (name, f"bfcl_{name}"):
+            if evaluation_of(each) is not None:
+                return each
+        raise NotFoundError(
+            f"bfcl has no evaluation or category {name!r}.{suggest(name, EVALUATIONS)} It has: {', '.join(EVALUATIONS)}"
+        )
+    if BENCHMARK_PLUGINS.find(written) is not None:
+        return written
+    if framework in (f"byob_{name}", "nocode", "mcq", "qa") or name in known:
+        return name
+    packages = sorted({entry.package for entry in map(BENCHMARK_PLUGINS.entry, known) if entry is not None})
+    raise NotFoundError(
+        f"config.type is {written!r}, and there is no framework {framework!r}."
+        f"{suggest(framework, ['bfcl', *packages])} Known: {', '.join(['bfcl', 'byob_NAME', *packages])}. "
+        "What can be run from here: benchwright ls"
+    )
+
+
+def _is_place(written: str, cwd: Path) -> bool:
+    """Whether a file, a URI or a place in a module is meant."""
+    return ":" in written or "/" in written or (cwd / written).exists() or written.endswith(".py")
+
+
+def _resolved(
+    target: str, keywords: dict[str, Any], config: RunConfig, cwd: Path
+) -> tuple[tuple[Target, ...], dict[str, Any], dict[str, Any]]:
+    """What is evaluated, the options, and what of them the benchmark declares as settings of its own."""
+    below_extra = {
+        BELOW_EXTRA[value.key]: value.key.rpartition(".")[2]
+        for value in config.explained()
+        if value.key in BELOW_EXTRA and value.layer != "flags"
+    }
+    try:
+        found = _targets(target, keywords, cwd)
+    except UsageError:
+        plain = {name: value for name, value in keywords.items() if name not in below_extra}
+        if plain == keywords or not _declared(_targets(target, plain, cwd), below_extra):
+            raise
+        found = _targets(target, plain, cwd)
+    own = _declared(found, below_extra)
+    moved = {below_extra[name]: keywords[name] for name in own}
+    return found, {name: value for name, value in keywords.items() if name not in own}, moved
+
+
+BELOW_EXTRA: Mapping[str, str] = {
+    ".".join(path): name for path, name in RUN_CONFIG_KEYS.items() if name and path[:-1] == EXTRA
+}
+"""Options that are written directly below `extra`, by their dotted keys: a benchmark may have settings of the same names."""
+
+
+def _declared(found: Sequence[Target], below_extra: Mapping[str, str]) -> list[str]:
+    return [name for name, key in below_extra.items() if any(key in each.spec.config for each in found)]
+
+
+def _targets(target: str, keywords: Mapping[str, Any], cwd: Path) -> tuple[Target, ...]:
+    found = resolve(target, RunOptions.from_keywords(keywords, "run_eval"), cwd=cwd)
+    if isinstance(found, Benchmarks | Questions):
+        return found.targets
+    raise ConfigError(
+        f"config.type is {target!r}, which is a suite or a program; start it with: benchwright run {target}"
+    )
+
+
+def _pipeline(adapter: Mapping[str, Any]) -> dict[str, Any]:
+    if "pipeline" not in BY_NAME:
+        raise ConfigError(
+            "target.api_endpoint.adapter_config: there is no request pipeline in this version; leave it out"
+        )
+    return {"pipeline": dict(adapter)}
+
+
+def _check_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> None:
+    names = [path[-1] for path in RUN_CONFIG_KEYS if path[:-1] == EXTRA]
+    tables = ["dataset", "custom_dataset"]
+    for name in extra:
+        if name not in spec.config:
+            declared = ", ".join(spec.config) or "none"
+            raise ConfigError(
+                f"config.params.extra.{name} is not known.{suggest(name, [*spec.config, *tables, *names])} {spec.name} declares: "
+                f"{declared}. Settings of runs also stand there: extra.{', extra.'.join(names[:4])}, …"
+            )
+
+
+def _check_baked_in(spec: BenchmarkSpec, written: Mapping[tuple[str, ...], Any]) -> None:
+    """What a file repeats of the benchmark may stand there, as long as it is the same."""
+    tables: dict[str, Any] = {}
+    for path, value in written.items():
+        head = next(path[:length] for length in range(len(path), 0, -1) if path[:length] in BAKED_IN)
+        name = BAKED_IN[head]
+        if not name:
+            continue
+        if head == path:
+            tables[name] = value
+        else:
+            tables.setdefault(name, {})[".".join(path[len(head) :])] = value
+    for name, value in tables.items():
+        own = getattr(spec, name)
+        if (list(own) if isinstance(own, tuple) else own) != value:
+            raise ConfigError(
+                f"config.params.extra has another {name} than the benchmark, which a run cannot change; change it in "
+                f"{spec.where}, or leave it out"
+            )
+
+
+def endpoint_types(spec: BenchmarkSpec) -> tuple[str, ...]:
+    """The types of models that the benchmark takes. A file of questions can be sent in both ways."""
+    if spec.family in ("mcq", "qa") and spec.endpoint_type != "completions_logprob":
+        return ("chat", "completions")
+    return (spec.endpoint_type,)
+
+
+def _check_type(spec: BenchmarkSpec, model_type: str | None) -> None:
+    supported = endpoint_types(spec)
+    if model_type is not None and model_type not in supported:
+        raise ConfigError(
+            f"The benchmark '{spec.name}' does not support the model type '{model_type}'. The benchmark supports "
+            f"'{list(supported)}'. Set target.api_endpoint.type, or --model_type"
+        )
+
+
+def _limit(share: float, found: Sequence[Target], options: RunOptions, file: ConfigFile | None) -> int:
+    """The number of rows that a share is, rounded up."""
+    if len(found) > 1 or found[0].spec.limited is not None:
+        raise ConfigError(
+            f"config.params.limit_samples is {share}: a share is of one dataset, and {found[0].written} has several; give a "
+            "number of rows"
+        )
+    return max(1, math.ceil(share * count_rows(found[0], options, file)))
+
+
+def _framework() -> Layer:
+    values = {KEY_OF[name]: BY_NAME[name].default for name in _FRAMEWORK}
+    return Layer("framework", values, "default")
+
+
+def _task(target: Target, file: ConfigFile | None) -> Layer:
+    """What the benchmark and benchwright.toml declare."""
+    spec = target.spec
+    declared: dict[tuple[str, ...], Any] = {(*EXTRA, name): value for name, value in spec.config.items()}
+    if isinstance(spec.dataset, str | Path):
+        place = str(spec.dataset)
+        declared[KEY_OF["dataset"]] = place if "://" in place else str(spec.base_dir / place)
+    if spec.num_fewshot:
+        declared[KEY_OF["num_fewshot"]] = spec.num_fewshot
+    declared[KEY_OF["task"]] = spec.key
+    if target.nocode is not None and "bfcl" in target.nocode:
+        evaluation = evaluation_of(target.reload)
+        if evaluation is not None:
+            declared[KEY_OF["task"]] = evaluation.task
+            declared[KEY_OF["native_calling"]] = evaluation.native_calling
+        declared.pop(KEY_OF["dataset"], None)
+    configured = {KEY_OF[name]: value for name, value in target.defaults.items() if name in KEY_OF}
+    where = "benchwright.toml" if file is None else file.path.name
+    return Layer("task", {**declared, **configured}, spec.where, dict.fromkeys(configured, where))
+
+
+def _words(setting: Setting, value: Any) -> list[str]:
+    """An option as it is typed."""
+    flag = setting.flags[0]
+    if isinstance(value, bool):
+        return [flag if value else f"--no-{flag.removeprefix('--')}"]
+    if setting.name == "headers":
+        return [word for name, text in value.items() for word in ("--header", f"{name}={text}")]
+    if isinstance(value, Mapping):
+        return [flag, canonical_json(value).decode()]
+    if isinstance(value, tuple | list):
+        return [f"{flag}={each}" for each in value]
+    text = str(value)
+    return [f"{flag}={text}"] if text.startswith("-") else [flag, text]
