@@ -22,6 +22,10 @@ class Received(NamedTuple):
     body: dict[str, Any]
 
 
+class Refusal(Exception):
+    """Raised by an answer to refuse a request with status 400 and these words."""
+
+
 class RecordingServer(ThreadingHTTPServer):
     """Answers chat and completions alike; `reply` makes the text, or the message, out of a request's body."""
 
@@ -70,12 +74,19 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         headers = {name.lower(): self.headers.get_all(name) or [] for name in self.headers}
         server.received.append(Received(self.path, headers, body))
-        text = server.reply(body)
+        try:
+            text = server.reply(body)
+        except Refusal as refusal:
+            self._send(400, {"error": {"message": str(refusal)}})
+            return
         message = text if isinstance(text, dict) else {"content": text}
         choice = {"index": 0, "message": {"role": "assistant", **message}, "text": text}
         usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
-        payload = json.dumps({"choices": [{**choice, "finish_reason": "stop"}], "usage": usage}).encode()
-        self.send_response(200)
+        self._send(200, {"choices": [{**choice, "finish_reason": "stop"}], "usage": usage})
+
+    def _send(self, status: int, answer: dict[str, Any]) -> None:
+        payload = json.dumps(answer).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(payload)))
         self.end_headers()

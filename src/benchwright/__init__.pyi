@@ -50,6 +50,7 @@ from benchwright.sdk import (
     SuiteResult as SuiteResult,
     check as check,
     compare as compare,
+    judge_panel as judge_panel,
     judge_score as judge_score,
     perf as perf,
     rescore as rescore,

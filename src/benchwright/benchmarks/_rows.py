@@ -31,6 +31,7 @@ from benchwright.core import (
     BenchmarkError,
     BenchwrightError,
     DatasetError,
+    JsonObject,
     ModelRequest,
     ModelType,
     Row,
@@ -84,6 +85,8 @@ class RowSettings:
     """Whether calls in texts are also read by rules that forgive more."""
     extra: Mapping[str, Any] | None = None
     """Values of this run for what the benchmark declares as `extra`."""
+    judge: JsonObject | None = None
+    """Settings of judges over the benchmark's own."""
 
     @classmethod
     def of(cls, settings: Any, model_type: ModelType) -> RowSettings:
@@ -298,6 +301,10 @@ def requested_spec(spec: BenchmarkSpec, settings: RowSettings) -> BenchmarkSpec:
         spec = replace(spec, lenient_calls=True)
     if settings.extra:
         spec = replace(spec, config=_with_extra(spec, settings.extra))
+    if settings.judge is not None:
+        from benchwright.scorers import JudgeConfig
+
+        spec = replace(spec, config=JudgeConfig.over(spec.config, settings.judge))
     if settings.infer_only:
         # Without the configuration, which names judges: one that gets no request needs no key.
         why = spec.unscored or INFERENCE_ONLY

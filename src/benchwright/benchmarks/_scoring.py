@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -161,9 +160,6 @@ def _shown(value: object) -> str:
     return f"{type(value).__name__} {text[:60]}{'…' if len(text) > 60 else ''}"
 
 
-_NUMBERED = re.compile(r"judge(_?\d+)?")
-
-
 def judge_problems(spec: BenchmarkSpec) -> list[str]:
     """What is wrong with the judges' settings, one text for each judge. The environment is not read."""
     return [str(judge) for _, judge in _judges(spec) if isinstance(judge, ConfigError)]
@@ -191,7 +187,7 @@ def _judges(spec: BenchmarkSpec) -> Iterator[tuple[str, JudgeConfig | ConfigErro
     for key, value in spec.config.items():
         if value is None or not isinstance(key, str) or not key.startswith("judge"):
             continue
-        if not _NUMBERED.fullmatch(key) and not isinstance(value, Mapping | JudgeConfig):
+        if not JudgeConfig.is_key(key) and not isinstance(value, Mapping | JudgeConfig):
             continue
         try:
             yield key, JudgeConfig.of(value, key)

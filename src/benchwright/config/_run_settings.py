@@ -96,6 +96,9 @@ class RunOptions:
         "scores", see="tools.md#lenient-reading")
     extra: Mapping[str, JsonValue] | None = _data("settings that the benchmark declares as extra, with other values, as JSON", "scores",
         metavar="JSON", tables=("benchmark",), more="Scorers see them as sample.config", see="benchmarks.md")
+    judge: Mapping[str, JsonValue] | None = _data("settings of the judge over the benchmark's own, as JSON", "scores",
+        metavar="JSON", tables=("run", "benchmark"), see="scorers.md#judges",
+        more="For several judges a table each, by their keys: `{\"judge_1\": {…}}`")
     infer_only: bool | None = _data("ask and record the replies, and leave the scoring to `rescore`", "scores", flag=False,
         tables=_NO_TABLE)
 
@@ -279,6 +282,7 @@ class SharedKeywords(TypedDict, total=False):
     native_calling: bool | None
     lenient_calls: bool | None
     extra: Mapping[str, JsonValue] | None
+    judge: Mapping[str, JsonValue] | None
     infer_only: bool | None
     data_type: str | None
     infer_method: str | None

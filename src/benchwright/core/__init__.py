@@ -149,6 +149,7 @@ from benchwright.core._trust import (
     replacing,
     write_whole,
 )
+from benchwright.core._verdicts import is_verdict_format, verdict_format
 from benchwright.core._version import VERSION
 from benchwright.core._wire_formats import (
     APIS,
@@ -261,6 +262,7 @@ __all__ = [
     "is_secret_name",
     "is_share",
     "is_time",
+    "is_verdict_format",
     "json_differences",
     "judge_key",
     "key_range",
@@ -303,6 +305,7 @@ __all__ = [
     "split_data_name",
     "suggest",
     "url_owner",
+    "verdict_format",
     "worst_exit_code",
     "write_whole",
 ]

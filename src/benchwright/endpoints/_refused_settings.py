@@ -1,7 +1,8 @@
 """Servers that refuse a setting: what the refusal teaches, and how requests are rewritten so that they pass.
 
 Only settings that say how to generate are ever left out. Whatever decides what is asked (tools, log-probabilities,
-formats, a user's own `extra_body`) is not: the request fails with the server's words.
+formats, a user's own `extra_body`) is not: the request fails with the server's words. The format of a judge's verdict is
+ours and may go: the question asks for the grade in words as well.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ import orjson
 from msgspec.structs import replace
 
 from benchwright.config import BODY_SETTINGS
-from benchwright.core import JsonObject, JsonValue, ModelReply, ModelRequest, RequestFailure, encode_json
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    ModelReply,
+    ModelRequest,
+    RequestFailure,
+    encode_json,
+    is_verdict_format,
+)
 from benchwright.endpoints._endpoint import Endpoint
 
 _OPTIONAL = [setting.name for setting in BODY_SETTINGS if setting.can_be_left_out]
@@ -36,6 +45,10 @@ _OUT_OF_RANGE = re.compile(
 )
 _HEAD = re.compile(r"^\d{3} from \S+: ")
 _CLIENT_STOP = "client_side_stop"
+_FORMAT = "response_format"
+_ABOUT_FORMATS = re.compile(
+    r"response.?format|json.?schema|\bschema|structured|guided|grammar", re.IGNORECASE
+)
 
 
 class RequestAdapter:
@@ -65,6 +78,8 @@ class RequestAdapter:
             return request
         body = dict(request.body)
         names = [name for name in _SETTINGS if name in self.known and name in body]
+        if _FORMAT in self.known and is_verdict_format(body.get(_FORMAT)):
+            names.append(_FORMAT)
         for name in names:
             value = body.pop(name)
             self._remember(name, value)
@@ -143,6 +158,8 @@ def refused_setting(failure: RequestFailure, body: Mapping[str, JsonValue]) -> s
     """
     if failure.http_status not in _STATUSES:
         return None
+    if is_verdict_format(body.get(_FORMAT)) and _ABOUT_FORMATS.search(failure.message):
+        return _FORMAT
     for sentence in re.split(r"[.;!]\s+", _HEAD.sub("", failure.message)):
         if _REFUSAL.search(sentence) and not _OUT_OF_RANGE.search(sentence):
             named = _named(sentence, body)
@@ -207,6 +224,8 @@ def _questions(record: JsonObject) -> JsonObject:
 def _note(name: str, value: JsonValue, refused: JsonObject, who: str) -> str:
     if name == "max_tokens" and "max_completion_tokens" not in refused:
         return f"{who} refuses max_tokens: it was sent as max_completion_tokens"
+    if name == _FORMAT:
+        return f"{who} refuses the JSON schema of verdicts: grades were read from its words"
     if name == "stop":
         return (
             f"{who} refuses stop: replies were cut at the stop texts after they arrived; tokens after the cut were "

@@ -22,7 +22,7 @@ from benchwright.engine._calls import SampleCalls
 from benchwright.engine._group import StopAtOnce
 from benchwright.engine._scorer_pace import SLOW_SCORER_S, ScorerPace
 from benchwright.engine._threads import DaemonThreads
-from benchwright.scorers import JudgeCall, ScorerInput, Scores
+from benchwright.scorers import JudgeCall, JudgeFailedError, ScorerInput, Scores
 
 _NOT_THE_SCORERS = (KeyboardInterrupt, StopAtOnce, asyncio.CancelledError, GeneratorExit)
 """Raised to end the run or the task, not by the scorer."""
@@ -47,6 +47,8 @@ class Scored(Struct, frozen=True):
     """Why not, if it gave none."""
     target: Any
     """The expected answer."""
+    reason: str | None = None
+    """What a failure of a judge is counted under."""
 
 
 AskModel = Callable[[SampleCalls, int, Any, dict[str, Any]], Any]
@@ -225,7 +227,8 @@ def _failed(answer: Answer, error: BaseException | None, target: Any) -> Scored:
     text = str(error) or type(error).__name__
     if type(error).__module__ == "builtins":
         text = f"{type(error).__name__}: {text}"
-    return Scored(_outcome(answer, None), None, f"scorer failed{_place(error)}: {text}", target)
+    reason = error.reason if isinstance(error, JudgeFailedError) else None
+    return Scored(_outcome(answer, None), None, f"scorer failed{_place(error)}: {text}", target, reason)
 
 
 def _place(error: BaseException | None) -> str:

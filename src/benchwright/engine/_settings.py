@@ -93,6 +93,8 @@ class RunSettings:
     """Whether calls in texts are also read by rules that forgive more."""
     extra: JsonObject | None = None
     """Values of this run for what the benchmark declares as `extra`."""
+    judge: JsonObject | None = None
+    """Settings of judges over the benchmark's own."""
     rescored_from: int | None = None
     """The run whose replies are scored again. Then the model is never asked."""
     retargeted: bool = False

@@ -21,8 +21,10 @@ from benchwright.core import (
     lower_is_better,
     score_columns,
 )
+from benchwright.engine._judge_figures import judge_figures, verdicts_in
 from benchwright.engine._manifest import change_notes
-from benchwright.stats import Aggregator, RepeatTally, ScoreSummary
+from benchwright.scorers import JudgeConfig
+from benchwright.stats import Aggregator, PanelAgreement, RepeatTally, ScoreSummary
 from benchwright.store import Store
 
 _BLOCK_ROWS = 500
@@ -68,6 +70,7 @@ def summarise(
     if partial:
         notes.append(f"partial: {evaluated} of {rows * repeats} samples evaluated")
     tally, derived = sums.tally, sums.derived
+    judges = judge_figures(store, run_id, rows)
     return RunSummary(
         rows=rows,
         repeats=repeats,
@@ -84,8 +87,9 @@ def summarise(
         unscored=spec.unscored,
         reasons=dict(sums.reasons.most_common()),
         cut=sums.cut,
-        derived={} if derived is None else derived.figures(),
+        derived={**({} if derived is None else derived.figures()), **sums.panel.figures()},
         lower_is_better=[name for name in metrics if lower_is_better(name, spec.lower_is_better)],
+        judges=judges,
     )
 
 
@@ -96,6 +100,8 @@ class _Sums:
         self.aggregator = Aggregator()
         self.tally = RepeatTally() if repeats > 1 else None
         self.derived = None if spec.derive is None else spec.derive()
+        self.panel = PanelAgreement()
+        self._panelled = sum(map(JudgeConfig.is_key, spec.config)) > 1
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.redacted = self.cut = 0
@@ -110,6 +116,10 @@ class _Sums:
             for given in scores:
                 if given is not None:
                     self.derived.add(given)
+        if self._panelled:
+            for given in scores:
+                if given is not None and len(verdicts := verdicts_in(given)) > 1:
+                    self.panel.add(verdicts)
         if self.tally is not None:
             for index, given in zip(indices, scores, strict=True):
                 if given is None:

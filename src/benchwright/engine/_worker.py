@@ -179,4 +179,6 @@ def _unusual(answer: Answer, scored: Scored) -> dict[str, Any]:
         # An echo is requested with one token.
         found["cut"] = reply.finish_reason == "length" and reply.echoed is None
         found["failure"] = None if reply.failure is None else reply.failure.kind
+    if scored.reason is not None:
+        found["failure"] = scored.reason
     return found

@@ -85,6 +85,7 @@ from benchwright.reports.views.comparison import Comparison as Comparison
 from benchwright.reports.views.comparison import ComparisonOptions as ComparisonOptions
 from benchwright.reports.views.figures import duration as duration
 from benchwright.reports.views.figures import headline_of as headline_of
+from benchwright.reports.views.figures import judge_lines as judge_lines
 from benchwright.reports.views.figures import plural as plural
 from benchwright.reports.views.load import LoadView as LoadView
 from benchwright.reports.views.load import load_details as load_details

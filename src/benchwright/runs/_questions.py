@@ -30,7 +30,7 @@ def question_options(options: RunOptions, config: ConfigFile | None) -> Question
     from benchwright.benchmarks import QuestionOptions  # for files of questions
 
     given = given_questions(options)
-    judge = _judge(given, config)
+    judge = {**_judge(given, config), **(options.judge or {})}
     values = {name: value for name, value in given.items() if not name.startswith("judge_")}
     return QuestionOptions.of({**values, **({"judge": judge} if judge else {})})
 

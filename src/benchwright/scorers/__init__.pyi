@@ -10,6 +10,10 @@ from benchwright.scorers._judge_config import Ask as Ask
 from benchwright.scorers._judge_config import JudgeCall as JudgeCall
 from benchwright.scorers._judge_config import JudgeConfig as JudgeConfig
 from benchwright.scorers._judge_config import JudgeFailedError as JudgeFailedError
+from benchwright.scorers._judge_config import UnreadableVerdictError as UnreadableVerdictError
+from benchwright.scorers._judge_panel import GRADE_OF as GRADE_OF
+from benchwright.scorers._judge_panel import SCORE_OF as SCORE_OF
+from benchwright.scorers._judge_panel import judge_panel as judge_panel
 from benchwright.scorers._judge_templates import TEMPLATE_PLUGINS as TEMPLATE_PLUGINS
 from benchwright.scorers._judge_templates import JudgeTemplate as JudgeTemplate
 from benchwright.scorers._judge_templates import JudgeTemplateError as JudgeTemplateError

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
-from benchwright.core import ConfigError, JsonObject, UsageError, redact, suggest
-from benchwright.scorers._judge_config import JudgeCall, JudgeConfig, JudgeFailedError
+from msgspec import Struct
+
+from benchwright.core import ConfigError, JsonObject, UsageError, redact, suggest, verdict_format
+from benchwright.scorers._judge_config import (
+    JudgeCall,
+    JudgeConfig,
+    JudgeFailedError,
+    UnreadableVerdictError,
+)
 from benchwright.scorers._judge_templates import (
     JudgeTemplate,
     is_number,
@@ -34,6 +41,7 @@ def judge_score(
     judge_key: str = "judge",
     response_format: JsonObject | None = None,
     judge_output_parser: Callable[[str], object] | None = None,
+    on_failure: Literal["fail", "zero"] = "fail",
     **template_kwargs: Any,
 ) -> Scores:
     """`judge_score`, `judge_grade`: what another model thinks of the response.
@@ -50,41 +58,101 @@ def judge_score(
         judge_key: where the settings stand in `sample.config`; `judge_1`, `judge_2`, … for several judges.
         response_format: handed to the judge's server; the whole reply is then read as JSON first.
         judge_output_parser: replaces all reading of the reply; returns the grade.
+        on_failure: `zero` gives 0.0 and the grade `CALL_ERROR` or `PARSE_ERROR` instead of raising, with the
+            reason as `judge_error`. The mean then counts a judge that failed as a wrong answer.
         template_kwargs: further template values; they override the standard ones.
 
     The grade is read, in this order, from the whole reply as JSON (with `response_format`), from
     `grade_pattern` or else the last readable `GRADE: …`, and from the last JSON object in the text that has
-    a `grade`, `score`, `rating` or `verdict`.
+    a `grade`, `score`, `rating` or `verdict`. A judge whose reply holds none is asked again, up to
+    `parse_retries` times.
 
     Raises:
         JudgeFailedError: the judge could not be reached, or gave no grade that has a score.
         ConfigError: there are no usable settings under `judge_key`.
         JudgeTemplateError: the template needs a value that is not there. Also a KeyError.
     """
+    if on_failure not in ("fail", "zero"):
+        raise UsageError(f"on_failure is {on_failure!r}; expected 'fail' or 'zero'")
     named = named_template(template)
     config = _config(sample, judge_key)
     prompt = render(named.text if named else template, _values(sample, criteria, template_kwargs))
     mapping = _mapping(score_mapping, named)
-    spellings = _spellings(mapping, named)
-    pattern = _compiled(grade_pattern)
+    pattern, parser = _compiled(grade_pattern), judge_output_parser
+    if config.structured and response_format is None and pattern is None and parser is None:
+        response_format = verdict_format(tuple(mapping))
+    reading = _Reading(
+        mapping, _spellings(mapping, named), pattern, parser, as_json=bool(response_format), named=named is not None
+    )  # fmt: skip
+    try:
+        return _asked(sample, config, _body(config, prompt, response_format), reading)
+    except JudgeFailedError as error:
+        if on_failure == "fail":
+            raise
+        return {"judge_score": 0.0, "judge_grade": error.grade, "judge_error": str(error)}
 
-    reply = _ask(sample, JudgeCall(config, _body(config, prompt, response_format)))
-    if judge_output_parser is not None:
-        grade = _parsed(judge_output_parser, reply)
-    else:
-        grade = json_grade(reply, whole=True) if response_format else None
+
+def _asked(sample: ScorerInput, config: JudgeConfig, body: JsonObject, reading: _Reading) -> Scores:
+    """The scores of the first reply that can be read. Each further question shows the judge its own words: the same
+    question again would get the same reply from most judges."""
+    messages: Any = body["messages"]
+    for left in range(config.parse_retries, -1, -1):
+        reply = _ask(sample, JudgeCall(config, {**body, "messages": messages}))
+        try:
+            return reading.scores(reply)
+        except UnreadableVerdictError:
+            if not left:
+                raise
+        again = [{"role": "assistant", "content": reply}, {"role": "user", "content": reading.reminder()}]
+        messages = [messages[0], *again]
+    raise AssertionError("the last reply was read, or raised")
+
+
+class _Reading(Struct, frozen=True):
+    """How a grade is read from a reply, and what it is worth."""
+
+    mapping: dict[str, float]
+    """Grade → score."""
+    spellings: dict[str, str]
+    """Upper-case spelling → grade."""
+    pattern: re.Pattern[str] | None
+    """The user's own pattern."""
+    parser: Callable[[str], object] | None
+    """The user's own function."""
+    as_json: bool
+    """Whether the whole reply is read as JSON first."""
+    named: bool
+    """Whether the template has a name, and so a closed list of grades."""
+
+    def scores(self, reply: str) -> Scores:
+        """UnreadableVerdictError where the reply has no grade that has a score."""
+        own = self.pattern is not None or self.parser is not None
+        grade = self._grade(reply)
+        if grade is None:
+            raise _no_grade(reply, {} if own else self.mapping)
+        return _scores(grade, self.mapping, self.spellings, reply, closed=self.named and not own)
+
+    def reminder(self) -> str:
+        """What a judge is told whose reply holds no grade."""
+        if self.pattern is not None or self.parser is not None or self.as_json or not self.mapping:
+            return "Your reply holds no grade in the requested form. Give your verdict again, in exactly that form."
+        grades = ", ".join(self.mapping)
+        return (
+            "Your reply holds no grade that can be read. Answer with one line and nothing else: the word GRADE, a "
+            f"colon, and one of these grades: {grades}"
+        )
+
+    def _grade(self, reply: str) -> str | None:
+        if self.parser is not None:
+            return _parsed(self.parser, reply)
+        grade = json_grade(reply, whole=True) if self.as_json else None
         if grade is None:
             grade = (
-                pattern_grade(reply, pattern)
-                if pattern
-                else stated_grade(reply, spellings, closed=named is not None)
+                pattern_grade(reply, self.pattern)
+                if self.pattern
+                else stated_grade(reply, self.spellings, closed=self.named)
             )
-        if grade is None:
-            grade = json_grade(reply, whole=False)
-    own_reading = pattern is not None or judge_output_parser is not None
-    if grade is None:
-        raise _no_grade(reply, {} if own_reading else mapping)
-    return _scores(grade, mapping, spellings, reply, closed=named is not None and not own_reading)
+        return json_grade(reply, whole=False) if grade is None else grade
 
 
 def _config(sample: ScorerInput, key: str) -> JudgeConfig:
@@ -160,24 +228,24 @@ def _parsed(parser: Callable[[str], object], reply: str) -> str | None:
     try:
         grade = parser(reply)
     except Exception as error:
-        raise JudgeFailedError(
+        raise UnreadableVerdictError(
             f"judge_output_parser raised {type(error).__name__}: {error}; the reply was {_shown(reply)}"
         ) from error
     return None if grade is None else str(grade)
 
 
-def _no_grade(reply: str, mapping: Mapping[str, float]) -> JudgeFailedError:
+def _no_grade(reply: str, mapping: Mapping[str, float]) -> UnreadableVerdictError:
     stated = stated_words(reply) if mapping else ""
     if not stated:
-        return JudgeFailedError(
+        return UnreadableVerdictError(
             f"the judge's reply holds no grade: {_shown(reply)}. Ask for a last line 'GRADE: …', "
             "or pass grade_pattern= or judge_output_parser="
         )
     return _not_listed(stated if len(stated) <= _GRADE_CHARS else f"{stated[:_GRADE_CHARS]}…", mapping, reply)
 
 
-def _not_listed(grade: str, mapping: Mapping[str, float], reply: str) -> JudgeFailedError:
-    return JudgeFailedError(
+def _not_listed(grade: str, mapping: Mapping[str, float], reply: str) -> UnreadableVerdictError:
+    return UnreadableVerdictError(
         f"the judge's grade {grade!r} is not one of {', '.join(mapping)}; the reply was {_shown(reply)}. "
         "Make the question clearer, or pass score_mapping= with this grade"
     )
@@ -196,7 +264,7 @@ def _scores(
     if is_number(grade):
         return {"judge_score": float(grade), "judge_grade": grade}
     listed = ", ".join(mapping) or "none"
-    raise JudgeFailedError(
+    raise UnreadableVerdictError(
         f"the judge's grade {grade!r} has no score and is not a number (grades with a score: {listed}); "
         f"the reply was {_shown(reply)}. Pass score_mapping= with this grade, or make the question clearer"
     )

@@ -12,11 +12,25 @@ from msgspec import Struct
 from benchwright.core import BenchwrightError, ConfigError, JsonObject, suggest
 
 _ALIASES = {"api_key_name": "api_key", "max_tokens": "max_new_tokens"}
+_NUMBERED = re.compile(r"judge(_?\d+)?")
+_MAY_BE_NONE = ("temperature", "top_p")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class JudgeFailedError(BenchwrightError):
     """The judge gave no usable grade. The sample then counts as failed in scoring, never as 0."""
+
+    reason = "judge_failed"
+    """What a run counts the sample under."""
+    grade = "CALL_ERROR"
+    """What stands for the grade where a failure is to count as 0."""
+
+
+class UnreadableVerdictError(JudgeFailedError):
+    """The judge answered, and its words hold no grade that has a score."""
+
+    reason = "judge_unparsed"
+    grade = "PARSE_ERROR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,10 @@ class JudgeConfig:
     """Whether the server's TLS certificate is checked."""
     ca_file: str | None = None
     """PEM file of a certificate to trust as well."""
+    parse_retries: int = 2
+    """How often the judge is asked again when its reply holds no grade that can be read."""
+    structured: bool = False
+    """Whether the server is to hold the reply to a JSON schema with the grades. One that refuses it is asked without."""
 
     def __post_init__(self) -> None:
         for name in ("url", "model_id"):
@@ -63,9 +81,11 @@ class JudgeConfig:
         self._check_number("max_new_tokens", at_least=1, whole=True)
         self._check_number("parallelism", at_least=1, whole=True, optional=True)
         self._check_number("max_retries", at_least=0, whole=True)
+        self._check_number("parse_retries", at_least=0, whole=True)
         self._check_number("request_timeout", above=0)
-        if not isinstance(self.verify, bool):
-            raise ConfigError(f'judge: "verify" is {self.verify!r}; expected true or false')
+        for name in ("verify", "structured"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(f'judge: "{name}" is {getattr(self, name)!r}; expected true or false')
         if self.ca_file is not None and (not isinstance(self.ca_file, str) or not self.verify):
             raise ConfigError(
                 f'judge: "ca_file" is {self.ca_file!r}; expected the path of a PEM file, and no verify = false'
@@ -115,6 +135,36 @@ class JudgeConfig:
             return cls(**settings)  # type: ignore[arg-type]  # checked in __post_init__
         except ConfigError as error:  # which does not know the key
             raise ConfigError(str(error).replace("judge:", f'"{key}":', 1)) from None
+
+    @staticmethod
+    def is_key(key: object) -> bool:
+        """Whether settings of a benchmark under this name are a judge's: `judge`, `judge_1`, `judge_2`, …"""
+        return isinstance(key, str) and _NUMBERED.fullmatch(key) is not None
+
+    @staticmethod
+    def over(settings: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
+        """The settings of a benchmark with those that a run gives for its judges.
+
+        `given` has the settings of `judge`, or a table for each judge by its key. A null resets a setting, except for
+        temperature and top_p: there it means that requests do not have them.
+
+        >>> JudgeConfig.over({"judge": {"url": "http://a", "model_id": "m", "max_tokens": 9}}, {"model_id": "n", "max_tokens": None})
+        {'judge': {'url': 'http://a', 'model_id': 'n'}}
+        """
+        tables = given if given and all(map(JudgeConfig.is_key, given)) else {"judge": given}
+        changed = dict(settings)
+        for key, table in tables.items():
+            if not isinstance(table, Mapping):
+                raise ConfigError(f'"{key}" is {table!r}; expected a table with settings of the judge')
+            known = settings.get(key) or {}
+            if isinstance(known, JudgeConfig):
+                known = {each.name: getattr(known, each.name) for each in fields(known)}
+            merged = {_ALIASES.get(name, name): value for name, value in dict(known).items()}  # type: ignore[call-overload]  # checked by `of`
+            merged |= {_ALIASES.get(name, name): value for name, value in table.items()}
+            changed[key] = {
+                name: value for name, value in merged.items() if value is not None or name in _MAY_BE_NONE
+            }
+        return changed
 
     def _check_number(
         self,

@@ -4,7 +4,7 @@ from benchwright.config import RunOptions, SuiteOptions
 from benchwright.runs import LoadResult, RunResult, TaskResult
 from benchwright.sdk._compare import compare
 from benchwright.sdk._front import check, rescore, resume, run, validate
-from benchwright.sdk._judge import judge_score
+from benchwright.sdk._judge import judge_panel, judge_score
 from benchwright.sdk._kinds import RUN_KINDS, KindRow, cancel_run, kind_of, view_of
 from benchwright.sdk._lists import (
     Evaluation,
@@ -48,6 +48,7 @@ __all__ = [
     "compare",
     "configure_run",
     "diagnose",
+    "judge_panel",
     "judge_score",
     "kind_of",
     "list_evaluations",

@@ -1,4 +1,4 @@
-"""`judge_score` for scorers that are called outside a run: it then sends the request to the judge itself."""
+"""`judge_score` and `judge_panel` for scorers that are called outside a run: they then send the requests themselves."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ from benchwright.endpoints import AdaptedEndpoint, open_endpoint
 from benchwright.engine import judge_request, judge_settings, judge_text
 from benchwright.runs import in_event_loop
 from benchwright.scorers import JudgeCall, ScorerInput, Scores
+from benchwright.scorers import judge_panel as _judge_panel
 from benchwright.scorers import judge_score as _judge_score
 
 
 @wraps(_judge_score)
 def judge_score(sample: ScorerInput, *arguments: Any, **keywords: Any) -> Scores:
     """Grade a response with a judge. Within a run, the run sends the request and records it."""
-    if sample.ask is None:
-        sample = replace(sample, ask=_ask_once)
-    return _judge_score(sample, *arguments, **keywords)
+    return _judge_score(_with_sender(sample), *arguments, **keywords)
+
+
+@wraps(_judge_panel)
+def judge_panel(sample: ScorerInput, *arguments: Any, **keywords: Any) -> Scores:
+    """Grade a response with several judges, in the same way."""
+    return _judge_panel(_with_sender(sample), *arguments, **keywords)
+
+
+def _with_sender(sample: ScorerInput) -> ScorerInput:
+    return replace(sample, ask=_ask_once) if sample.ask is None else sample
 
 
 def _ask_once(call: JudgeCall) -> str:

@@ -1,6 +1,10 @@
 from benchwright.stats._accumulator import ScoreAccumulator as ScoreAccumulator
 from benchwright.stats._accumulator import ScoreSummary as ScoreSummary
 from benchwright.stats._aggregator import Aggregator as Aggregator
+from benchwright.stats._agreement import Agreement as Agreement
+from benchwright.stats._agreement import PanelAgreement as PanelAgreement
+from benchwright.stats._agreement import Weights as Weights
+from benchwright.stats._agreement import agreement as agreement
 from benchwright.stats._helpers import Classification as Classification
 from benchwright.stats._helpers import Statistics as Statistics
 from benchwright.stats._intervals import (

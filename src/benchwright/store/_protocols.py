@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
 from benchwright.core import JsonObject, JsonValue, RunKind, RunStatus, StepValues
 from benchwright.store._owner import Owner
@@ -118,8 +118,10 @@ class StepStore(Protocol):
     def call(self, run_id: int, key: str) -> CallStep | None:
         """One recorded call."""
 
-    def calls(self, run_id: int, first_index: int, last_index: int) -> dict[str, CallStep]:
-        """Recorded calls of a batch of samples, by key."""
+    def calls(
+        self, run_id: int, first_index: int, last_index: int, kind: Literal["call", "judge"] = "call"
+    ) -> dict[str, CallStep]:
+        """Recorded calls of a batch of samples, to the model or to judges, by key."""
 
     def row_hashes(self, run_id: int, first_index: int, last_index: int) -> dict[str, bytes]:
         """The hashes of the rows of a batch of samples, by the keys of their scores."""

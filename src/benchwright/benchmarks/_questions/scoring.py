@@ -97,8 +97,8 @@ def _qa(options: QuestionOptions) -> Scoring:
     judged = _JUDGE in reported
     if judged and not options.judge:
         raise UsageError(
-            "the metric judge needs a judge: --judge-url URL --judge-id ID (and --judge-key-name VARIABLE), or "
-            "--judge-model NAME from benchwright.toml"
+            "the metric judge needs a judge: --judge-url URL --judge-id ID (and --judge-key-name VARIABLE), "
+            "--judge-model NAME from benchwright.toml, or --judge JSON"
         )
     if options.judge and not judged:
         raise UsageError("a judge is named, but nothing asks it; add it to the metrics: --qa-metrics judge")
@@ -108,8 +108,8 @@ def _qa(options: QuestionOptions) -> Scoring:
         options.qa_metrics,
         pattern=options.qa_pattern,
         tolerance=options.numeric_tolerance,
-        judge=options.judge or None,
     )
+    # The judge stands in the configuration alone, where the settings of a run can change it.
     return Scoring(scorer=scorer, headline=reported[0], config={_JUDGE: options.judge} if judged else {})
 
 

@@ -88,6 +88,7 @@ def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
         "partial": summary.partial,
         "notes": list(summary.notes),
         "derived": dict(summary.derived) or None,
+        "judges": {name: dict(figures) for name, figures in summary.judges.items()} or None,
         "headline": summary.headline,
         "lower_is_better": list(summary.lower_is_better) or None,
     }

@@ -12,6 +12,7 @@ from benchwright.reports.views.figures import (
     duration,
     figures_of,
     headline_of,
+    judge_lines,
     no_interval,
     number,
     plural,
@@ -185,6 +186,7 @@ def _remarks(view: ResultView) -> Table:
         rows.append(("first token", f"{times} of {plural(first['count'], 'reply')}"))
     if counted := tokens(summary):
         rows.append(("tokens", counted))
+    rows += [("judge", line) for line in judge_lines(summary)]
     rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(RunFile)}"))
     rows.append(("run", _next_step(view)))
     return grid(rows)

@@ -195,6 +195,30 @@ def tokens(summary: RunSummary) -> str:
     )
 
 
+def judge_lines(summary: RunSummary) -> list[str]:
+    """What each judge took, and how far several of them agree."""
+    lines = []
+    for name, took in summary.judges.items():
+        counts = [plural(took["requests"], "request")]
+        counts += [
+            f"{took[key]:,} {word}"
+            for key, word in (("failed", "failed"), ("asked_again", "to ask again"))
+            if took[key]
+        ]
+        counted = f"{took['prompt_tokens']:,} prompt, {took['completion_tokens']:,} completion tokens"
+        if took["uncounted"]:
+            counted += f" ({plural(took['uncounted'], 'reply')} not counted)"
+        lines.append(f"{printable(name)}: {', '.join(counts)}; {counted}")
+    kappa = summary.derived.get("judge_kappa")
+    agree = summary.metrics.get("judges_agree")
+    if agree is not None:
+        known = "" if kappa is None else f", κ {kappa:.2f}"
+        lines.append(
+            f"the judges disagree on {1 - agree.value:.1%} of {plural(agree.count, 'sample')}{known}"
+        )
+    return lines
+
+
 def without_formula(value: Any) -> Any:
     """A cell of a CSV file that no spreadsheet takes for a formula: a text that begins like one gets an apostrophe.
 

@@ -172,6 +172,7 @@ def _summary(task: Mapping[str, Any]) -> RunSummary:
         over_repeats=groups,
         reasons=task.get("reasons") or {},
         derived=task.get("derived") or {},
+        judges=task.get("judges") or {},
         headline=task.get("headline"),
         lower_is_better=list(task.get("lower_is_better") or ()),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from benchwright.core import call_key, call_of, key_range, score_key, score_of
 from benchwright.store._records import CallStep, SampleSteps, StepOutput
@@ -56,13 +56,17 @@ class Steps(Runs):
             ).fetchone()
         return None if row is None else CallStep(*row)
 
-    def calls(self, run_id: int, first_index: int, last_index: int) -> dict[str, CallStep]:
-        """Recorded calls of a range of samples, by key."""
+    def calls(
+        self, run_id: int, first_index: int, last_index: int, kind: Literal["call", "judge"] = "call"
+    ) -> dict[str, CallStep]:
+        """Recorded calls of a range of samples, to the model or to judges, by key."""
         rows = self._connection.execute(
             "SELECT key, input_hash, input, output FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
-            (run_id, *key_range("call", first_index, last_index)),
+            (run_id, *key_range(kind, first_index, last_index)),
         )
         found = {key: CallStep(*call) for key, *call in rows}
+        if kind == "judge":
+            return found
         rows = self._connection.execute(
             "SELECT key, call_hash, call_input, call_output FROM steps"
             " WHERE run_id = ? AND key >= ? AND key < ? AND call_output IS NOT NULL",
