@@ -126,5 +126,8 @@ def test_a_run_may_name_another_judge_than_the_benchmark(
         again = json.dumps({"url": server.url, "model_id": "third"})
         assert main(["rescore", "last", "--judge", again, "--quiet"]) == 0
         assert server.bodies[-1]["model"] == "third"
+        extra = json.dumps({"judge": {"url": server.url, "max_tokens": 7}})
+        assert main(["run", "by_flag.py", "--extra", extra, "--no-cache", "--quiet"]) == 0
+        assert (server.bodies[-1]["model"], server.bodies[-1]["max_tokens"]) == ("nobody", 7)
     assert main(["run", "by_flag.py", "--judge", '{"modle_id": "x"}']) == 2
     assert "Did you mean 'model_id'" in capsys.readouterr().err

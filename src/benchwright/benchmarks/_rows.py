@@ -331,7 +331,11 @@ def _with_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> dict[str, Any]
             raise UsageError(
                 f"--extra: {spec.name} declares no {name!r}.{suggest(name, spec.config)} Its extra settings: {declared}"
             )
-    return merge_tables(spec.config, extra)
+    from benchwright.scorers import JudgeConfig
+
+    judges = {name: table for name, table in extra.items() if JudgeConfig.is_key(name)}
+    merged = merge_tables(spec.config, {name: value for name, value in extra.items() if name not in judges})
+    return JudgeConfig.over(merged, judges) if judges else merged
 
 
 def merge_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
