@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, str] = {
     "scorers": "core plugins toolcalls",
     "benchmarks": "core plugins config datasets toolcalls scorers",
     "bfcl": "core toolcalls datasets scorers benchmarks",
+    "packages": "core datasets benchmarks bfcl",
     "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
     "reports": "core toolcalls plugins stats config store perf",
@@ -35,7 +36,7 @@ MAY_IMPORT: dict[str, str] = {
     "suites": "core config store endpoints benchmarks perf engine reports runs",
     "sdk": "core plugins config store datasets endpoints scorers benchmarks bfcl perf engine reports runs workflows suites",
     "server": "core store datasets workflows sdk",
-    "cli": "core config store datasets demo benchmarks bfcl perf engine reports workflows suites sdk server",
+    "cli": "core config store datasets demo benchmarks bfcl packages perf engine reports workflows suites sdk server",
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
 

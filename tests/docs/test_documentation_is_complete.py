@@ -48,6 +48,9 @@ NOT_OURS = {
     "--resume",
     "--only",
     "--no-deps",
+    "--no-index",
+    "--target",
+    "--no-cache-dir",
     "--no-build-isolation",
     "--parallel",
 }

@@ -9,6 +9,7 @@ from benchwright.benchmarks._check import (
 )
 from benchwright.benchmarks._decorators import benchmark as benchmark
 from benchwright.benchmarks._decorators import scorer as scorer
+from benchwright.benchmarks._doubts import unmet_requirements as unmet_requirements
 from benchwright.benchmarks._examples import (
     Example as Example,
 )
@@ -164,6 +165,7 @@ from benchwright.benchmarks._template import (
 from benchwright.benchmarks._template import (
     load_template as load_template,
 )
+from benchwright.benchmarks._template import template_file as template_file
 from benchwright.benchmarks._tool_tasks import MAX_STEPS as MAX_STEPS
 from benchwright.benchmarks._tool_tasks import CallErrors as CallErrors
 from benchwright.benchmarks._tool_tasks import Readings as Readings

@@ -175,6 +175,7 @@ def _settings(name: str, given: dict[str, Any], base_dir: Path) -> dict[str, Any
     return given | {
         "key": key,
         "requirements": _requirements(name, given["requirements"], base_dir),
+        "requirements_file": _requirements_file(given["requirements"], base_dir),
         "field_mapping": _mapping(name, "field_mapping", given["field_mapping"]),
         "config": {**given["config"], **extra},
         "choices": _choices(name, given["choices"]),
@@ -286,6 +287,10 @@ def _choices(name: str, choices: Sequence[str] | None) -> tuple[str, ...] | None
             f"benchmark {name!r}: choices is {choices!r}; give a list of texts such as [' A', ' B']"
         )
     return tuple(str(choice) for choice in choices)
+
+
+def _requirements_file(value: object, base_dir: Path) -> Path | None:
+    return Path(os.path.abspath(base_dir / value)) if isinstance(value, str | os.PathLike) else None
 
 
 def _requirements(

@@ -283,7 +283,8 @@ def _place(error: BaseException, folder: Path) -> str | None:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if Path(frame.filename).is_relative_to(folder) and "site-packages" not in Path(frame.filename).parts
+        if Path(frame.filename).is_relative_to(folder)
+        and "site-packages" not in Path(frame.filename).relative_to(folder).parts
     ]
     return f"{_relative(frames[-1].filename, folder)}:{frames[-1].lineno}" if frames else None
 

@@ -39,7 +39,7 @@ def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> lis
     if place.endswith(".py") or (path.exists() and not package):
         specs, where = _from_file(path, place), place
     else:
-        installed = BENCHMARK_PLUGINS.find(place) if name is None else None
+        installed = _installed(place) if name is None else None
         if installed is not None:
             return list(installed)
         module = import_dotted(place, cwd)
@@ -51,6 +51,13 @@ def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> lis
             f"{where} defines no benchmark; decorate a scorer with @benchmark(name=..., dataset=..., prompt=...)"
         )
     return specs if name is None else [_named(specs, name, where)]
+
+
+def _installed(name: str) -> tuple[BenchmarkSpec, ...] | None:
+    """What an installed package offers under `name`, `package.name`, or the type that result files have."""
+    found = BENCHMARK_PLUGINS.find(name)
+    short = name.rpartition(".")[2]
+    return BENCHMARK_PLUGINS.find(short) if found is None and name == f"byob_{short}.{short}" else found
 
 
 def _split(target: str) -> tuple[str, str | None]:
@@ -205,7 +212,9 @@ def _runnable_files(folder: Path) -> list[str]:
 
 
 def _check(value: object) -> tuple[BenchmarkSpec, ...]:
-    if isinstance(value, ModuleType):
+    if isinstance(value, BenchmarkSpec):  # as packages give them that `benchwright compile` has made
+        specs: tuple[BenchmarkSpec, ...] = (value,)
+    elif isinstance(value, ModuleType):
         specs = tuple(defined_in(value))
     else:
         spec = attached_to(value)

@@ -131,6 +131,8 @@ class BenchmarkSpec:
     """The type of the model, unless the run names another."""
     requirements: tuple[str, ...] = ()
     """Packages the scorer needs, as pip requirement strings. Checked, never installed."""
+    requirements_file: Path | None = None
+    """The file that they were read from, where there is one."""
     field_mapping: dict[str, str] | None = None
     """Columns to rename, source to target; every other parameter means the names after mapping."""
     shape: Callable[[Row], Row] | None = None

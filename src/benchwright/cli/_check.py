@@ -147,7 +147,7 @@ def check_view(report: CheckReport, code: int) -> Group:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    for label, text, style in _findings(report):
+    for label, text, style in findings(report):
         grid.add_row(label, Text(printable(_short(text)), style))
     title = Text.assemble((report.key, "bold"), f" on {printable(report.dataset)}: ", VERDICTS[code])
     shown: list[RenderableType] = [Text(), title, grid]
@@ -192,7 +192,8 @@ def question_type(report: CheckReport) -> str:
     return f"{report.data_type}{options}"
 
 
-def _findings(report: CheckReport) -> list[tuple[str, str, str]]:
+def findings(report: CheckReport) -> list[tuple[str, str, str]]:
+    """What a check found, as label, text and style."""
     from benchwright.reports import plural
 
     found = [("error", text, "red") for text in report.errors]

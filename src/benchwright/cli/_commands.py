@@ -55,6 +55,9 @@ COMMANDS: dict[str, Command] = {
     "perf": Command(
         "perf TARGET", "load test: send the data at a rate or concurrency, and time the replies", "_perf"
     ),
+    "compile": Command(
+        "compile FILE.py", "make a package of benchmarks, and install it so that `ls` lists them", "_compile"
+    ),
     "resume": Command("resume RUN", "resume a run where it stopped", "_resume"),
     "rescore": Command(
         "rescore RUN", "score the recorded replies of a run again, without requests to the model", "_rescore"

@@ -7,6 +7,7 @@ from benchwright.datasets._fetchers import (
 from benchwright.datasets._fetchers import (
     FetchResult as FetchResult,
 )
+from benchwright.datasets._fetchers import file_of_dataset as file_of_dataset
 from benchwright.datasets._fetchers import (
     register_fetcher as register_fetcher,
 )

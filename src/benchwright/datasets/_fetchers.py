@@ -107,6 +107,20 @@ def local_path(uri: str, base_dir: Path | None) -> Path:
     return Path(os.path.abspath((base_dir or Path()) / path))
 
 
+def file_of_dataset(ref: object, base_dir: Path) -> tuple[Path, str] | None:
+    """The file on this machine that a dataset is, and the options after its path; None for data of any other kind. Raises
+    DatasetError where there is no such file."""
+    if not isinstance(ref, str | os.PathLike) or scheme_of(written := str(os.fspath(ref))) not in (
+        None,
+        "file",
+    ):
+        return None
+    bare, _ = file_options(written, base_dir)
+    path = local_path(bare, base_dir)
+    check_file(path, written)
+    return path, written[len(bare) :]
+
+
 def check_file(path: Path, written: str) -> None:
     """Raises DatasetError with near names when there is no file at `path`."""
     try:

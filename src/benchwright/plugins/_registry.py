@@ -138,15 +138,14 @@ class Registry(Generic[T]):
     def find(self, name: str) -> T | None:
         """The plugin with this name; None if no package offers one.
 
-        `-` and `_`, and upper and lower case, make no difference. Raises this registry's error for a plugin that
+        `-` and `_`, and upper and lower case, make no difference. `package.name` is the plugin of one package. Raises this registry's error for a plugin that
         cannot be used, and for a name that two packages offer.
         """
         place = (name, tuple(sys.path))  # scorers look up the same name for every sample
         if place in self._found:
             return self._found[place]
-        key = _key(name)
-        same = [entry for entry in self._entries() if _key(entry.name) == key]
-        if not same or key in {_key(name) for name in self._built_in()}:
+        same = self._named(name)
+        if not same or _key(same[0].name) in {_key(name) for name in self._built_in()}:
             return None
         if (conflict := self._conflict(same[0], same)) is not None:
             raise self._error(conflict)
@@ -182,6 +181,15 @@ class Registry(Generic[T]):
 
     def _entries(self) -> list[PluginEntry]:
         return find_plugins(self.point.group)
+
+    def _named(self, name: str) -> list[PluginEntry]:
+        """Entries of this name; else those of `package.name`."""
+        entries = self._entries()
+        if same := [entry for entry in entries if _key(entry.name) == _key(name)]:
+            return same
+        package, _, short = name.rpartition(".")
+        wanted = (_key(package), _key(short))
+        return [entry for entry in entries if package and (_key(entry.package), _key(entry.name)) == wanted]
 
     def _conflict(self, entry: PluginEntry, same: list[PluginEntry]) -> str | None:
         if len(same) == 1:

@@ -1,0 +1,232 @@
+"""`benchwright compile FILE.py`."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchwright.cli._check import add_gold_flag, findings
+from benchwright.cli._container import BASE_IMAGE, containerize
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser, value_of
+from benchwright.config import Setting
+from benchwright.core import UsageError
+
+if TYPE_CHECKING:
+    from benchwright.packages import Inspected, Package, PackagedBenchmark
+
+_MAX_DATA = Setting("max_data", "number", "most megabytes of data in the package (default: 100)", above=0)
+_IMAGE_FLAGS = ("tag", "base_image", "platform")
+_WHEELS = Path("dist")
+
+
+def configure(parser: Parser) -> None:
+    """Arguments of `compile`."""
+    add = parser.add_argument
+    add("module", metavar="FILE.py", nargs="?", help="file of benchmarks, or the dotted name of a module")
+    add("--dry-run", action="store_true", help="check the benchmarks and their data; make nothing")
+    add("--list", action="store_true", help="list installed packages, or the wheels in --install-dir")
+    add("--install-dir", metavar="DIR", type=Path, help="keep the wheel or the build folder here")
+    add("--no-install", action="store_true", help="write the wheel (into dist/) and do not install it")
+    add("--name", metavar="NAME", help="name of the package (default: byob_ and the name of the file)")
+    add(
+        "--force",
+        action="store_true",
+        help="install although another package has the name or a benchmark's name",
+    )
+    add(
+        "--include",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="add a file or folder that the code opens",
+    )
+    add(
+        "--reference-data",
+        action="store_true",
+        help="leave data files where they are, named by absolute paths",
+    )
+    add("--max-data", metavar="MB", type=value_of(_MAX_DATA), help=_MAX_DATA.meaning)
+    add(
+        "--check-requirements",
+        action="store_true",
+        help="exit with 1 if a declared requirement is not met here",
+    )
+    add_gold_flag(parser)
+    image = parser.add_argument_group("container image")
+    image.add_argument(
+        "--containerize", action="store_true", help="write a build folder; build it where docker answers"
+    )
+    image.add_argument("--tag", metavar="NAME", help="name of the image (default: the name of the package)")
+    image.add_argument("--base-image", metavar="IMAGE", help=f"image to start from (default: {BASE_IMAGE})")
+    image.add_argument(
+        "--platform", metavar="OS/ARCH", help="one platform, such as linux/amd64; ends the image's tag"
+    )
+    image.add_argument(
+        "--push", metavar="IMAGE", help="push the image under this name (implies --containerize)"
+    )
+    parser.example("benchwright compile my_bench.py --dry-run", "benchwright compile my_bench.py")  # fmt: skip
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """JSON: `{"benchmarks": […], "exit_code": n}`, and with a package `"package"`, `"version"`, `"wheel"`, `"installed"`."""
+    if arguments.list:
+        return _list(arguments.install_dir, output)
+    _refuse_idle(arguments)
+    from benchwright.packages import PackageError, inspect_module, package_module
+
+    remote = arguments.dry_run
+    inspected = inspect_module(arguments.module, Path.cwd(), arguments.include, fetch=remote)
+    limit = {} if arguments.max_data is None else {"max_data_mb": arguments.max_data}
+    package = package_module(inspected, name=arguments.name, reference_data=arguments.reference_data, **limit)
+    failure = inspected.failure(allow_failing_gold=arguments.allow_failing_gold)
+    unmet = inspected.unmet if arguments.check_requirements else []
+    if arguments.dry_run or failure or unmet:
+        problem = failure or (unmet[0] if unmet else None)
+        if not output.as_json:
+            _show(inspected, package, output)
+        if problem is not None:
+            raise PackageError(f"VALIDATION FAILED: {problem}")
+        if output.as_json:
+            output.json({**_json(package), "checks": _checks(inspected), "exit_code": 0})
+        return 0
+    for note in _notes(inspected):
+        output.note(f"note: {note}")
+    if arguments.containerize or arguments.push:
+        return containerize(inspected, package, arguments, output)
+    return _install(inspected, package, arguments, output)
+
+
+def _refuse_idle(arguments: Namespace) -> None:
+    """No flag does nothing."""
+    if arguments.module is None:
+        raise UsageError(
+            "name the file of benchmarks: benchwright compile FILE.py; or list packages with --list"
+        )
+    if not (arguments.containerize or arguments.push):
+        for name in _IMAGE_FLAGS:
+            if getattr(arguments, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} is for images; add --containerize")
+    elif arguments.reference_data:
+        raise UsageError(
+            "--reference-data: an image holds its data; leave this out, or leave out --containerize"
+        )
+    if arguments.reference_data and arguments.max_data is not None:
+        raise UsageError(
+            "--max-data limits the data in the package, and --reference-data puts none there; keep one"
+        )
+
+
+def _notes(inspected: Inspected) -> list[str]:
+    notes = [f"{key} is imported from another package and left out" for key in inspected.content.elsewhere]
+    if inspected.unchecked:
+        names = ", ".join(inspected.unchecked)
+        notes.append(
+            f"data of {names} is fetched when it runs, and was not checked; --dry-run fetches and checks it"
+        )
+    return notes + inspected.unmet
+
+
+def _install(inspected: Inspected, package: Package, arguments: Namespace, output: Output) -> int:
+    from benchwright.packages import deliver, pip_command
+
+    folder = arguments.install_dir or (_WHEELS if arguments.no_install else None)
+    install = not arguments.no_install
+    wheel = deliver(inspected, package, folder, install=install, force=arguments.force)
+    if output.as_json:
+        made = {"wheel": None if wheel is None else str(wheel), "installed": install}
+        output.json({**_json(package), **made, "exit_code": 0})
+        return 0
+    name, version = package.metadata.name, package.metadata.version
+    if install:
+        output.line(f"installed {name} {version}; remove it with: pip uninstall {name}")
+    if wheel is not None:
+        output.line(f"wrote {wheel}" + ("" if install else f"; install it with: {pip_command(wheel)}"))
+    output.line("\nrun it with:")
+    for benchmark in package.manifest.benchmarks:
+        output.line(f"  benchwright run {benchmark.key}\n  {run_command(benchmark)}")
+    return 0
+
+
+def run_command(benchmark: PackagedBenchmark) -> str:
+    """The `run_eval` command of a benchmark, with the type of model that it needs."""
+    return (
+        f"benchwright run_eval --eval_type {benchmark.key} --model_id MODEL --model_url URL "
+        f"--model_type {benchmark.model_type} --output_dir results"
+    )
+
+
+def _json(package: Package) -> dict[str, Any]:
+    return {
+        "package": package.metadata.name,
+        "version": package.metadata.version,
+        "requires": list(package.metadata.requires),
+        "benchmarks": [
+            {
+                "name": one.name, "key": one.key, "eval_type": f"{package.manifest.package}.{one.key}",
+                "model_type": one.model_type, "dataset": one.dataset, "records": one.records,
+                "requirements": list(one.requirements), "command": run_command(one),
+            }
+            for one in package.manifest.benchmarks
+        ],
+    }  # fmt: skip
+
+
+def _checks(inspected: Inspected) -> list[dict[str, Any]]:
+    from benchwright.cli._check import report_json
+
+    return [report_json(report) for report in inspected.reports]
+
+
+def _show(inspected: Inspected, package: Package, output: Output) -> None:
+    """What is known of each benchmark, and what its check found."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    from benchwright.reports import printable
+
+    reports = {report.key: report for report in inspected.reports}
+    for benchmark in package.manifest.benchmarks:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(style="dim", no_wrap=True)
+        grid.add_column(overflow="fold")
+        records = "not counted" if benchmark.records is None else f"{benchmark.records:,}"
+        facts = [
+            ("name", benchmark.name), ("normalised", benchmark.key), ("package", package.metadata.name), ("dataset", benchmark.dataset), ("records", records),
+            ("model type", benchmark.model_type), ("requires", ", ".join(benchmark.requirements) or "nothing"),
+        ]  # fmt: skip
+        for label, text in facts:
+            grid.add_row(label, Text(printable(text)))
+        report = reports.get(benchmark.key)
+        for label, text, style in [] if report is None else findings(report):
+            grid.add_row(label, Text(printable(text), style))
+        output.show(Group(Text(), Text(benchmark.key, "bold"), grid))
+
+
+def _list(folder: Path | None, output: Output) -> int:
+    """JSON: `{"packages": [{package, version, place, installed, benchmarks}]}`."""
+    from benchwright.packages import list_packages
+
+    found = list_packages(folder)
+    if output.as_json:
+        listed = [
+            {
+                "package": one.name, "version": one.version, "place": one.place, "installed": one.installed,
+                "benchmarks": [f"{one.manifest.package}.{benchmark.key}" for benchmark in one.manifest.benchmarks],
+            }
+            for one in found
+        ]  # fmt: skip
+        output.json({"packages": listed, "exit_code": 0})
+        return 0
+    if not found:
+        output.line(
+            f"no packages of benchmarks in {shlex.quote(str(folder)) if folder else 'this environment'}"
+        )
+    for one in found:
+        output.line(f"{one.name} {one.version}{'' if one.installed else ' (not installed)'}")
+        for benchmark in one.manifest.benchmarks:
+            output.line(f"  * {one.manifest.package}.{benchmark.key}")
+    return 0

@@ -1,0 +1,109 @@
+"""From a file of benchmarks to an installed package: look at it, check it, make the wheel, try it, install it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from benchwright.benchmarks import BenchmarkSpec, CheckReport, check_benchmark, unmet_requirements
+from benchwright.core import BenchmarkError, DatasetError
+from benchwright.packages._content import DATA_FIELDS, Content, read_module
+from benchwright.packages._installed import PackageError, install_wheel, refuse_collisions, try_wheel
+from benchwright.packages._package import MEGABYTE, Package, make_package
+
+MAX_DATA_MB = 100
+"""Most megabytes of data in a package, unless the user says otherwise."""
+
+
+class Inspected(Struct, frozen=True):
+    """A module and what its check found."""
+
+    content: Content
+    """The module and its files."""
+    reports: tuple[CheckReport, ...]
+    """One report per benchmark whose data was read."""
+    unchecked: tuple[str, ...]
+    """Benchmarks whose data is fetched from elsewhere, and was not."""
+
+    @property
+    def records(self) -> dict[str, int]:
+        """Rows of each dataset that was read, bad ones included."""
+        return {report.key: report.rows + report.bad_total for report in self.reports}
+
+    @property
+    def unmet(self) -> list[str]:
+        """Requirements that this environment does not meet."""
+        written = (text for spec in self.content.specs for text in spec.requirements)
+        return list(unmet_requirements(tuple(dict.fromkeys(written))))
+
+    def failure(self, *, allow_failing_gold: bool) -> str | None:
+        """Why it must not be packaged; None for benchmarks that can be run."""
+        for report in self.reports:
+            if report.errors:
+                return f"{report.key}: {report.errors[0]}"
+            if report.bad_total:
+                return f"{report.key}: {report.bad_rows[0]}"
+            if report.gold_fails and not allow_failing_gold:
+                return f"{report.key}: no gold answer scores as right; correct the targets or the scorer, or accept this with --allow-failing-gold"
+        return None
+
+
+def inspect_module(target: str, cwd: Path, include: Sequence[str] = (), *, fetch: bool = False) -> Inspected:
+    """Load a module and check its benchmarks; with `fetch`, also those whose data is on other machines.
+
+    Raises PackageError for a module that cannot be loaded or packaged.
+    """
+    try:
+        content = read_module(target, cwd, include)
+    except (BenchmarkError, DatasetError) as error:
+        raise PackageError(f"VALIDATION FAILED: {error}") from error
+    near = [spec for spec in content.specs if fetch or not _is_remote(spec)]
+    reports = tuple(check_benchmark(spec) for spec in near)
+    return Inspected(content, reports, tuple(spec.key for spec in content.specs if spec not in near))
+
+
+def _is_remote(spec: BenchmarkSpec) -> bool:
+    refs = (getattr(spec, name) for name in DATA_FIELDS)
+    return any(isinstance(ref, str) and "://" in ref and not ref.lower().startswith("file:") for ref in refs)
+
+
+def package_module(
+    inspected: Inspected,
+    *,
+    name: str | None = None,
+    reference_data: bool = False,
+    max_data_mb: float = MAX_DATA_MB,
+) -> Package:
+    """The package of a module, its data inside, or named by absolute paths with `reference_data`. Raises PackageError for
+    names and requirements that cannot be used, and for too much data."""
+    try:
+        return make_package(
+            inspected.content,
+            name=name,
+            records=inspected.records,
+            data_at="" if reference_data else None,
+            max_data=round(max_data_mb * MEGABYTE),
+        )
+    except BenchmarkError as error:
+        raise PackageError(f"VALIDATION FAILED: {error}") from error
+
+
+def deliver(
+    inspected: Inspected, package: Package, folder: Path | None, *, install: bool, force: bool = False
+) -> Path | None:
+    """Write the wheel, try it, and install it. Returns the wheel where a folder keeps it.
+
+    A package that fails the trial is neither kept nor installed.
+    """
+    if install and not force:
+        refuse_collisions(package)
+    with tempfile.TemporaryDirectory() as temporary:
+        wheel = package.write(Path(temporary))
+        try_wheel(wheel, package, inspected.content.source)
+        kept = None if folder is None else package.write(folder)
+        if install:
+            install_wheel(kept or wheel, force=force)
+    return kept

@@ -1,0 +1,156 @@
+"""Container images: a build folder that is complete in itself, and docker where its daemon answers."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import msgspec
+
+from benchwright.core import VERSION, UsageError
+from benchwright.packages._content import Content
+from benchwright.packages._installed import PackageError
+from benchwright.packages._package import Package
+from benchwright.packages._wheel import WheelMetadata, write_wheel
+
+DATA_AT = "/opt/byob/data"
+"""Where the data is in an image."""
+_REFERENCE = re.compile(r"[a-zA-Z0-9][\w.-]*(:[0-9]+)?(/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?")
+_PLATFORM = re.compile(r"[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?")
+_ANSWER_S = 30
+_RECIPE = """\
+# Written by benchwright compile. Build it with: {command}
+FROM {base}
+COPY packages/benchwright /opt/byob_pkg/benchwright
+RUN pip install --no-cache-dir /opt/byob_pkg/benchwright/*.whl
+COPY packages/benchmarks /opt/byob_pkg/benchmarks
+RUN pip install --no-cache-dir /opt/byob_pkg/benchmarks/*.whl
+COPY code /opt/byob/code
+COPY data {data}
+COPY metadata /opt/metadata
+ENV BENCHWRIGHT_CACHE={data}/cache
+# Fetches data of other machines into the image, and proves that every benchmark can be run.
+RUN {checks}
+WORKDIR /work
+ENTRYPOINT ["benchwright"]
+CMD ["ls"]
+"""
+
+
+class BuildFolder(msgspec.Struct, frozen=True):
+    """A folder from which an image is built."""
+
+    folder: Path
+    """Where it is."""
+    tag: str
+    """Name of the image."""
+    platform: str | None
+    """Platform of the image; None for this machine's."""
+
+    @property
+    def build(self) -> list[str]:
+        """The command that builds the image."""
+        platform = ["--platform", self.platform] if self.platform else []
+        return ["docker", "build", *platform, "-f", str(self.folder / "Containerfile"), "-t", self.tag, str(self.folder)]  # fmt: skip
+
+
+def image_tag(image: str, platform: str | None, flag: str) -> str:
+    """The name of an image, with the platform at its end.
+
+    >>> image_tag("registry:5000/quiz:2", "linux/arm64", "--tag"), image_tag("quiz", None, "--tag")
+    ('registry:5000/quiz:2-linux-arm64', 'quiz')
+    """
+    if _REFERENCE.fullmatch(image) is None:
+        raise UsageError(f"{flag} {image}: expected the name of an image, such as quiz:1.0")
+    if platform is None:
+        return image
+    if _PLATFORM.fullmatch(platform) is None:
+        raise UsageError(f"--platform {platform}: expected one platform, such as linux/amd64")
+    tagged = image if ":" in image.rpartition("/")[2] else f"{image}:latest"
+    return f"{tagged}-{platform.replace('/', '-')}"
+
+
+def write_build_folder(
+    folder: Path, content: Content, package: Package, *, tag: str, base_image: str, platform: str | None
+) -> BuildFolder:
+    """Write everything that the image needs, in place of what an earlier call has written. `package` has its data at
+    `DATA_AT`."""
+    found = BuildFolder(folder, tag, platform)
+    if folder.exists() and not (folder / "Containerfile").is_file() and any(folder.iterdir()):
+        raise UsageError(f"{folder} holds something else; give another folder with --install-dir DIR")
+    for name in ("packages", "code", "data", "metadata"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir(parents=True)
+    package.write(folder / "packages" / "benchmarks")
+    write_own_wheel(folder / "packages" / "benchwright")
+    for name, files in (("code", content.files), ("data", content.data)):
+        for place, path in files.items():
+            (folder / name / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / name / place)
+    (folder / "metadata" / "package.json").write_bytes(package.manifest.encoded())
+    keys = [benchmark.key for benchmark in package.manifest.benchmarks]
+    checks = " && ".join(f"benchwright check {key} --allow-failing-gold --quiet" for key in keys)
+    recipe = _RECIPE.format(
+        command=shlex.join([*found.build[:-1], "."]).replace(str(folder / "Containerfile"), "Containerfile"),
+        base=base_image, data=DATA_AT, checks=checks,
+    )  # fmt: skip
+    (folder / "Containerfile").write_text(recipe, encoding="utf-8")
+    return found
+
+
+def write_own_wheel(folder: Path) -> None:
+    """This version of benchwright as a wheel, so that the image runs what was tried here."""
+    from importlib.metadata import distribution
+
+    import benchwright
+
+    dist = distribution("benchwright")
+    place = Path(str(benchwright.__file__)).parent
+    files: dict[str, Path | bytes] = {
+        f"benchwright/{path.relative_to(place).as_posix()}": path
+        for path in place.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    entries = {point.name: point.value for point in dist.entry_points if point.group == "console_scripts"}
+    metadata = WheelMetadata(
+        "benchwright", VERSION, str(dist.metadata["Summary"]), tuple(dist.requires or ()),
+        str(dist.metadata["Requires-Python"]), f"benchwright {VERSION}", {"console_scripts": entries},
+    )  # fmt: skip
+    write_wheel(folder, metadata, files)
+
+
+def why_no_docker() -> str | None:
+    """Why no image can be built here; None where docker's daemon answers."""
+    if shutil.which("docker") is None:
+        return "docker is not installed"
+    try:
+        done = subprocess.run(
+            ["docker", "version", "--format", "{{.Server.Version}}"],
+            capture_output=True, text=True, errors="replace", timeout=_ANSWER_S, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"docker does not answer: {error}"
+    said = done.stderr.strip().splitlines()
+    return (
+        None if done.returncode == 0 else f"docker does not answer: {said[-1] if said else done.returncode}"
+    )
+
+
+def build_image(found: BuildFolder, push: str | None) -> None:
+    """Build the image; with `push`, give it that name too and push it. Docker's own output goes to standard error."""
+    _docker(found.build)
+    if push is not None:
+        if push != found.tag:
+            _docker(["docker", "tag", found.tag, push])
+        _docker(["docker", "push", push])
+
+
+def _docker(command: list[str]) -> None:
+    done = subprocess.run(command, stdout=2, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        raise PackageError(
+            f"{shlex.join(command)} failed with exit code {done.returncode}; see its output above"
+        )
