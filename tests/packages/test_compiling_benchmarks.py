@@ -16,6 +16,7 @@ import pytest
 
 from benchwright.benchmarks import load_benchmarks
 from benchwright.cli import main
+from benchwright.core import BenchmarkError
 
 QUIZ = """
 from benchwright import benchmark, scorer, ScorerInput
@@ -113,6 +114,11 @@ def test_imports_templates_and_included_files_come_along(capsys: pytest.CaptureF
     assert "words.txt" in message
     assert "--include PATH" in message
     assert not Path("dist").exists()
+    for name in (".git/config", "env/pyvenv.cfg", "old.whl"):
+        Path("words", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("words", name).write_text("")
+    made = compiled(capsys, "quiz.py", "--no-install", "--include", "words.txt", "--include", "words", code=4)
+    assert "--include words: there is no file" in made["error"]["message"]
     made = compiled(capsys, "quiz.py", "--no-install", "--include", "words.txt")
     inside = {name.removeprefix("byob_quiz/") for name in names(made)}
     expected = {
@@ -154,7 +160,7 @@ def test_files_outside_of_the_folder_are_found_in_the_package(
 def test_large_data_can_stay_where_it_is(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     quiz()
     message = refused(capsys, "quiz.py", "--no-install", "--max-data", "0.00001")
-    assert "0.0 MB of data" in message
+    assert "0.0 MB of data and code" in message
     assert "--reference-data" in message
     made = compiled(capsys, "quiz.py", "--no-install", "--reference-data")
     assert "byob_quiz/content/sums.csv" not in names(made)
@@ -190,6 +196,8 @@ def test_item_23_dry_run_counts_records_and_checks_prompts(capsys: pytest.Captur
     assert message.startswith("VALIDATION FAILED: my_sums: ")
     assert "bee" in message
     assert refused(capsys, "quiz.py") == message, "what the dry run refuses is not installed"
+    found = compiled(capsys, "quiz.py", "--dry-run", code=1)
+    assert (found["benchmarks"][0]["records"], found["checks"][0]["bad_total"]) == (3, 3)
     assert sorted(path.name for path in Path().iterdir()) == ["quiz.py", "sums.csv"]
 
 
@@ -262,3 +270,41 @@ def test_modules_in_packages(capsys: pytest.CaptureFixture[str], folder: Path) -
     Path("suite/parts.py").write_text("NAME = 'x'\n")
     made = compiled(capsys, "suite.bench", "--no-install")
     assert {"byob_bench/content/suite/parts.py", "byob_bench/content/suite/sums.csv"} <= names(made)
+
+
+def test_item_27_the_type_of_model_is_checked_and_short_names_are_taken(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiz()
+    with wheel_of(compiled(capsys, "quiz.py", "--no-install")) as wheel:
+        wheel.extractall("installed")
+    Path("quiz.py").unlink()
+    monkeypatch.syspath_prepend(str(folder / "installed"))
+    words = ["--model_id", "m", "--model_url", "http://127.0.0.1:9/v1", "--output_dir", "out", "--dry_run"]
+    for name in ("sums", "byob_quiz.sums", "byob-quiz.sums", "byob_sums.sums"):
+        assert main(["run_eval", "--eval_type", name, "--model_type", "chat", *words]) == 0
+        assert "task: sums" in capsys.readouterr().out
+    assert main(["run_eval", "--eval_type", "byob_quiz.sums", "--model_type", "completions", *words]) == 2
+    assert "does not support the model type 'completions'" in capsys.readouterr().err
+    assert main(["run_eval", "--eval_type", "byob_quiz.sum", "--model_type", "chat", *words]) == 4
+    assert "byob_quiz has no benchmark 'sum'. Did you mean 'sums'?" in capsys.readouterr().err
+
+
+def test_a_name_that_two_packages_offer_needs_the_package(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        quiz(f"{name}/quiz.py", more=f", extra={{'from': '{name}'}}")
+        made = compiled(capsys, f"{name}/quiz.py", "--no-install", "--name", name)
+        with wheel_of(made) as wheel:
+            wheel.extractall("installed")
+    monkeypatch.syspath_prepend(str(folder / "installed"))
+    assert [load_benchmarks(f"{name}.sums", cwd=folder)[0].config["from"] for name in ("two", "one")] == [
+        "two",
+        "one",
+    ]
+    with pytest.raises(BenchmarkError, match="offered twice"):
+        load_benchmarks("sums", cwd=folder)
+    quiz()
+    assert "one already offers a benchmark sums" in refused(capsys, "quiz.py")
+    assert "Python already has a package rich" in refused(capsys, "quiz.py", "--name", "rich", "--force")

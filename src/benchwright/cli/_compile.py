@@ -34,7 +34,7 @@ def configure(parser: Parser) -> None:
     add(
         "--force",
         action="store_true",
-        help="install although another package has the name or a benchmark's name",
+        help="replace another compiled package of this name; offer a benchmark that another one offers",
     )
     add(
         "--include",
@@ -73,9 +73,11 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """JSON: `{"benchmarks": […], "exit_code": n}`, and with a package `"package"`, `"version"`, `"wheel"`, `"installed"`."""
     if arguments.list:
+        if arguments.module is not None:
+            raise UsageError("--list takes no file; it lists the packages that are there")
         return _list(arguments.install_dir, output)
     _refuse_idle(arguments)
-    from benchwright.packages import PackageError, inspect_module, package_module
+    from benchwright.packages import inspect_module, package_module
 
     remote = arguments.dry_run
     inspected = inspect_module(arguments.module, Path.cwd(), arguments.include, fetch=remote)
@@ -84,19 +86,30 @@ def execute(arguments: Namespace, output: Output) -> int:
     failure = inspected.failure(allow_failing_gold=arguments.allow_failing_gold)
     unmet = inspected.unmet if arguments.check_requirements else []
     if arguments.dry_run or failure or unmet:
-        problem = failure or (unmet[0] if unmet else None)
-        if not output.as_json:
-            _show(inspected, package, output)
-        if problem is not None:
-            raise PackageError(f"VALIDATION FAILED: {problem}")
-        if output.as_json:
-            output.json({**_json(package), "checks": _checks(inspected), "exit_code": 0})
-        return 0
+        return _validated(inspected, package, failure or (unmet[0] if unmet else None), output)
     for note in _notes(inspected):
         output.note(f"note: {note}")
     if arguments.containerize or arguments.push:
         return containerize(inspected, package, arguments, output)
     return _install(inspected, package, arguments, output)
+
+
+def _validated(inspected: Inspected, package: Package, problem: str | None, output: Output) -> int:
+    """Print what the check found, and end with the problem."""
+    from benchwright.cli._check import report_json
+    from benchwright.packages import PackageError
+
+    refused = None if problem is None else PackageError(f"VALIDATION FAILED: {problem}")
+    if output.as_json:
+        checks = [report_json(report) for report in inspected.reports]
+        error = {} if refused is None else {"error": {"type": "PackageError", "message": str(refused)}}
+        code = 0 if refused is None else refused.exit_code
+        output.json({**_json(package), "checks": checks, **error, "exit_code": code})
+        return code
+    _show(inspected, package, output)
+    if refused is not None:
+        raise refused
+    return 0
 
 
 def _refuse_idle(arguments: Namespace) -> None:
@@ -146,14 +159,15 @@ def _install(inspected: Inspected, package: Package, arguments: Namespace, outpu
         output.line(f"wrote {wheel}" + ("" if install else f"; install it with: {pip_command(wheel)}"))
     output.line("\nrun it with:")
     for benchmark in package.manifest.benchmarks:
-        output.line(f"  benchwright run {benchmark.key}\n  {run_command(benchmark)}")
+        name = f"{package.manifest.package}.{benchmark.key}" if arguments.force else benchmark.key
+        output.line(f"  benchwright run {name}\n  {run_command(benchmark, name)}")
     return 0
 
 
-def run_command(benchmark: PackagedBenchmark) -> str:
-    """The `run_eval` command of a benchmark, with the type of model that it needs."""
+def run_command(benchmark: PackagedBenchmark, name: str) -> str:
+    """The `run_eval` command of a benchmark under a name, with the type of model that it needs."""
     return (
-        f"benchwright run_eval --eval_type {benchmark.key} --model_id MODEL --model_url URL "
+        f"benchwright run_eval --eval_type {name} --model_id MODEL --model_url URL "
         f"--model_type {benchmark.model_type} --output_dir results"
     )
 
@@ -167,17 +181,11 @@ def _json(package: Package) -> dict[str, Any]:
             {
                 "name": one.name, "key": one.key, "eval_type": f"{package.manifest.package}.{one.key}",
                 "model_type": one.model_type, "dataset": one.dataset, "records": one.records,
-                "requirements": list(one.requirements), "command": run_command(one),
+                "requirements": list(one.requirements), "command": run_command(one, one.key),
             }
             for one in package.manifest.benchmarks
         ],
     }  # fmt: skip
-
-
-def _checks(inspected: Inspected) -> list[dict[str, Any]]:
-    from benchwright.cli._check import report_json
-
-    return [report_json(report) for report in inspected.reports]
 
 
 def _show(inspected: Inspected, package: Package, output: Output) -> None:

@@ -98,8 +98,8 @@ def deliver(
 
     A package that fails the trial is neither kept nor installed.
     """
-    if install and not force:
-        refuse_collisions(package)
+    if install:
+        refuse_collisions(package, inspected.content.source, force=force)
     with tempfile.TemporaryDirectory() as temporary:
         wheel = package.write(Path(temporary))
         try_wheel(wheel, package, inspected.content.source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -34,17 +34,17 @@ class Content(Struct, frozen=True):
     """Code, templates, and what the user adds: files by their places."""
     data: dict[str, Path]
     """Data files by their places."""
-    named: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Places of files by benchmark and field, with the options that follow a question mark."""
+    named: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    """Places of files by benchmark and field, each with the options that follow its path."""
     moved: frozenset[tuple[str, str]] = frozenset()
     """Benchmarks and fields whose written paths lead elsewhere once the module is packaged."""
     elsewhere: tuple[str, ...] = ()
     """Benchmarks that the module only imports from other packages; they are left out."""
 
     @property
-    def data_size(self) -> int:
-        """Bytes of all data files."""
-        return sum(path.stat().st_size for path in self.data.values())
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(path.stat().st_size for path in (*self.files.values(), *self.data.values()))
 
 
 def read_module(target: str, cwd: Path, include: Sequence[str] = ()) -> Content:
@@ -68,13 +68,13 @@ def read_module(target: str, cwd: Path, include: Sequence[str] = ()) -> Content:
         )
     files = _code(source, top)
     data: dict[str, Path] = {}
-    named: dict[str, dict[str, str]] = {}
+    named: dict[str, dict[str, tuple[str, str]]] = {}
     moved: set[tuple[str, str]] = set()
     for spec in own:
         for name, path, options, written in _files_of(spec):
             place, inside = _place(path, top)
             (data if name in DATA_FIELDS else files)[place] = path
-            named.setdefault(spec.key, {})[name] = place + options
+            named.setdefault(spec.key, {})[name] = (place, options)
             if not inside or Path(written).is_absolute() or written.startswith(("file:", "~")):
                 moved.add((spec.key, name))
         if (required := spec.requirements_file) is not None:
@@ -160,9 +160,19 @@ def _included(include: Sequence[str], cwd: Path, top: Path) -> Iterable[tuple[st
             raise BenchmarkError(
                 f"--include {written}: {path} is outside of {top}; code finds files only below its own folder"
             )
-        found = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-        found = [one for one in found if "__pycache__" not in one.parts]
+        found = [path] if path.is_file() else list(_below(path))
         if not found:
             raise NotFoundError(f"--include {written}: there is no file {path}")
         for one in found:
             yield _place(one, top)[0], one
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files of a folder, without hidden ones, environments of Python, byte code and wheels."""
+    for path in sorted(folder.iterdir() if folder.is_dir() else ()):
+        if path.name.startswith(".") or path.name == "__pycache__" or path.suffix == ".whl":
+            continue
+        if path.is_file():
+            yield path
+        elif not (path / "pyvenv.cfg").exists():
+            yield from _below(path)

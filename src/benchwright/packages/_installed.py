@@ -83,17 +83,19 @@ def _manifest_of(wheel: Path) -> Manifest | None:
         return None
 
 
-def refuse_collisions(package: Package) -> None:
+def refuse_collisions(package: Package, source: Path, *, force: bool = False) -> None:
     """PackageError if installing the package would replace another one, or make a name ambiguous. A package with one of
-    these benchmarks is an earlier version of it."""
+    these benchmarks is an earlier version of it. `source` is the module, whose own folder does not count.
+    With `force`, only packages that `compile` has not made stay as they are."""
     name, module = package.metadata.name, package.manifest.package
     keys = {benchmark.key for benchmark in package.manifest.benchmarks}
     earlier = next((one for one in _installed() if one.name == name), None)
-    if earlier is None and (place := _imported_from(module)) is not None:
+    if earlier is None and (place := _imported_from(module, source)) is not None:
         raise PackageError(
-            f"Python already has a package {module} ({place}); give this one another name with --name NAME, or install it "
-            "over the other with --force"
+            f"Python already has a package {module} ({place}); give this one another name with --name NAME"
         )
+    if force:
+        return
     if earlier is not None:
         others = {benchmark.key for benchmark in earlier.manifest.benchmarks}
         if not keys & others:
@@ -110,8 +112,11 @@ def refuse_collisions(package: Package) -> None:
             )
 
 
-def _imported_from(module: str) -> str | None:
-    found = importlib.util.find_spec(module)
+def _imported_from(module: str, source: Path) -> str | None:
+    from importlib.machinery import PathFinder
+
+    places = [place for place in sys.path if not source.is_relative_to(Path(place).resolve())]
+    found = PathFinder.find_spec(module, places)
     return None if found is None else found.origin or "a folder without __init__.py"
 
 
@@ -132,8 +137,9 @@ def try_wheel(wheel: Path, package: Package, source: Path, *, data: bool = True)
     if done.returncode != 0:
         said = done.stderr.strip().splitlines()
         raise PackageError(
-            f"{package.manifest.target} works in its folder, and not in its package: {said[-1] if said else 'no message'}; add "
-            "files that its code opens, or imports by a computed name, with --include PATH"
+            f"{package.manifest.target} works in its folder, and not in its package: {said[-1] if said else 'no message'}; "
+            "open files as Path(__file__).parent / NAME, and add those, and modules imported by a computed name, with "
+            "--include PATH"
         )
 
 

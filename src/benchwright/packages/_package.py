@@ -63,9 +63,9 @@ def make_package(
     """
     package = _package_name(content, name)
     _refuse_built_in(content.specs)
-    if data_at is None and max_data is not None and content.data_size > max_data:
+    if data_at is None and max_data is not None and content.size > max_data:
         raise BenchmarkError(
-            f"{content.source.name} reads {content.data_size / MEGABYTE:,.1f} MB of data, and a package holds at most "
+            f"{content.source.name} has {content.size / MEGABYTE:,.1f} MB of data and code, and a package holds at most "
             f"{max_data / MEGABYTE:,.1f} MB; leave the data where it is with --reference-data, raise the limit with "
             "--max-data MB, or name a dataset that is fetched (hf://…)"
         )
@@ -117,12 +117,11 @@ def _packaged(
     spec: BenchmarkSpec, content: Content, data_at: str | None, records: Mapping[str, int]
 ) -> PackagedBenchmark:
     replaced = {}
-    for name, place in content.named.get(spec.key, {}).items():
+    for name, (place, options) in content.named.get(spec.key, {}).items():
         if name in DATA_FIELDS and data_at is not None:
-            bare, mark, options = place.partition("?")
-            replaced[name] = (f"{data_at}/{bare}" if data_at else str(content.data[bare])) + mark + options
+            replaced[name] = (f"{data_at}/{place}" if data_at else str(content.data[place])) + options
         elif (spec.key, name) in content.moved:
-            replaced[name] = place
+            replaced[name] = place + options
     dataset = spec.dataset
     shown = (
         str(dataset)

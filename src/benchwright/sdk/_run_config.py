@@ -27,7 +27,7 @@ from benchwright.config import (
     Setting,
     find_config,
 )
-from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, suggest
+from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, normalise_name, suggest
 from benchwright.engine import Watcher
 from benchwright.runs import Target, Task, TaskResult, count_rows, run_tasks
 from benchwright.sdk._resolve import Benchmarks, Questions, resolve
@@ -134,7 +134,12 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
         return written
     if framework in (f"byob_{name}", "nocode", "mcq", "qa") or name in known:
         return name
-    packages = sorted({entry.package for entry in map(BENCHMARK_PLUGINS.entry, known) if entry is not None})
+    entries = [entry for entry in map(BENCHMARK_PLUGINS.entry, known) if entry is not None]
+    if offered := [e.name for e in entries if normalise_name(e.package) == normalise_name(framework)]:
+        raise NotFoundError(
+            f"{framework} has no benchmark {name!r}.{suggest(name, offered)} It has: {', '.join(offered)}"
+        )
+    packages = sorted({entry.package for entry in entries})
     raise NotFoundError(
         f"config.type is {written!r}, and there is no framework {framework!r}."
         f"{suggest(framework, ['bfcl', *packages])} Known: {', '.join(['bfcl', 'byob_NAME', *packages])}. "
