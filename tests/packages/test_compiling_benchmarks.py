@@ -236,7 +236,7 @@ def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("file", "package"),
-    [("my-bench 2.py", "byob-my-bench-2"), ("数学.py", "byob-sums"), ("json.py", "byob-json"), ("class.py", "byob-class")],
+    [("my-bench 2.py", "byob-my-bench-2"), ("数学.py", "byob-sums"), ("json.py", "byob-json")],
 )  # fmt: skip
 def test_awkward_names(capsys: pytest.CaptureFixture[str], file: str, package: str) -> None:
     quiz(file, dataset="dätä, 1.csv")
@@ -307,4 +307,6 @@ def test_a_name_that_two_packages_offer_needs_the_package(
         load_benchmarks("sums", cwd=folder)
     quiz()
     assert "one already offers a benchmark sums" in refused(capsys, "quiz.py")
+    quiz(name="other")
+    assert "one is installed with other benchmarks (sums)" in refused(capsys, "quiz.py", "--name", "one")
     assert "Python already has a package rich" in refused(capsys, "quiz.py", "--name", "rich", "--force")

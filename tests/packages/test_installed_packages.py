@@ -103,13 +103,5 @@ def test_item_22_compile_installs_one_package_and_nothing_that_runs_when_python_
         "packages"
     ]
     assert listed["benchmarks"] == ["byob_quiz.my_sums", "byob_quiz.choose"]
-    other = tmp_path / "other"
-    shutil.copytree(source, other)
-    refused = machine.benchwright("compile", "quiz.py", "--name", "twin", cwd=other, code=1).stderr
-    assert "byob-quiz already offers a benchmark choose" in refused
-    assert "twin.choose" in refused
-    (other / "quiz.py").write_text(BENCH.replace('name="pick"', 'name="third"').replace("My Sums", "fourth"))
-    refused = machine.benchwright("compile", "quiz.py", cwd=other, code=1).stderr
-    assert "byob-quiz is installed with other benchmarks (choose, my_sums)" in refused
     machine.pip("uninstall", "--yes", "byob-quiz")
     assert machine.files() == before

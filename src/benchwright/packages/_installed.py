@@ -135,7 +135,7 @@ def try_wheel(wheel: Path, package: Package, source: Path, *, data: bool = True)
             stdin=subprocess.DEVNULL, timeout=_TRIAL_S, check=False,
         )  # fmt: skip
     if done.returncode != 0:
-        said = done.stderr.strip().splitlines()
+        said = done.stderr.replace(f"{os.path.realpath(folder)}/", "").strip().splitlines()
         raise PackageError(
             f"{package.manifest.target} works in its folder, and not in its package: {said[-1] if said else 'no message'}; "
             "open files as Path(__file__).parent / NAME, and add those, and modules imported by a computed name, with "
