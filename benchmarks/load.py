@@ -2,8 +2,8 @@
 
 `python -m benchmarks.load` sends 1,900 requests, 64 in flight, to a server whose first token comes after 50 ms and 31 more events
 20 ms apart. For each client: how far its times to the first token are from the server's own (mean, 99th percentile), requests per
-second, CPU seconds per 1,000 requests, and seconds from the command to the first request. `--peers` adds the other load
-generators that install without torch: aiperf.
+second, CPU seconds per 1,000 requests, and seconds from the command to the first request. `--peers` adds
+the other load generators that install here: aiperf, guidellm, evalscope.
 """
 
 from __future__ import annotations
@@ -75,10 +75,14 @@ def truth_of(port: int) -> dict[int, list[float]]:
         return {int(number): times for number, times in json.load(reply).items()}
 
 
-def _cpu(command: list[str], cwd: str | None = None) -> tuple[str, float, float]:
+def _cpu(
+    command: list[str], cwd: str | None = None, env: dict[str, str] | None = None
+) -> tuple[str, float, float]:
     """Output, CPU seconds of the whole process, and when it was started."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, timeout=RUN_S)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=cwd, env=env, timeout=RUN_S
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 3):
         raise SystemExit(f"{command[0]} ended with {done.returncode}:\n{done.stderr}\n{done.stdout[-2000:]}")
@@ -86,10 +90,9 @@ def _cpu(command: list[str], cwd: str | None = None) -> tuple[str, float, float]
     return done.stdout, cpu, began
 
 
-def probe(port: int, requests: int, in_flight: int) -> Client:
-    output, cpu, began = _cpu(
-        [sys.executable, "-m", "benchmarks.load_probe", str(port), str(requests), str(in_flight)]
-    )
+def probe(port: int, requests: int, in_flight: int, rate: int) -> Client:
+    numbers = map(str, (port, requests, in_flight, rate))
+    output, cpu, began = _cpu([sys.executable, "-m", "benchmarks.load_probe", *numbers])
     found = json.loads(output)
     truth = truth_of(port)
     errors = [1000 * (ttft - (truth[int(n)][1] - truth[int(n)][0])) for n, ttft in found["ttft"].items()]
@@ -97,13 +100,13 @@ def probe(port: int, requests: int, in_flight: int) -> Client:
     return Client("probe", requests, errors, requests / found["wall_s"], cpu, first, found["cpu_s"])
 
 
-def ours(port: int, requests: int, in_flight: int, *flags: str) -> Client:
+def ours(port: int, requests: int, *flags: str) -> Client:
     with tempfile.TemporaryDirectory() as folder:
         rows = "".join(f'{{"question": "Say something about {number}"}}\n' for number in range(requests))
         Path(folder, "rows.jsonl").write_text(rows, encoding="utf-8")
         command = [
             str(PROGRAM), "perf", "rows.jsonl", "--model-url", f"http://127.0.0.1:{port}/v1", "--model-id", "m",
-            "--requests", str(requests), "--quiet", "--json", *(flags or ("--concurrency", str(in_flight))),
+            "--requests", str(requests), "--quiet", "--json", *flags,
         ]  # fmt: skip
         _, cpu, began = _cpu(command, cwd=folder)
         from benchwright.perf import recorded_requests, recorded_stages
@@ -116,8 +119,9 @@ def ours(port: int, requests: int, in_flight: int, *flags: str) -> Client:
     errors = []
     for record in records:
         came, first, _ = truth[record.row]
-        if record.first_token is not None and record.sent is not None:
-            errors.append(1000 * (record.first_token - record.sent - (first - came)))
+        seen = record.first_token if "--no-stream" not in flags else record.ended
+        if seen is not None and record.sent is not None:
+            errors.append(1000 * (seen - record.sent - (first - came)))
     begun = min(times[0] for times in truth.values()) - began
     sending = sum(stage.health.cpu_shares) * (stage.ended - stage.started)
     wall = stage.ended - stage.started
@@ -155,18 +159,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--events", type=int, default=32)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument(
+        "--rate", type=int, default=0, help="whole requests per second, instead of streams in flight"
+    )
     parser.add_argument("--peers", action="store_true", help="measure other load generators too")
     arguments = parser.parse_args()
+    load = f"{arguments.rate} per second" if arguments.rate else f"{arguments.in_flight} in flight"
+    print(f"load average {os.getloadavg()[0]:.1f}; {arguments.requests} requests, {load}")
     print(
-        f"load average {os.getloadavg()[0]:.1f}; {arguments.requests} requests, {arguments.in_flight} in flight"
-    )
-    print(
-        f"{'client':14}{'TTFT error':>12}{'p99':>12}{'rate':>11}{'CPU/1000':>10}{'all CPU':>10}{'to first':>10}"
+        f"{'client':14}{'reply error' if arguments.rate else 'TTFT error':>12}{'p99':>12}{'rate':>11}{'CPU/1000':>10}{'all CPU':>10}{'to first':>10}"
     )
     flags = ("--concurrency", str(arguments.in_flight), "--workers", str(arguments.workers))
+    if arguments.rate:
+        flags = ("--rate", str(arguments.rate), "--profile", "constant", "--no-stream", *flags[2:])
     clients: list[Callable[[int], Client]] = [
-        lambda port: probe(port, arguments.requests, arguments.in_flight),
-        lambda port: ours(port, arguments.requests, arguments.in_flight, *flags),
+        lambda port: probe(port, arguments.requests, arguments.in_flight, arguments.rate),
+        lambda port: ours(port, arguments.requests, *flags),
     ]
     for _ in range(arguments.rounds):
         for client in clients:
