@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -27,6 +27,9 @@ from benchwright.config._servers import (
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_values
 from benchwright.core import MODEL_TYPES, Api, ConfigError, JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from benchwright.config._pipeline import PipelineSettings
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -113,6 +116,8 @@ class ModelConfig:
     """What is set of a demo model's character: skill, ttft_ms, itl_ms, error_rate, max_retries, seed."""
     notes: tuple[str, ...] = ()
     """What the file says without effect, for a note."""
+    pipeline: PipelineSettings | None = None
+    """Steps between runs and the model."""
     load: Mapping[str, Any] = field(default_factory=dict)
     """How load tests load it unless they say otherwise: settings of `perf` by name."""
 
@@ -218,6 +223,10 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}") from None
     checked["generation"] = {name: checked.pop(name) for name in _SENT if name in checked}
+    if "pipeline" in checked:
+        from benchwright.config._pipeline import pipeline_settings
+
+        checked["pipeline"] = pipeline_settings(checked["pipeline"], f"{where} pipeline")
     if "headers" in checked:
         checked["headers"] = check_headers(f"{where} headers", checked["headers"])
     return ModelConfig(name=name, notes=notes, load=load, **checked)

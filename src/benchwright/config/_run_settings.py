@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from benchwright.config._servers import PROFILES
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python
 from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
+
+if TYPE_CHECKING:
+    from benchwright.config._pipeline import PipelineSettings
 
 _VERIFY, _CA_FILE = "check the {}'s TLS certificate", "PEM file of a certificate to trust as well"
 _ONLY_MODELS: tuple[Table, ...] = ("model",)
@@ -66,6 +69,9 @@ class RunOptions:
     verify: bool | None = _server(_VERIFY.format("server"), decides="effort", default=True,
         see="endpoints.md#certificates-and-proxies")
     ca_file: str | None = _server(_CA_FILE, decides="effort", metavar="FILE")
+    pipeline: PipelineSettings | None = row("steps between the run and the model, as JSON", "replies", kind="steps", group="model",
+        aliases=("adapter_config",), tables=_ALL_MODELS_TOO, metavar="JSON", see="pipeline.md",
+        more="In files: a table. In Python: also a list of steps")
     demo_skill: float | None = row("how good the demo model is", "replies", group="model", least=0, most=1, default=0.7,
         metavar="SHARE", tables=("run", "benchmark", "suite"))
 
@@ -268,6 +274,7 @@ class SharedKeywords(TypedDict, total=False):
     headers: Mapping[str, str] | str | Sequence[str] | None
     verify: bool | None
     ca_file: str | None
+    pipeline: PipelineSettings | Mapping[str, JsonValue] | Sequence[object] | None
     demo_skill: float | None
     dataset: str | None
     input: Mapping[str, JsonValue] | None

@@ -17,8 +17,9 @@ from msgspec.structs import replace
 
 from benchwright.core import LEFT_OUT, JsonValue, TooDeepError, load_json, suggest
 
-Kind: TypeAlias = Literal["int", "number", "bool", "text", "texts", "table"]
-"""`texts` is a list of texts (one text is a list of one); `table` holds JSON values under names."""
+Kind: TypeAlias = Literal["int", "ints", "number", "bool", "text", "texts", "table", "steps"]
+"""`texts` is a list of texts (one text is a list of one); `table` holds JSON values under names; `steps` is a table or a
+list that describes a request pipeline."""
 
 Decides: TypeAlias = Literal[
     "everything", "data", "rows", "columns", "prompt", "questions", "replies", "scores", "summary", "source", "budget",
@@ -54,11 +55,13 @@ RUN_TABLES: tuple[Table, ...] = ("run", "benchmark", "suite", "dataset")
 
 _EXPECTED: dict[Kind, str] = {
     "int": "a whole number",
+    "ints": "a list of whole numbers",
     "number": "a number",
     "bool": "true or false",
     "text": "a text",
     "texts": "a list of texts",
     "table": "a table",
+    "steps": "a table of pipeline settings or a list of steps",
 }
 _TYPES: dict[Kind, tuple[type, ...]] = {
     "int": (int,),
@@ -197,6 +200,10 @@ class Setting(Struct, frozen=True):
                 if isinstance(value, bool) or not isinstance(value, int):
                     raise self._wrong(value)
                 return self._in_range(value)
+            case "ints":
+                if not isinstance(value, list) or not all(type(each) is int for each in value):
+                    raise self._wrong(value)
+                return list(value)
             case "number":
                 if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                     raise self._wrong(value)
@@ -223,6 +230,10 @@ class Setting(Struct, frozen=True):
                 if not isinstance(value, dict):
                     raise self._wrong(value)
                 return {str(key): _json_value(entry) for key, entry in value.items()}
+            case "steps":  # what stands in it is checked by `pipeline_settings`
+                if not isinstance(value, dict | list):
+                    raise self._wrong(value)
+                return _json_value(value)
 
     def wrong_type(self, value: object) -> str:
         """Which types of Python a value must have, in words; empty where it has one of them."""
@@ -243,7 +254,7 @@ class Setting(Struct, frozen=True):
                 value = int(text)
             elif self.kind == "number":
                 value = float(text)
-            elif self.kind == "table":
+            elif self.kind in ("table", "steps"):
                 value = load_json(text)
         except orjson.JSONDecodeError as error:
             raise ValueError(
@@ -285,6 +296,7 @@ _KINDS: dict[str, Kind] = {
     "str": "text",
     "Path": "text",
     "tuple[str,": "texts",
+    "tuple[int,": "ints",
     "Mapping[str,": "table",
 }
 """Kind of a setting by the first word of its field's type."""

@@ -87,6 +87,10 @@ def from_python(setting: Setting, value: Any) -> Any:
         return None
     if setting.name == "headers":
         return _headers(value)
+    if setting.kind == "steps":
+        from benchwright.config._pipeline import pipeline_settings  # not for `--help`
+
+        return pipeline_settings(value, setting.name)
     if setting.kind == "texts":
         return _names(value) if setting.commas else (value,) if isinstance(value, str) else tuple(value)
     if setting.name in ("workspace", "output_dir", "work_dir"):

@@ -33,12 +33,12 @@ ReplyStatus: TypeAlias = Literal["answered", "empty", "truncated", "refused", "f
 
 FailureKind: TypeAlias = Literal[
     "timeout", "connection", "rate_limited", "server_error", "rejected", "prompt_too_long", "bad_reply",
-    "broken_stream", "budget",
+    "broken_stream", "budget", "step",
 ]  # fmt: skip
 """Why a request failed. `connection`: nothing came back; `broken_stream`: the reply stopped half-way. `rejected` is
 permanent (400/401/403/404/422 and their kin) and never retried, and so is `prompt_too_long`, one of these that says that
-the prompt exceeds the model's context. `bad_reply` is a 200 that is not the JSON of the route (HTML, missing choices)."""
-PERMANENT_FAILURES: frozenset[FailureKind] = frozenset({"rejected", "prompt_too_long", "budget"})
+the prompt exceeds the model's context. `bad_reply` is a 200 that is not the JSON of the route (HTML, missing choices). `step`: a step of the pipeline failed."""
+PERMANENT_FAILURES: frozenset[FailureKind] = frozenset({"rejected", "prompt_too_long", "budget", "step"})
 """Failures that another attempt would only repeat."""
 
 

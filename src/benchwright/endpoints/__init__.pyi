@@ -81,6 +81,30 @@ from benchwright.endpoints._settings import (
 from benchwright.endpoints._settings import (
     changes_no_reply as changes_no_reply,
 )
+from benchwright.endpoints._transport import (
+    AroundHttp as AroundHttp,
+)
+from benchwright.endpoints._transport import (
+    Headers as Headers,
+)
+from benchwright.endpoints._transport import (
+    HttpReply as HttpReply,
+)
+from benchwright.endpoints._transport import (
+    HttpStream as HttpStream,
+)
+from benchwright.endpoints._transport import (
+    Pieces as Pieces,
+)
+from benchwright.endpoints._transport import (
+    Stamps as Stamps,
+)
+from benchwright.endpoints._transport import (
+    Transport as Transport,
+)
+from benchwright.endpoints._transport import (
+    TransportFailure as TransportFailure,
+)
 from benchwright.endpoints._wires.formats import WIRE_PLUGINS as WIRE_PLUGINS
 from benchwright.endpoints._wires.formats import wire_format as wire_format
 from benchwright.endpoints._wires.openai import OpenAiWire as OpenAiWire

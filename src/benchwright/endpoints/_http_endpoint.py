@@ -12,6 +12,7 @@ without `/v1`, and whichever answered is used from then on.
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from time import time
 
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ from benchwright.endpoints._limiter import Limiter
 from benchwright.endpoints._messages import Names
 from benchwright.endpoints._retry import Tries, Trouble, again_of, pause_s
 from benchwright.endpoints._settings import EndpointSettings, read_api_key
-from benchwright.endpoints._transport import Stamps, Transport
+from benchwright.endpoints._transport import AroundHttp, Stamps, Transport
 from benchwright.endpoints._wires.formats import wire_format, wire_of
 from benchwright.endpoints._wires.wire import Urls
 
@@ -47,6 +48,7 @@ class HttpEndpoint:
         names: Names | None = None,
         policy: Policy = USUAL,
         clock: Clock = LOOP_CLOCK,
+        around: AroundHttp | None = None,
     ) -> None:
         key = read_api_key(settings.api_key_name) if settings.api_key_name else None
         address = settings.address
@@ -63,9 +65,10 @@ class HttpEndpoint:
         self._usual = policy.limits and not policy.arrivals and not self._allowance.limited
         remember_headers(settings)
         wire = self._wire = wire_of(settings.api)
-        self._attempter = Attempter(
-            transport, wire, request_headers(settings, key), settings, names or Names(), clock
-        )
+        headers: Mapping[str, str] = request_headers(settings, key)
+        if around is not None:
+            headers = around.headers(headers)
+        self._attempter = Attempter(transport, wire, headers, settings, names or Names(), clock)
         model = settings.model_id
         self._urls = wire.urls(address, model)
         # Set as long as "/v1" is a guess: where to ask if the server does not know it.

@@ -16,7 +16,7 @@ from benchwright.endpoints._settings import EndpointSettings, read_api_key
 if TYPE_CHECKING:
     from benchwright.endpoints._gate import SendGate
     from benchwright.endpoints._limiter import Limiter
-    from benchwright.endpoints._transport import Transport
+    from benchwright.endpoints._transport import AroundHttp, Transport
 
 
 def open_endpoint(
@@ -27,6 +27,7 @@ def open_endpoint(
     judge: bool = False,
     policy: Policy = USUAL,
     clock: Clock = LOOP_CLOCK,
+    around: AroundHttp | None = None,
 ) -> TimedEndpoint:
     """Open an endpoint. Nothing is sent and no connection made before the first request.
 
@@ -35,6 +36,7 @@ def open_endpoint(
     `judge` says whose settings cures have to name.
     `policy` says whether requests wait for places and are repeated; `SEND_ONCE` is the policy of load tests.
     `clock` is what limits, pauses, time-outs and times go by.
+    `around` changes headers and watches what is sent, where the model is a server.
     Raises `ConfigError` when the variable that should hold the API key is unset.
     """
     if not isinstance(settings, EndpointSettings):
@@ -49,8 +51,17 @@ def open_endpoint(
         for password in (owner, unquote(owner), *owner.split(":", 1)[1:], *unquote(owner).split(":", 1)[1:]):
             remember_secret(password, "the proxy's URL")
     transport = _transport(settings, proxy, policy, clock)
+    if around is not None:
+        transport = around.transport(transport)
     return HttpEndpoint(
-        settings, transport, gate=gate, limiter=limiter, names=names, policy=policy, clock=clock
+        settings,
+        transport,
+        gate=gate,
+        limiter=limiter,
+        names=names,
+        policy=policy,
+        clock=clock,
+        around=around,
     )
 
 

@@ -95,7 +95,7 @@ class RequestAdapter:
             messages = {} if record is None else _questions(orjson.loads(record))
             stops: JsonObject = {_CLIENT_STOP: request.body["stop"]} if "stop" in names else {}
             record = encode_json({**body, **messages, **stops})
-        return ModelRequest(request.route, body, encode_json(body), request.repeat, record)
+        return replace(request, body=body, payload=encode_json(body), record=record)
 
     def finish(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
         """The reply to the original `request`, cut where the server would have stopped."""

@@ -110,6 +110,18 @@ class HttpStream(Protocol):
         ...
 
 
+class AroundHttp(Protocol):
+    """What somebody does around the HTTP of an endpoint."""
+
+    def headers(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """The headers of every request, in place of these."""
+        ...
+
+    def transport(self, transport: Transport) -> Transport:
+        """What sends, in place of this."""
+        ...
+
+
 class Transport(Protocol):
     """Sends requests, each once: whoever repeats one also counts it. One per endpoint; belongs to one event loop."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from copy import deepcopy
 from itertools import chain, cycle, islice
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -22,6 +24,9 @@ from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._stop import Stop
 from benchwright.engine._worker import OpenSample, SampleWorker
 from benchwright.store import HEARTBEAT_S, Store
+
+Doing: TypeAlias = Callable[[WorkItem], Coroutine[Any, Any, SampleRecord | OpenSample]]
+"""From a sample to its record."""
 
 
 class UnrecordedCalls:
@@ -80,6 +85,8 @@ class RunParts(Struct):
 
     worker: SampleWorker
     """Asks and scores."""
+    do: Doing
+    """What is done with each sample: the worker's own, or that counted."""
     feed: Feed
     """Where samples come from."""
     journal: RunJournal
@@ -143,7 +150,7 @@ async def _execute(
 async def _work(parts: RunParts) -> None:
     """One worker: a sample at a time. It takes the next only when the last is committed, so that after a
     kill at most one request per worker has been paid for and not recorded."""
-    feed, do, journal, progress = parts.feed, parts.worker.do, parts.journal, parts.progress
+    feed, do, journal, progress = parts.feed, parts.do, parts.journal, parts.progress
     append = journal.append  # what `finish` does where nothing is replaced, without the call
     while (item := feed.take() or await feed.next()) is not None:
         progress.in_flight += 1
@@ -171,6 +178,7 @@ def _count_failure(parts: RunParts, record: SampleRecord) -> None:
     progress.recent_failures.append(f"row {record.sample_id}{repeat}: {record.error or record.outcome.value}")
     if record.error:
         progress.count_failure(record.error)
+    parts.stop.failure_recorded()
     limit = parts.max_failures
     if limit is not None and progress.failed - progress.recorded_failed > limit:
         failed = progress.failed - progress.recorded_failed

@@ -24,6 +24,7 @@ from benchwright.core import (
 )
 from benchwright.endpoints import (
     AdaptedEndpoint,
+    AroundHttp,
     Endpoint,
     EndpointSettings,
     OpenEndpoint,
@@ -37,6 +38,7 @@ from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._journal import KnownReplies, RunJournal
 from benchwright.engine._ledger import CallLedger
+from benchwright.engine._pipeline import RunPipeline
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, replayed
@@ -138,6 +140,7 @@ class _UnderWay:
                 known=KnownReplies(partial(store.reusable, run.id)) if looks_up else None,
             ),
         )
+        self._pipeline = None if settings.pipeline is None else RunPipeline(settings.pipeline, run.folder)
         self._unread = ""
         self._sent = 0
         self._seconds = 0.0
@@ -148,11 +151,11 @@ class _UnderWay:
         async with AsyncExitStack() as stack:
             at_once = stack.enter_context(context.stop.listening(context.group))
             ours = endpoint is None
-            if prepared.settings.rescored_from is not None:
-                endpoint = NoModel()  # whatever the caller brought: this run has no business with it
-            elif endpoint is None:
-                endpoint = _open(prepared.settings.endpoint, RetryGate(context.stop), context.group)
+            endpoint = self._endpoint(endpoint)
+            if ours:
                 stack.push_async_callback(endpoint.aclose)
+            if self._pipeline is not None:
+                stack.push_async_callback(self._pipeline.aclose)
             writer = self._store.step_writer(self._run.id)
             stack.push_async_callback(writer.close)
             journal = context.journal = RunJournal(self._store, self._run.id, writer)
@@ -167,6 +170,18 @@ class _UnderWay:
             if ours:  # the ledger counts replies; what was cut off was sent too
                 sent = endpoint.requests_sent - probes + parts.worker.judges.requests_sent
                 self._sent = max(self._sent, sent)
+
+    def _endpoint(self, given: OpenEndpoint | None) -> OpenEndpoint:
+        """What the model is reached by: the caller's endpoint, or the one that the settings describe."""
+        context, settings, pipeline = self._context, self._prepared.settings, self._pipeline
+        if settings.rescored_from is not None:
+            nobody = NoModel()  # whatever the caller brought: this run has no business with it
+            return nobody if pipeline is None else pipeline.replaying(nobody)
+
+        def opened(around: AroundHttp | None = None) -> OpenEndpoint:
+            return given or _open(settings.endpoint, RetryGate(context.stop), context.group, around)
+
+        return opened() if pipeline is None else pipeline.around(settings.endpoint, opened)
 
     async def _set_up(self, endpoint: OpenEndpoint, journal: RunJournal, stack: AsyncExitStack) -> RunParts:
         context, prepared, store, run = self._context, self._prepared, self._store, self._run
@@ -184,7 +199,7 @@ class _UnderWay:
             settings,
             endpoint,
             context,
-            ledger=_ledger_of(prepared, store, context.ledger),
+            ledger=self._within(_ledger_of(prepared, store, context.ledger)),
             echo_tokens=echo_tokens,
             answering=replayed if replays else None,
         )
@@ -192,7 +207,7 @@ class _UnderWay:
         if _wants_warm_up(prepared, store, run.id, self._resuming):
             self._show("warming up")
             unrecorded = Calls(
-                UnrecordedCalls(context.stop), endpoint, fingerprint, findings,
+                self._within(UnrecordedCalls(context.stop)), endpoint, fingerprint, findings,
                 threads=rows.strategy.threads, echo_tokens=echo_tokens,
             )  # fmt: skip
             await warm_up(rows, unrecorded, settings.num_warmups)
@@ -202,6 +217,7 @@ class _UnderWay:
         )  # fmt: skip
         return RunParts(
             worker,
+            worker.do if self._pipeline is None else self._pipeline.counted(worker.do),
             feed,
             journal,
             endpoint,
@@ -210,6 +226,9 @@ class _UnderWay:
             prepared.workers,
             settings.max_failures,
         )
+
+    def _within(self, ledger: Ledger) -> Ledger:
+        return ledger if self._pipeline is None else self._pipeline.ledger(ledger, self._context.stop)
 
     def end(self) -> Performed:
         """Sum up what is on record, and record how the run ended."""
@@ -250,7 +269,8 @@ class _UnderWay:
                 *_server_notes(prepared, self._context.findings),
                 *_replay_notes(prepared, store, run),
                 *([_ESTIMATED] if stop.estimated else []),
-                *([stop.reason] if stop.cause in ("budget", "hopeless", "failures") else []),
+                *([] if self._pipeline is None else self._pipeline.notes),
+                *([stop.reason] if stop.cause not in (None, "interrupted") else []),
             ],
         )
 
@@ -349,13 +369,15 @@ def _echo_notes(store: Store, run: RunRecord) -> list[str]:
     return [f"server's echo: {note}" for note in notes] if isinstance(notes, list) else []
 
 
-def _open(settings: ModelSettings, gate: RetryGate, group: RunGroup) -> OpenEndpoint:
+def _open(
+    settings: ModelSettings, gate: RetryGate, group: RunGroup, around: AroundHttp | None
+) -> OpenEndpoint:
     if isinstance(settings, ScriptedSettings):
         raise UsageError("this run was answered by a script; give it again: resume(run, endpoint=…)")
     if isinstance(settings, EndpointSettings) and settings.headers:
         # Header values that name environment variables get them only here: they are never recorded.
         settings = replace(settings, headers=resolve_headers(settings.headers))
-    return open_endpoint(settings, gate=gate, limiter=group.limiter(settings))
+    return open_endpoint(settings, gate=gate, limiter=group.limiter(settings), around=around)
 
 
 async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> str:

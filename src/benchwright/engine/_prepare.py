@@ -33,6 +33,7 @@ from benchwright.endpoints import EndpointSettings
 from benchwright.engine._manifest import manifest_of
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings
+from benchwright.pipeline import check_pipeline
 
 
 class Prepared(Struct, frozen=True):
@@ -141,6 +142,8 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
     if sends and isinstance(settings.endpoint, EndpointSettings):
         settings.endpoint.check_secrets()
         resolve_headers(settings.endpoint.headers)
+    if sends and settings.pipeline is not None:
+        check_pipeline(settings.pipeline, settings.endpoint)
 
 
 def _judge_problems(spec: BenchmarkSpec) -> list[str]:

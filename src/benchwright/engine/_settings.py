@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypeAlias
 
 from benchwright.benchmarks import Generation
-from benchwright.config import BY_NAME, Decides
+from benchwright.config import BY_NAME, Decides, PipelineSettings, pipeline_settings
 from benchwright.core import JsonObject, ModelType
 from benchwright.demo import DemoSettings, FaultMix
 from benchwright.endpoints import EndpointSettings, ScriptedSettings
@@ -101,6 +101,10 @@ class RunSettings:
     """Whether they are scored by another benchmark than that run's own."""
     num_warmups: int = 0
     """Requests before the first that counts."""
+    pipeline: PipelineSettings | None = field(default=None, metadata=_EFFORT)
+    """Steps between the run and the model. Which of them count is said by `changing_steps`."""
+    changing_steps: list[JsonObject] | None = field(default=None, metadata=_REPLIES)
+    """Those that replies can depend on, as they are recorded."""
     model_name: str | None = field(default=None, metadata=_PLACE)
     """What the suite calls the model."""
 
@@ -111,6 +115,10 @@ class RunSettings:
         """All settings by name, without those that decide only what is `ignored`."""
         return {name: getattr(self, name) for name, what in DECIDES.items() if what not in ignored}
 
+    def call_fingerprint(self) -> str:
+        """Stands for the endpoint, and what a pipeline does to requests and replies, in the key of each call."""
+        return self.endpoint.fingerprint() + ("" if self.pipeline is None else self.pipeline.identity())
+
     def to_json(self) -> JsonObject:
         """The frozen form."""
         record: dict[str, Any] = asdict(self)
@@ -118,6 +126,7 @@ class RunSettings:
         kind = next(kind for kind, settings in _KINDS.items() if isinstance(self.endpoint, settings))
         record["model"] = {"kind": kind, **endpoint}
         record["generation"] = self.generation.to_json()
+        record["pipeline"] = None if self.pipeline is None else self.pipeline.to_json()
         return record
 
     @classmethod
@@ -129,6 +138,7 @@ class RunSettings:
         if "faults" in model:
             model["faults"] = FaultMix(**model["faults"])
         endpoint = _KINDS[kind](**model)
+        steps = values.get("pipeline")
         return cls(
             **{
                 **values,
@@ -138,6 +148,7 @@ class RunSettings:
                 "filters": tuple((field, value) for field, value in values.get("filters", ())),
                 "generation": Generation(**values["generation"]),
                 "budget": Budget(**values["budget"]),
+                "pipeline": None if steps is None else pipeline_settings(steps),
             }
         )
 

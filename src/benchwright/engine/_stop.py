@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from benchwright.engine._group import RunGroup
 
-StopCause: TypeAlias = Literal["interrupted", "budget", "hopeless", "failures"]
-"""Ctrl-C, a budget, a start in which every request failed, or more failures than the run may have."""
+StopCause: TypeAlias = Literal["interrupted", "budget", "hopeless", "failures", "client_error"]
+"""Ctrl-C, a budget, a start in which every request failed, more failures than the run may have, or a failure that the user
+does not accept once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,25 @@ class Stop:
         """Whether tokens had to be estimated, because a server does not count them."""
         self.cause: StopCause | None = None
         self.reason = ""
+        self._urgent = False
+        self._now: asyncio.Future[None] | None = None
 
     def request(self, cause: StopCause, reason: str) -> None:
         """Take on no more samples. The first cause stays."""
         if self.cause is None:
             self.cause = cause
             self.reason = reason
+
+    def request_at_once(self, cause: StopCause, reason: str) -> None:
+        """Take on no more samples, and give up those in flight as soon as a failed one is on record."""
+        if self.cause is None:
+            self.request(cause, reason)
+            self._urgent = True
+
+    def failure_recorded(self) -> None:
+        """A failed sample is on record."""
+        if self._urgent and self._now is not None and not self._now.done():
+            self._now.set_result(None)
 
     def interrupt(self) -> None:
         """Stop because the user wants to leave, which outranks a budget."""
@@ -95,7 +109,7 @@ class Stop:
     @contextmanager
     def listening(self, group: RunGroup) -> Iterator[asyncio.Future[None]]:
         """Ctrl-C or SIGTERM once: finish what is in flight. Twice: the yielded future is done, stop at once."""
-        now = asyncio.get_running_loop().create_future()
+        now = self._now = asyncio.get_running_loop().create_future()
 
         def received() -> None:
             if self.cause != "interrupted":

@@ -90,12 +90,11 @@ class SampleWorker:
         """
         context = context or RunContext.alone(settings)
         self._journal = context.journal
-        fingerprint = settings.endpoint.fingerprint()
         self._calls = Calls(
             ledger or context.ledger,
             endpoint,
-            fingerprint,
-            context.findings.of(fingerprint),
+            settings.call_fingerprint(),
+            context.findings.of(settings.endpoint.fingerprint()),
             threads=rows.strategy.threads,
             echo_tokens=echo_tokens,
         )

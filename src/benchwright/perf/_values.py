@@ -47,7 +47,7 @@ class RequestOutcome(StrEnum):
     HTTP_4XX = "http_4xx", "rejected", "prompt_too_long"
     HTTP_429 = "http_429", "rate_limited"
     HTTP_5XX = "http_5xx", "server_error"
-    PROTOCOL = "protocol", "bad_reply"
+    PROTOCOL = "protocol", "bad_reply", "step"
     EMPTY = "empty"
     CANCELLED = "cancelled"
     RESET = "reset"

@@ -65,6 +65,12 @@ EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
         "endpoints",
     ),
     ExtensionPoint(
+        "steps",
+        "a class, or a function, that makes a `Step` out of its settings",
+        '`pipeline = { interceptors = [{ name = "NAME" }] }`',
+        "pipeline",
+    ),
+    ExtensionPoint(
         "reports",
         "a function that takes a run as `show --json` prints it, and the folder of the run's files",
         "`--report NAME`",

@@ -16,6 +16,7 @@ from benchwright.config import (
     RECORDED,
     ConfigFile,
     ModelConfig,
+    PipelineSettings,
     RunOptions,
     find_profile,
     host_url,
@@ -64,6 +65,8 @@ class ChosenModel(Struct, frozen=True):
     """Notes about it: what was written without effect, what stands in for what."""
     system: str | None = None
     """Its system message, for benchmarks that have none of their own."""
+    pipeline: PipelineSettings | None = None
+    """Steps between runs and the model."""
     load: Mapping[str, Any] = {}
     """How load tests load it, by the names of their settings."""
 
@@ -78,7 +81,11 @@ def scripted_model(options: RunOptions) -> ChosenModel:
     parallelism = options.parallelism or DEFAULT_PARALLELISM
     endpoint = ScriptedSettings(parallelism=parallelism)
     return ChosenModel(
-        endpoint, _generation(options, endpoint.model_id, None), options.model_type, parallelism
+        endpoint,
+        _generation(options, endpoint.model_id, None),
+        options.model_type,
+        parallelism,
+        pipeline=options.pipeline,
     )
 
 
@@ -199,7 +206,15 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     if generation.settings["stop"] and not format.takes_stop:
         raise UsageError(f"wire format {api} takes no stop texts; leave --stop out, or use --api openai")
     return ChosenModel(
-        endpoint, generation, model_type, parallelism, model.repeats, model.notes, model.system, model.load
+        endpoint,
+        generation,
+        model_type,
+        parallelism,
+        model.repeats,
+        model.notes,
+        model.system,
+        _first(options.pipeline, model.pipeline),
+        model.load,
     )
 
 
@@ -269,7 +284,8 @@ def _demo(options: RunOptions, model: ModelConfig | None) -> ChosenModel:
     endpoint = DemoSettings(**{**values, "parallelism": parallelism})
     generation = _generation(options, endpoint.model_id, model)
     notes, system = (model.notes, model.system) if model is not None else ((), None)
-    return ChosenModel(endpoint, generation, options.model_type, parallelism, None, notes, system)
+    pipeline = _first(options.pipeline, None if model is None else model.pipeline)
+    return ChosenModel(endpoint, generation, options.model_type, parallelism, None, notes, system, pipeline)
 
 
 def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -> Generation:

@@ -211,6 +211,8 @@ def exit_code_of(summary: RunSummary, cause: StopCause | None) -> int:
     """0 done · 1 no number came of it · 3 finished but not comparable · 130 interrupted."""
     if cause == "interrupted":
         return 130
+    if cause == "client_error":
+        return 1
     if summary.failed == summary.evaluated:
         return 1
     if not summary.metrics and not summary.unscored:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.config import ConfigFile, RunOptions
+from benchwright.config import Caching, ConfigFile, PipelineSettings, RunOptions
 from benchwright.core import BenchwrightError, JsonValue, RunFile, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
@@ -174,6 +174,9 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "questions": target.questions,
         "parallelism": model.parallelism,
     }
+    if model.pipeline is not None:
+        values |= _pipeline_values(model.pipeline, options.cache)
+        values["model_notes"] = (*values["model_notes"], *model.pipeline.notes)
     if isinstance(model.endpoint, ScriptedSettings):
         values["cache"] = False
     return RunSettings(
@@ -186,6 +189,17 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         generation=model.generation,
         **{name: value for name, value in values.items() if value is not None},
     )
+
+
+def _pipeline_values(pipeline: PipelineSettings, cache: bool | None) -> dict[str, Any]:
+    """What a pipeline decides of a run."""
+    values: dict[str, Any] = {"pipeline": pipeline, "changing_steps": pipeline.changing or None}
+    caching: Caching | None = pipeline.find(Caching)
+    wanted = None if caching is None else caching.reuse_cached_responses
+    if wanted is not None and cache not in (None, wanted):
+        flag = "--cache" if cache else "--no-cache"
+        raise UsageError(f"{flag}, and the pipeline says otherwise (use_caching); leave one of them out")
+    return values if wanted is None else {**values, "cache": wanted}
 
 
 def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:

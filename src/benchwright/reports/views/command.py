@@ -124,7 +124,7 @@ def _words(setting: Setting, value: Any) -> list[str]:
     if setting.kind == "texts":
         texts = [value] if isinstance(value, str) else value
         return [f"{setting.flags[-1]}={each if isinstance(each, str) else '='.join(each)}" for each in texts]
-    return [flag, canonical_json(value).decode() if setting.kind == "table" else str(value)]
+    return [flag, canonical_json(value).decode() if setting.kind in ("table", "steps") else str(value)]
 
 
 def _question_flags(questions: JsonObject) -> JsonObject:

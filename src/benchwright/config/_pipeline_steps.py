@@ -1,0 +1,212 @@
+"""The steps of a request pipeline, each declared once: a class whose fields are its settings.
+
+The names of steps and settings are those that users of NeMo Evaluator know. A class is what Python users write, what keys of
+files are checked against, and what the manual's tables are made from.
+"""
+
+# every row makes a field
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, ClassVar
+
+from benchwright.config._setting import Decides, Setting, row, settings_in
+from benchwright.core import JsonObject, JsonValue
+
+_changes = partial(row, decides="replies")
+_watches = partial(row, decides="effort")
+_limit = partial(_watches, least=0)
+
+
+class PipelineStep:
+    """A built-in step. Two equal ones do the same."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+    """What files call it."""
+    decides: ClassVar[Decides] = "effort"
+    """`replies` where a reply can depend on it; then it is part of the key of every recorded call."""
+    required: ClassVar[str] = ""
+    """The setting that it cannot do without."""
+    idle: ClassVar[tuple[str, ...]] = ()
+    """Settings of the older package that are accepted, and need nothing to be done here."""
+
+    def given(self) -> JsonObject:
+        """The settings that are given, by name."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        return {name: _plain(value) for name, value in values.items() if value is not None}
+
+    def value(self, name: str) -> Any:
+        """A setting, or what holds without it. Any: the type is that of the field."""
+        found = getattr(self, name)
+        return DEFAULTS[type(self)][name] if found is None else found
+
+
+def _plain(value: Any) -> JsonValue:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+# fmt: off
+@dataclass(frozen=True, slots=True)
+class SystemMessage(PipelineStep):
+    """Adds a system message, before or after the one that a request has, or in its place."""
+
+    name = "system_message"
+    decides = "replies"
+    required = "system_message"
+    system_message: str | None = _changes("the text")
+    strategy: str | None = _changes("where it goes, next to an existing message", choices=("prepend", "append", "replace"),
+        default="prepend")
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadModifier(PipelineStep):
+    """Changes request bodies (remove everywhere, add, rename) and headers (remove, rename, add)."""
+
+    name = "payload_modifier"
+    decides = "replies"
+    params_to_add: Mapping[str, JsonValue] | None = _changes("fields that every body gets")
+    params_to_remove: tuple[str, ...] | None = _changes("fields that are taken out of it, at any depth")
+    params_to_rename: Mapping[str, str] | None = _changes("new names of fields, by the old ones")
+    headers_to_add: Mapping[str, str] | None = _changes("headers that every request gets; `${VARIABLE}` for secrets")
+    headers_to_remove: tuple[str, ...] | None = _changes("headers that are left out")
+    headers_to_rename: Mapping[str, str] | None = _changes("new names of headers, by the old ones")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLogging(PipelineStep):
+    """Writes the first requests to the log of the run, as they were sent."""
+
+    name = "request_logging"
+    idle = ("output_dir",)
+    max_requests: int | None = _limit("how many", default=2)
+    log_request_body: bool | None = _watches("their bodies", default=True)
+    log_request_headers: bool | None = _watches("their headers", default=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseLogging(PipelineStep):
+    """Writes the first replies to the log of the run, as they came."""
+
+    name = "response_logging"
+    idle = ("output_dir",)
+    max_responses: int | None = _limit("how many", otherwise="all")
+    log_response_body: bool | None = _watches("their bodies", default=True)
+    log_response_headers: bool | None = _watches("their headers", default=True)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRequests(PipelineStep):
+    """Writes every request that got no good reply to the log of the run, with what came instead."""
+
+    name = "log_failed_requests"
+
+
+@dataclass(frozen=True, slots=True)
+class Caching(PipelineStep):
+    """Takes replies to equal requests from earlier runs, and saves exchanges as files."""
+
+    name = "caching"
+    reuse_cached_responses: bool | None = row("take recorded replies", "source", otherwise="as `--cache` says")
+    cache_dir: str | None = row("folder of the saved files", "place", otherwise="`cache` in the run's folder")
+    save_requests: bool | None = _watches("save requests", default=False)
+    save_responses: bool | None = _watches("save replies", default=False)
+    max_saved_requests: int | None = _limit("most requests to save", otherwise="all")
+    max_saved_responses: int | None = _limit("most replies to save", otherwise="all")
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning(PipelineStep):
+    """Takes the model's thinking off its answers, by tokens of your choice."""
+
+    name = "reasoning"
+    decides = "replies"
+    idle = ("add_reasoning", "stats_file_saving_interval", "enable_caching", "cache_dir", "save_individuals",
+        "logging_aggregated_stats_interval")
+    start_reasoning_token: str | None = _changes("what thinking begins with", default="<think>")
+    end_reasoning_token: str | None = _changes("what it ends with", default="</think>")
+    include_if_not_finished: bool | None = _changes("keep thinking that never ended as the answer", default=True,
+        aliases=("include_if_reasoning_not_finished",))
+    migrate_reasoning_content: bool | None = _changes("put a separate `reasoning_content` in front of the answer",
+        default=False)
+    enable_reasoning_tracking: bool | None = _watches("statistics of thinking in the metrics file", default=True,
+        aliases=("track_reasoning",))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseStats(PipelineStep):
+    """Statistics of replies in the metrics file: tokens, latencies, finish reasons, status codes."""
+
+    name = "response_stats"
+    idle = ("collect_token_stats", "collect_finish_reasons", "collect_tool_calls", "stats_file_saving_interval",
+        "save_individuals", "cache_dir", "logging_aggregated_stats_interval")
+    enabled: bool | None = _watches("whether the file has them", default=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressTracking(PipelineStep):
+    """Posts the number of finished samples to a URL."""
+
+    name = "progress_tracking"
+    required = "progress_tracking_url"
+    idle = ("output_dir",)
+    progress_tracking_url: str | None = _watches("where to; `${VARIABLE}` for secrets")
+    progress_tracking_interval: int | None = _watches("after how many samples", least=1, default=1)
+    progress_tracking_interval_seconds: float | None = _watches("and after how many seconds", above=0)
+    request_method: str | None = _watches("how", choices=("POST", "PATCH", "PUT"), default="POST")
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseClientErrors(PipelineStep):
+    """Stops the run at the first reply that says that the request is wrong."""
+
+    name = "raise_client_errors"
+    status_codes: tuple[int, ...] | None = _watches("statuses that stop it", otherwise="the range")
+    exclude_status_codes: tuple[int, ...] | None = _watches("statuses of the range that do not", otherwise="408, 429")
+    status_code_range_start: int | None = _watches("first status of the range", default=400, least=100, most=599)
+    status_code_range_end: int | None = _watches("last status of the range", default=499, least=100, most=599)
+
+    def stops(self, status: int | None) -> bool:
+        """Whether a failure with this HTTP status ends the run."""
+        if status is None:
+            return False
+        if self.status_codes is not None and status in self.status_codes:
+            return True
+        if self.status_codes is not None and self.status_code_range_start is None is self.status_code_range_end:
+            return False
+        excluded = (408, 429) if self.exclude_status_codes is None else self.exclude_status_codes
+        first, last = self.value("status_code_range_start"), self.value("status_code_range_end")
+        return first <= status <= last and status not in excluded
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeReport(PipelineStep):
+    """A page, or JSON, of a few requests and replies, in the run's folder."""
+
+    name = "post_eval_report"
+    enabled: bool | None = row("whether to write it", "place", default=True)
+    report_types: tuple[str, ...] | None = row("which: html, json", "place", otherwise="html")
+    html_report_size: int | None = row("how many exchanges", "place", least=1, otherwise="all")
+# fmt: on
+
+
+BUILT_IN: tuple[type[PipelineStep], ...] = (
+    SystemMessage, PayloadModifier, RequestLogging, ResponseLogging, FailedRequests, Caching, Reasoning, ResponseStats,
+    ProgressTracking, RaiseClientErrors, ExchangeReport,
+)  # fmt: skip
+"""All built-in steps."""
+
+STEPS = {step.name: step for step in BUILT_IN}
+"""The same by name."""
+
+STEP_SETTINGS: dict[type[PipelineStep], tuple[Setting, ...]] = {step: settings_in(step) for step in BUILT_IN}
+"""The settings of each."""
+
+DEFAULTS: dict[type[PipelineStep], dict[str, JsonValue]] = {
+    step: {setting.name: setting.default for setting in settings} for step, settings in STEP_SETTINGS.items()
+}
+"""What holds of each without a value."""

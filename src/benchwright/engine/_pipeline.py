@@ -1,0 +1,107 @@
+"""A run within a request pipeline: what the pipeline needs of the engine, and nothing where a run has none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchwright.config import PipelineSettings, ProgressTracking, RaiseClientErrors
+from benchwright.core import ModelReply, ModelRequest, SampleRecord
+from benchwright.endpoints import AroundHttp, EndpointSettings, OpenEndpoint
+from benchwright.engine._settings import ModelSettings
+from benchwright.pipeline import PipelineEndpoint, ProgressPoster, compiled_steps, open_pipeline
+
+if TYPE_CHECKING:
+    from benchwright.endpoints import Endpoint
+    from benchwright.engine._calls import Ledger, RequestIdentity, SampleCalls
+    from benchwright.engine._execute import Doing
+    from benchwright.engine._feed import WorkItem
+    from benchwright.engine._stop import Stop
+    from benchwright.engine._worker import OpenSample
+
+
+class RunPipeline:
+    """The pipeline of one start of a run."""
+
+    def __init__(self, settings: PipelineSettings, folder: Path) -> None:
+        self._settings, self._folder = settings, folder
+        self._stops: RaiseClientErrors | None = settings.find(RaiseClientErrors)
+        self._endpoint: PipelineEndpoint | None = None
+        self._poster: ProgressPoster | None = None
+
+    def around(
+        self, model: ModelSettings, opened: Callable[[AroundHttp | None], OpenEndpoint]
+    ) -> OpenEndpoint:
+        """The endpoint that `opened` gives, within the pipeline."""
+        progress: ProgressTracking | None = self._settings.find(ProgressTracking)
+        self._poster = None if progress is None else ProgressPoster(progress)
+        url = model.url if isinstance(model, EndpointSettings) else model.fingerprint()
+        endpoint = open_pipeline(self._settings, model, self._folder, opened, url=url)
+        self._endpoint = endpoint if isinstance(endpoint, PipelineEndpoint) else None
+        return endpoint
+
+    def replaying(self, endpoint: OpenEndpoint) -> OpenEndpoint:
+        """For a run that calls no model: requests pass the steps, so that the recorded replies to them are found."""
+        self._endpoint = PipelineEndpoint(compiled_steps(self._settings), endpoint)
+        return self._endpoint
+
+    def ledger(self, ledger: Ledger, stop: Stop) -> Ledger:
+        """Where calls to the model pass: first the request steps, then `ledger`."""
+        if self._endpoint is None and self._stops is None:
+            return ledger
+        return PipelinedCalls(ledger, self._endpoint, self._stops, stop)
+
+    def counted(self, do: Doing) -> Doing:
+        """The work on a sample, counted where progress is posted."""
+        poster = self._poster
+        if poster is None:
+            return do
+
+        async def counting(item: WorkItem) -> SampleRecord | OpenSample:
+            record = await do(item)
+            if isinstance(record, SampleRecord):
+                poster.count()
+            return record
+
+        return counting
+
+    async def aclose(self) -> None:
+        """Finish the log and the posts. The endpoint is closed by whoever opened it."""
+        if self._endpoint is not None:
+            self._endpoint.close_log()
+        if self._poster is not None:
+            await asyncio.to_thread(self._poster.close)
+
+    @property
+    def notes(self) -> list[str]:
+        """What went wrong in steps that only observe."""
+        notes = [] if self._endpoint is None else [*self._endpoint.notes]
+        return notes + ([self._poster.note] if self._poster is not None and self._poster.note else [])
+
+
+class PipelinedCalls:
+    """Implements `Ledger` in front of another: calls are looked up, sent and recorded as the steps make them."""
+
+    def __init__(
+        self, ledger: Ledger, pipeline: PipelineEndpoint | None, stops: RaiseClientErrors | None, stop: Stop
+    ) -> None:
+        self._ledger, self._pipeline, self._stops, self._stop = ledger, pipeline, stops, stop
+
+    async def call(
+        self,
+        key: str | None,
+        request: ModelRequest,
+        endpoint: Endpoint,
+        identity: RequestIdentity,
+        sample: SampleCalls,
+    ) -> ModelReply:
+        """The reply; one that the user does not accept stops the run, once its sample is recorded."""
+        if self._pipeline is not None:
+            request = await self._pipeline.prepare(request)
+        reply = await self._ledger.call(key, request, endpoint, identity, sample)
+        failure = reply.failure
+        if failure is not None and self._stops is not None and self._stops.stops(failure.http_status):
+            self._stop.request_at_once("client_error", f"stopped by raise_client_errors: {failure.message}")
+        return reply

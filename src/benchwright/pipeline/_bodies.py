@@ -1,0 +1,125 @@
+"""Built-in changes of request bodies, compiled once: the system message, and fields that are added, removed and renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchwright.config import PayloadModifier, SystemMessage
+from benchwright.core import JsonObject, JsonValue, ModelRequest
+from benchwright.pipeline._step import BodyChange, with_body
+
+
+class BodyStep:
+    """Implements the request half of `Step`: changes that follow one another, and one encoding for all of them."""
+
+    def __init__(self, name: str, change: BodyChange) -> None:
+        self.name = name
+        self._change = change
+
+    def followed_by(self, other: BodyStep) -> BodyStep:
+        """Both as one step."""
+        first, second = self._change, other._change
+        return BodyStep(f"{self.name}, {other.name}", lambda body: second(first(body)))
+
+    def on_request(self, request: ModelRequest) -> ModelRequest:
+        """The changed request."""
+        return with_body(request, self._change)
+
+
+def system_message(step: SystemMessage) -> BodyStep:
+    """Puts a system message first. Several that a chat has become one; a text to be completed gets it as its first lines."""
+    text, strategy = step.value("system_message"), step.value("strategy")
+
+    def change(body: JsonObject) -> JsonObject:
+        messages = body.get("messages")
+        if messages is None and "prompt" in body:
+            return {**body, "prompt": _in_front(text, body)}
+        if not isinstance(messages, list):
+            raise ValueError("the request has no messages that a system message could go to")
+        others = [each for each in messages if not _is_system(each)]
+        existing = [_content(each) for each in messages if _is_system(each)]
+        parts = {"prepend": [text, *existing], "append": [*existing, text], "replace": [text]}[strategy]
+        return {**body, "messages": [{"role": "system", "content": "\n".join(parts)}, *others]}
+
+    return BodyStep(step.name, change)
+
+
+def _in_front(text: str, body: JsonObject) -> JsonValue:
+    prompt = body["prompt"]
+    if body.get("echo"):
+        raise ValueError(
+            "choices are ranked by their place after the prompt, so nothing may be put in front of it; "
+            "give the system message to the benchmark, or as the model's `system`"
+        )
+    if not isinstance(prompt, str):
+        raise ValueError("the prompt is not a text that a system message could be put in front of")
+    return f"{text}\n{prompt}"
+
+
+def _is_system(message: JsonValue) -> bool:
+    return isinstance(message, dict) and message.get("role") == "system"
+
+
+def _content(message: Any) -> str:
+    content = message.get("content")
+    if isinstance(content, list):  # parts
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return "" if content is None else str(content)
+
+
+def payload_change(step: PayloadModifier) -> BodyStep | None:
+    """Takes fields out wherever they stand, then adds some, then renames some; None where it changes only headers."""
+    removed = frozenset(step.params_to_remove or ())
+    added: Mapping[str, JsonValue] = step.params_to_add or {}
+    renamed: Mapping[str, str] = step.params_to_rename or {}
+    if not (removed or added or renamed):
+        return None
+
+    def change(body: JsonObject) -> JsonObject:
+        changed: JsonObject = _without(body, removed) if removed else dict(body)
+        changed.update(added)
+        for old, new in renamed.items():
+            if old in changed:
+                changed[new] = changed.pop(old)
+        return changed
+
+    return BodyStep(step.name, change)
+
+
+def _without(value: Any, names: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: _without(entry, names) if isinstance(entry, dict | list) else entry
+            for name, entry in value.items()
+            if name not in names
+        }
+    if isinstance(value, list):
+        return [_without(entry, names) if isinstance(entry, dict | list) else entry for entry in value]
+    return value
+
+
+def header_changes(steps: Sequence[PayloadModifier]) -> list[PayloadModifier]:
+    """Those of the steps that change headers."""
+    return [step for step in steps if step.headers_to_add or step.headers_to_remove or step.headers_to_rename]
+
+
+def changed_headers(
+    headers: Mapping[str, str], step: PayloadModifier, added: Mapping[str, str]
+) -> dict[str, str]:
+    """Headers after one step: remove, rename, add. Upper and lower case make no difference; what is added wins, and so does
+    what is renamed over what was there.
+
+    >>> changed_headers({"User-Agent": "x", "A": "1"}, PayloadModifier(headers_to_rename={"a": "B"}), {"user-agent": "y"})
+    {'B': '1', 'user-agent': 'y'}
+    """
+    removed = {name.lower() for name in step.headers_to_remove or ()}
+    renamed = {old.lower(): new for old, new in (step.headers_to_rename or {}).items()}
+    left = {name: value for name, value in headers.items() if name.lower() not in removed}
+    moved = {renamed[name.lower()]: value for name, value in left.items() if name.lower() in renamed}
+    won = {name.lower() for name in (*moved, *added)}
+    kept = {
+        name: value for name, value in left.items() if name.lower() not in renamed and name.lower() not in won
+    }
+    beaten = {name.lower() for name in added}
+    return {**kept, **{name: value for name, value in moved.items() if name.lower() not in beaten}, **added}

@@ -1,0 +1,179 @@
+"""Requests and replies on disk: the first of them, those that failed, and those that the user wants saved. No secret gets there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from benchwright.config import Caching, FailedRequests, PipelineSettings, RequestLogging, ResponseLogging
+from benchwright.core import (
+    REDACTED,
+    JsonObject,
+    JsonValue,
+    ModelReply,
+    ModelRequest,
+    encode_json,
+    is_secret_name,
+    known_secrets,
+    load_json,
+    public_url,
+    redact,
+)
+
+LOG_FILE = "exchanges.jsonl"
+"""The log, in the folder of a run."""
+_LONGEST_BODY = 64 * 1024
+"""Characters of a body in the log. Saved exchanges are whole."""
+_ALL = 1 << 62
+
+Pairs = Iterable[tuple[str, str]]
+
+
+class ExchangeLog:
+    """Writes JSON lines. A disk that cannot be written to ends the log, not the run."""
+
+    def __init__(self, settings: PipelineSettings, folder: Path, url: str) -> None:
+        self._folder, self._url = folder, public_url(url)
+        requests: RequestLogging | None = settings.find(RequestLogging)
+        replies: ResponseLogging | None = settings.find(ResponseLogging)
+        saving: Caching | None = settings.find(Caching)
+        self._failures = settings.find(FailedRequests) is not None
+        self._requests_left = 0 if requests is None else requests.value("max_requests")
+        self._replies_left = 0 if replies is None else _limit(replies.max_responses)
+        self._request_parts = requests or RequestLogging()
+        self._reply_parts = replies or ResponseLogging()
+        self._save_requests = self._save_replies = 0
+        self._saved_in = folder / "cache"
+        if saving is not None:
+            self._saved_in = Path(saving.cache_dir).expanduser() if saving.cache_dir else self._saved_in
+            self._save_requests = _limit(saving.max_saved_requests) if saving.value("save_requests") else 0
+            self._save_replies = _limit(saving.max_saved_responses) if saving.value("save_responses") else 0
+        self._files: dict[Path, IO[bytes]] = {}
+        self.notes: list[str] = []
+        """What could not be written."""
+
+    @staticmethod
+    def wanted(settings: PipelineSettings) -> bool:
+        """Whether a pipeline writes anything here."""
+        saving: Caching | None = settings.find(Caching)
+        saves = saving is not None and (saving.value("save_requests") or saving.value("save_responses"))
+        return saves or any(settings.find(form) for form in (RequestLogging, ResponseLogging, FailedRequests))
+
+    @property
+    def reads_bodies(self) -> bool:
+        """Whether the body of the next good reply is needed."""
+        return self._replies_left > 0 or self._save_replies > 0
+
+    def sent(self, url: str, headers: Pairs, payload: bytes) -> None:
+        """A request is on its way."""
+        if self._requests_left > 0:
+            self._requests_left -= 1
+            event = self._request(url, headers, payload, self._request_parts)
+            self._write(self._folder / LOG_FILE, {"event": "request", **event})
+        if self._save_requests > 0:
+            self._save_requests -= 1
+            self._write(self._saved_in / "requests.jsonl", {"url": public_url(url), "body": _value(payload)})
+
+    def answered(
+        self, url: str, sent: Pairs, payload: bytes, status: int, headers: Pairs, body: bytes
+    ) -> None:
+        """A reply came, whatever its status."""
+        if self._replies_left > 0:
+            self._replies_left -= 1
+            event = self._reply(url, status, headers, body)
+            self._write(self._folder / LOG_FILE, {"event": "response", **event})
+        if status == 200:
+            if self._save_replies > 0:
+                self._save_replies -= 1
+                saved: JsonObject = {"request": _value(payload), "status": status, "body": _value(body)}
+                self._write(self._saved_in / "responses.jsonl", saved)
+        elif self._failures:
+            request = self._request(url, sent, payload, RequestLogging())
+            reply = {"status": status, "headers": _masked(headers), "body": _shown(body)}
+            self._write(self._folder / LOG_FILE, {"event": "failed", **request, "response": reply})
+
+    def failed(self, url: str, sent: Pairs, payload: bytes, reason: str) -> None:
+        """No reply came."""
+        if self._failures:
+            request = self._request(url, sent, payload, RequestLogging())
+            self._write(self._folder / LOG_FILE, {"event": "failed", **request, "error": redact(reason)})
+
+    def ended(self, request: ModelRequest, reply: ModelReply, *, by_http: bool) -> None:
+        """A call ended. Where no HTTP is spoken, this is all there is; else only a 200 that was no reply is new."""
+        failure = reply.failure
+        kept = request.payload if request.record is None else request.record
+        if by_http:
+            if failure is not None and failure.http_status == 200:
+                self.failed(self._url, (), kept, failure.message)
+            return
+        self.sent(self._url, (), kept)
+        if failure is not None:
+            self.failed(self._url, (), kept, failure.message)
+        else:
+            text = {"text": reply.text, "reasoning": reply.reasoning, "finish_reason": reply.finish_reason}
+            self.answered(self._url, (), kept, 200, (), encode_json({**text, "tool_calls": reply.tool_calls}))
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    def _request(self, url: str, headers: Pairs, payload: bytes, parts: RequestLogging) -> JsonObject:
+        event: JsonObject = {"at": time.time(), "url": public_url(url)}
+        if parts.value("log_request_headers"):
+            event["headers"] = _masked(headers)
+        if parts.value("log_request_body"):
+            event["body"] = _shown(payload)
+        return event
+
+    def _reply(self, url: str, status: int, headers: Pairs, body: bytes) -> JsonObject:
+        event: JsonObject = {"at": time.time(), "url": public_url(url), "status": status}
+        if self._reply_parts.value("log_response_headers"):
+            event["headers"] = _masked(headers)
+        if self._reply_parts.value("log_response_body"):
+            event["body"] = _shown(body)
+        return event
+
+    def _write(self, path: Path, event: JsonObject) -> None:
+        try:
+            file = self._files.get(path)
+            if file is None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = self._files[path] = path.open("ab")
+            file.write(known_secrets().clean_json(encode_json(event)) + b"\n")
+            file.flush()
+        except OSError as error:
+            note = f"{path.name} is not complete: {error.strerror or error}"
+            if note not in self.notes:
+                self.notes.append(note)
+
+
+def _limit(most: int | None) -> int:
+    return _ALL if most is None else most
+
+
+def _masked(headers: Pairs) -> JsonValue:
+    """Headers as a list of pairs, for a name may come twice."""
+    return [[name, REDACTED if is_secret_name(name) else redact(value)] for name, value in headers]
+
+
+def _value(body: bytes) -> JsonValue:
+    """A body as JSON where it is that, else as text."""
+    try:
+        found: JsonValue = load_json(body)
+    except ValueError:
+        return body.decode("utf-8", "replace")
+    return found
+
+
+def _shown(body: bytes) -> JsonValue:
+    """The same, not too long of it."""
+    if len(body) <= _LONGEST_BODY:
+        return _value(body)
+    text = known_secrets().clean_record(
+        body.decode("utf-8", "replace")
+    )  # before it is cut in the middle of a secret
+    return f"{text[:_LONGEST_BODY]}… ({len(body)} bytes)"

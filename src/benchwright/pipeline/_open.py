@@ -1,0 +1,126 @@
+"""Opens a pipeline around a model: steps are compiled, plugins loaded, and the endpoint opened with what they need."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchwright.config import (
+    STEPS,
+    PayloadModifier,
+    PipelineSettings,
+    ProgressTracking,
+    Reasoning,
+    StepEntry,
+    SystemMessage,
+)
+from benchwright.core import ConfigError
+from benchwright.endpoints import AroundHttp, EndpointSettings, OpenEndpoint
+from benchwright.pipeline._bodies import BodyStep, header_changes, payload_change, system_message
+from benchwright.pipeline._endpoint import PipelineEndpoint
+from benchwright.pipeline._exchange_log import ExchangeLog
+from benchwright.pipeline._progress import ProgressPoster
+from benchwright.pipeline._reasoning import ReasoningStep
+from benchwright.pipeline._transport import HttpSide
+from benchwright.plugins import Registry
+
+
+def _check_plugin(value: object) -> Callable[..., Any]:
+    if not callable(value):
+        raise TypeError(f"is {type(value).__name__}, not a class or a function that makes a step")
+    return value
+
+
+STEP_PLUGINS: Registry[Callable[..., Any]] = Registry(
+    "steps", _check_plugin, built_in=lambda: STEPS, error=ConfigError
+)
+"""Steps of installed packages by name: what makes one out of its settings."""
+
+
+def check_pipeline(settings: PipelineSettings, model: object) -> None:
+    """Refuse, with ConfigError, what could not be opened; nothing is sent."""
+    compiled_steps(settings)
+    HttpSide(_header_steps(settings, model), None)
+    if (progress := settings.find(ProgressTracking)) is not None:
+        ProgressPoster(progress)
+
+
+def open_pipeline(
+    settings: PipelineSettings,
+    model: object,
+    folder: Path,
+    opened: Callable[[AroundHttp | None], OpenEndpoint],
+    *,
+    url: str = "",
+) -> OpenEndpoint:
+    """The endpoint that `opened` gives, within the pipeline; the very same where no step needs to be between.
+
+    `model` are the settings of the model. `folder` gets the log. Raises ConfigError for what a step cannot do.
+    """
+    steps, changing = compiled_steps(settings), _header_steps(settings, model)
+    by_http = isinstance(model, EndpointSettings)
+    log = ExchangeLog(settings, folder, url) if ExchangeLog.wanted(settings) else None
+    endpoint = opened(HttpSide(changing, log) if by_http and (changing or log is not None) else None)
+    if not steps and log is None:
+        return endpoint
+    return PipelineEndpoint(steps, endpoint, log=log, by_http=by_http)
+
+
+def _header_steps(settings: PipelineSettings, model: object) -> list[PayloadModifier]:
+    """The steps that change headers. ConfigError where the model has none."""
+    steps = [entry.built_in for entry in settings.steps]
+    changing = header_changes([step for step in steps if isinstance(step, PayloadModifier)])
+    if changing and not isinstance(model, EndpointSettings):
+        raise ConfigError(
+            "the pipeline changes headers, and this model answers without HTTP; leave headers_to_… out"
+        )
+    return changing
+
+
+def compiled_steps(settings: PipelineSettings) -> list[Any]:
+    """The steps that requests and replies pass; changes of the body that follow one another are one step."""
+    steps: list[Any] = []
+    for entry in settings.steps:
+        step = _runnable(entry)
+        if isinstance(step, BodyStep) and steps and isinstance(steps[-1], BodyStep):
+            steps[-1] = steps[-1].followed_by(step)
+        elif step is not None:
+            steps.append(step)
+    return steps
+
+
+def _runnable(entry: StepEntry) -> Any:
+    """What does the work of a step; None where another part of the program does it."""
+    step = entry.built_in
+    if isinstance(step, SystemMessage):
+        return system_message(step)
+    if isinstance(step, PayloadModifier):
+        return payload_change(step)
+    if isinstance(step, Reasoning):
+        return ReasoningStep(step)
+    return None if step is not None else _foreign(entry)
+
+
+def _foreign(entry: StepEntry) -> Any:
+    if entry.own is not None:
+        return entry.own.step
+    if entry.package.startswith("python:"):
+        raise ConfigError(
+            f"step {entry.name} was an object in a Python program ({entry.package.removeprefix('python:')}), which is not "
+            "recorded. Start a new run there, or install the step as a plugin"
+        )
+    make = STEP_PLUGINS.find(entry.name)
+    if make is None:
+        raise ConfigError(f"step {entry.name} of {entry.package} is not installed any more; install it again")
+    try:
+        inspect.signature(make).bind(**entry.config)
+        step = make(**entry.config)
+    except Exception as error:
+        raise ConfigError(
+            f"step {entry.name} ({entry.package}) cannot be used with {entry.config}: {error}"
+        ) from error
+    if not hasattr(step, "on_request") and not hasattr(step, "on_reply"):
+        raise ConfigError(f"step {entry.name} ({entry.package}) has neither on_request nor on_reply")
+    return step

@@ -1,0 +1,95 @@
+"""Posts how many samples are done, from a thread of its own: a URL that fails or hangs neither stops nor slows a run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+
+from benchwright.config import ProgressTracking, resolve_headers
+from benchwright.core import encode_json, public_url, redact
+
+_TIMEOUT_S = 5.0
+_LAST_S = 5.0
+"""How long the end of a run may wait for the last post."""
+_MOST_WAITING = 64
+"""Posts that wait for a slow URL; the oldest go, for the newest says more."""
+
+
+class ProgressPoster:
+    """Counts finished samples. Belongs to one run."""
+
+    def __init__(self, step: ProgressTracking) -> None:
+        self._url: str = resolve_headers({"url": step.value("progress_tracking_url")})["url"]
+        self._method: str = step.value("request_method")
+        self._every: int = step.value("progress_tracking_interval")
+        self._every_s: float | None = step.progress_tracking_interval_seconds
+        self._waiting: deque[int] = deque(maxlen=_MOST_WAITING)
+        self._done = self._posted = 0
+        self._posted_at = time.monotonic()
+        self._closing = False
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self.note = ""
+        """What went wrong, if anything did."""
+
+    def count(self) -> None:
+        """One more sample is done."""
+        self._done = done = self._done + 1
+        late = self._every_s is not None and time.monotonic() - self._posted_at >= self._every_s
+        if done % self._every == 0 or late:
+            self._posted_at = time.monotonic()
+            self._put(done)
+
+    def close(self) -> None:
+        """Post the last number, and wait a moment for it."""
+        if self._done and self._done % self._every:
+            self._put(self._done)
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(_LAST_S)
+
+    def _put(self, done: int) -> None:
+        with self._changed:
+            self._waiting.append(done)
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._post_all, name="benchwright-progress", daemon=True
+                )
+                self._thread.start()
+            self._changed.notify()
+
+    def _post_all(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting and not self._closing:
+                    self._changed.wait()
+                if not self._waiting:
+                    return
+                if self.note:  # it has failed before: only the newest number is worth another attempt
+                    while len(self._waiting) > 1:
+                        self._waiting.popleft()
+                done = self._waiting.popleft()
+            self._post(done)
+
+    def _post(self, done: int) -> None:
+        import urllib.error
+        import urllib.request
+
+        body = encode_json({"samples_processed": done})
+        headers = {"Content-Type": "application/json"}
+        try:
+            request = urllib.request.Request(self._url, body, headers, method=self._method)
+            with urllib.request.urlopen(request, timeout=_TIMEOUT_S):
+                pass
+        except urllib.error.HTTPError as error:
+            self._failed(f"{error.code} {error.reason}")
+            error.close()
+        except Exception as error:  # a wrong URL, a closed port, whatever: the run goes on
+            self._failed(f"{getattr(error, 'reason', None) or error}")
+
+    def _failed(self, reason: str) -> None:
+        if not self.note:
+            self.note = redact(f"progress could not be posted to {public_url(self._url)}: {reason}")

@@ -1,0 +1,52 @@
+"""The built-in step that takes a model's thinking off its answers."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from benchwright.config import Reasoning
+from benchwright.core import ModelReply, ModelRequest
+
+
+class ReasoningStep:
+    """Implements the reply half of `Step`.
+
+    What the endpoint has split off already (`reasoning_content`, `<think>` tags) stays split off. Thinking that never ended
+    is kept as the answer, or leaves the answer empty, as the settings say.
+    """
+
+    def __init__(self, step: Reasoning) -> None:
+        self.name = step.name
+        self._start: str = step.value("start_reasoning_token")
+        self._end: str = step.value("end_reasoning_token")
+        self._keeps: bool = step.value("include_if_not_finished")
+        self._migrates: bool = step.value("migrate_reasoning_content")
+
+    def on_reply(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
+        """The reply, its thinking apart from its answer."""
+        if reply.failure is not None or request.body.get("echo"):
+            return reply
+        text = reply.text
+        if self._end in text:
+            thought, _, answer = text.rpartition(self._end)
+            thought = thought.replace(self._end, "\n").strip().removeprefix(self._start).strip()
+            joined = "\n".join(part for part in (reply.reasoning, thought) if part)
+            reply = _answering(replace(reply, text=answer.strip("\n"), reasoning=joined))
+        elif not text and reply.reasoning and reply.status == "truncated":
+            # The endpoint found thinking without an end, and no answer.
+            if self._keeps:
+                reply = replace(reply, text=self._start + reply.reasoning, status="answered")
+        elif self._start in text and not self._keeps:
+            reply = replace(
+                reply, text="", reasoning=text.partition(self._start)[2].strip(), status="truncated"
+            )
+        if self._migrates and reply.reasoning and reply.text:
+            return replace(reply, text=f"{self._start}{reply.reasoning}{self._end}{reply.text}")
+        return reply
+
+
+def _answering(reply: ModelReply) -> ModelReply:
+    """The reply with the status that its answer gives it."""
+    if reply.status == "refused" or reply.tool_calls is not None or reply.text.strip():
+        return reply
+    return replace(reply, status="truncated" if reply.finish_reason == "length" else "empty")
