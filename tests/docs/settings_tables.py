@@ -23,7 +23,14 @@ _BLOCK = re.compile(r"(<!-- settings of (\w+), made by `make docs` -->\n).*?(<!-
 _CODE = re.compile(
     r"--[a-z-]+|\$?\{\w+\}|benchwright\.toml|\.benchwright/|[A-Z]+=VALUE|\w+@k|\[10:20\]|ls --\w+"
 )
-_WORDS = {"int": "whole number", "number": "number", "texts": "text", "table": "JSON object", "text": "text"}
+_WORDS = {
+    "int": "whole number",
+    "number": "number",
+    "texts": "text",
+    "table": "JSON object",
+    "text": "text",
+    "steps": "JSON",
+}
 _LISTED = {"N,…": "whole numbers", "X,…": "numbers"}
 """What stands between commas, by the name of the value in help texts."""
 

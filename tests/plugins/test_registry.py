@@ -113,6 +113,7 @@ def test_entries_of_the_wrong_kind_say_what_is_expected(site: Path) -> None:
             "sources": {"vault": "wrong:number"},
             "formats": {"ini": "wrong:Thing"},
             "wires": {"morse": "wrong:Thing"},
+            "steps": {"half": "wrong:number"},
             "reports": {"short": "wrong:number"},
             "benchmarks": {"empty": "wrong"},
             "judge_templates": {"plain": "wrong:number"},

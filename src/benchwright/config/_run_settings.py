@@ -69,8 +69,8 @@ class RunOptions:
     verify: bool | None = _server(_VERIFY.format("server"), decides="effort", default=True,
         see="endpoints.md#certificates-and-proxies")
     ca_file: str | None = _server(_CA_FILE, decides="effort", metavar="FILE")
-    pipeline: PipelineSettings | None = row("steps between the run and the model, as JSON", "replies", kind="steps", group="model",
-        aliases=("adapter_config",), tables=_ALL_MODELS_TOO, metavar="JSON", see="pipeline.md",
+    pipeline: PipelineSettings | None = row("steps between the run and the model, as JSON", "replies", kind="steps", group="requests",
+        aliases=("adapter_config",), tables=_ALL_MODELS_TOO, recorded="steps", metavar="JSON", see="pipeline.md",
         more="In files: a table. In Python: also a list of steps")
     demo_skill: float | None = row("how good the demo model is", "replies", group="model", least=0, most=1, default=0.7,
         metavar="SHARE", tables=("run", "benchmark", "suite"))
@@ -274,7 +274,7 @@ class SharedKeywords(TypedDict, total=False):
     headers: Mapping[str, str] | str | Sequence[str] | None
     verify: bool | None
     ca_file: str | None
-    pipeline: PipelineSettings | Mapping[str, JsonValue] | Sequence[object] | None
+    pipeline: Mapping[str, JsonValue] | Sequence[object] | None
     demo_skill: float | None
     dataset: str | None
     input: Mapping[str, JsonValue] | None

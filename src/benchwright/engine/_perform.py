@@ -140,7 +140,7 @@ class _UnderWay:
                 known=KnownReplies(partial(store.reusable, run.id)) if looks_up else None,
             ),
         )
-        self._pipeline = None if settings.pipeline is None else RunPipeline(settings.pipeline, run.folder)
+        self._pipeline = None if settings.steps is None else RunPipeline(settings.steps, run.folder)
         self._unread = ""
         self._sent = 0
         self._seconds = 0.0

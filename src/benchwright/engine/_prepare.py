@@ -142,8 +142,8 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
     if sends and isinstance(settings.endpoint, EndpointSettings):
         settings.endpoint.check_secrets()
         resolve_headers(settings.endpoint.headers)
-    if sends and settings.pipeline is not None:
-        check_pipeline(settings.pipeline, settings.endpoint)
+    if sends and settings.steps is not None:
+        check_pipeline(settings.steps, settings.endpoint)
 
 
 def _judge_problems(spec: BenchmarkSpec) -> list[str]:

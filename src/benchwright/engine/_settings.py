@@ -101,8 +101,8 @@ class RunSettings:
     """Whether they are scored by another benchmark than that run's own."""
     num_warmups: int = 0
     """Requests before the first that counts."""
-    pipeline: PipelineSettings | None = field(default=None, metadata=_EFFORT)
-    """Steps between the run and the model. Which of them count is said by `changing_steps`."""
+    steps: PipelineSettings | None = field(default=None, metadata=_EFFORT)
+    """The pipeline between the run and the model. Which of its steps count is said by `changing_steps`."""
     changing_steps: list[JsonObject] | None = field(default=None, metadata=_REPLIES)
     """Those that replies can depend on, as they are recorded."""
     model_name: str | None = field(default=None, metadata=_PLACE)
@@ -117,7 +117,7 @@ class RunSettings:
 
     def call_fingerprint(self) -> str:
         """Stands for the endpoint, and what a pipeline does to requests and replies, in the key of each call."""
-        return self.endpoint.fingerprint() + ("" if self.pipeline is None else self.pipeline.identity())
+        return self.endpoint.fingerprint() + ("" if self.steps is None else self.steps.identity())
 
     def to_json(self) -> JsonObject:
         """The frozen form."""
@@ -126,7 +126,7 @@ class RunSettings:
         kind = next(kind for kind, settings in _KINDS.items() if isinstance(self.endpoint, settings))
         record["model"] = {"kind": kind, **endpoint}
         record["generation"] = self.generation.to_json()
-        record["pipeline"] = None if self.pipeline is None else self.pipeline.to_json()
+        record["steps"] = None if self.steps is None else self.steps.to_json()
         return record
 
     @classmethod
@@ -138,7 +138,7 @@ class RunSettings:
         if "faults" in model:
             model["faults"] = FaultMix(**model["faults"])
         endpoint = _KINDS[kind](**model)
-        steps = values.get("pipeline")
+        steps = values.get("steps")
         return cls(
             **{
                 **values,
@@ -148,7 +148,7 @@ class RunSettings:
                 "filters": tuple((field, value) for field, value in values.get("filters", ())),
                 "generation": Generation(**values["generation"]),
                 "budget": Budget(**values["budget"]),
-                "pipeline": None if steps is None else pipeline_settings(steps),
+                "steps": None if steps is None else pipeline_settings(steps),
             }
         )
 

@@ -16,6 +16,8 @@ from benchwright.core import ModelReply as ModelReply
 from benchwright.core import ModelRequest as ModelRequest
 from benchwright.pipeline._endpoint import PipelineEndpoint as PipelineEndpoint
 from benchwright.pipeline._exchange_log import LOG_FILE as LOG_FILE
+from benchwright.pipeline._load_test import PipelinedModel as PipelinedModel
+from benchwright.pipeline._load_test import check_load_pipeline as check_load_pipeline
 from benchwright.pipeline._open import STEP_PLUGINS as STEP_PLUGINS
 from benchwright.pipeline._open import check_pipeline as check_pipeline
 from benchwright.pipeline._open import compiled_steps as compiled_steps

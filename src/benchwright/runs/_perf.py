@@ -17,7 +17,7 @@ from benchwright.config import ConfigFile, LoadOptions, RunOptions
 from benchwright.core import JsonObject, RunStatus, StepValues, UsageError, public_url
 from benchwright.datasets import hub_commits
 from benchwright.demo import DemoSettings
-from benchwright.endpoints import EndpointSettings, ScriptedSettings
+from benchwright.endpoints import EndpointSettings, OpenableSettings, ScriptedSettings
 from benchwright.engine import Prepared, RunGroup, prepare
 from benchwright.perf import (
     BatchThread,
@@ -40,6 +40,7 @@ from benchwright.perf import (
     slots_of,
     stage_step,
 )
+from benchwright.pipeline import PipelinedModel, check_load_pipeline
 from benchwright.runs._jobs import in_event_loop, make_folder, owned
 from benchwright.runs._load_options import load_settings
 from benchwright.runs._load_rows import on_chat_route, rows_for_load
@@ -197,6 +198,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
         options, settings, rows=scan.rows if converses else scan.requests, concurrency=plan.concurrency,
         length_given=plan.length_given, converses=converses, urls=_urls(endpoints),
     )  # fmt: skip
+    if settings.steps is not None:
+        check_load_pipeline(settings.steps, load.workers)
     if load.workers > 1 and prepared.spec.next_turn is not None:
         raise UsageError("--workers: the benchmark's next_turn is a function of this process; leave it out")
     load = replace_struct(load, prompt_lengths=rows.prompt_lengths, synthetic=rows.synthetic)
@@ -245,6 +248,14 @@ def _endpoints(
             "--more-urls: the demo model answers in this process; give the first server with --model-url"
         )
     return (first, *(replace(first, url=url) for url in more))
+
+
+def _within_pipeline(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
+    """The servers, each within the pipeline of the test."""
+    pipeline = ready.prepared.settings.steps
+    if pipeline is None:
+        return ready.endpoints
+    return [PipelinedModel(each, pipeline, ready.run.folder) for each in ready.endpoints]
 
 
 def _urls(endpoints: Sequence[EndpointSettings | DemoSettings]) -> tuple[str, ...]:
@@ -326,7 +337,7 @@ async def _load(
         test.ended(record)
         progress.add(record)
 
-    crew = await open_crew(settings, ready.requests, ready.endpoints, ended)
+    crew = await open_crew(settings, ready.requests, _within_pipeline(ready), ended)
     server = ServerWatch(ready.endpoints if ready.server_metrics else ())
     test = LoadTest(
         settings, crew, server=server,

@@ -193,7 +193,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
 
 def _pipeline_values(pipeline: PipelineSettings, cache: bool | None) -> dict[str, Any]:
     """What a pipeline decides of a run."""
-    values: dict[str, Any] = {"pipeline": pipeline, "changing_steps": pipeline.changing or None}
+    values: dict[str, Any] = {"steps": pipeline, "changing_steps": pipeline.changing or None}
     caching: Caching | None = pipeline.find(Caching)
     wanted = None if caching is None else caching.reuse_cached_responses
     if wanted is not None and cache not in (None, wanted):

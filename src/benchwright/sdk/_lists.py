@@ -242,6 +242,7 @@ def registries() -> tuple[Registry[Any], ...]:
     from benchwright.benchmarks import BENCHMARK_PLUGINS
     from benchwright.datasets import FORMAT_PLUGINS, SOURCE_PLUGINS
     from benchwright.endpoints import WIRE_PLUGINS
+    from benchwright.pipeline import STEP_PLUGINS
     from benchwright.reports import REPORT_PLUGINS
     from benchwright.scorers import SCORER_PLUGINS, TEMPLATE_PLUGINS  # not for `run`: all scorers
 
@@ -252,6 +253,7 @@ def registries() -> tuple[Registry[Any], ...]:
         SOURCE_PLUGINS,
         FORMAT_PLUGINS,
         WIRE_PLUGINS,
+        STEP_PLUGINS,
         REPORT_PLUGINS,
     )
 

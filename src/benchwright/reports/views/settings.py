@@ -117,6 +117,7 @@ def endpoint_of(run: RunRecord) -> JsonObject:
     url = known.get("fingerprint") if url is None else public_url(str(url))
     return without_none(
         {
+            "adapter_config": run.settings.get("steps"),
             "api": None if model.get("api") == "openai" else model.get("api"),
             "api_key_name": model.get("api_key_name"),
             "model_id": model.get("model_id", run.model),

@@ -1,0 +1,20 @@
+"""A step of the request pipeline: takes the desk's closing words off every answer."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from benchwright.pipeline import ModelReply, ModelRequest
+
+
+class SignOff:
+    """Needs only the reply, so it has no `on_request`."""
+
+    name = "sign_off"
+
+    def __init__(self, words: str = "Kind regards") -> None:
+        self._words = words
+
+    def on_reply(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
+        """The reply up to the closing words."""
+        return replace(reply, text=reply.text.partition(self._words)[0].rstrip())

@@ -1,0 +1,71 @@
+"""A pipeline in a load test: what it may hold there, and a model that opens itself within it, in whichever process sends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from benchwright.config import Caching, PipelineSettings, ProgressTracking, RaiseClientErrors
+from benchwright.core import UsageError
+from benchwright.endpoints import (
+    AroundHttp,
+    EndpointSettings,
+    OpenableSettings,
+    OpenEndpoint,
+    Policy,
+    TimedEndpoint,
+    open_endpoint,
+)
+from benchwright.pipeline._endpoint import PipelineEndpoint
+from benchwright.pipeline._open import open_pipeline
+
+if TYPE_CHECKING:
+    from benchwright.endpoints import Clock, Limiter, SendGate
+
+_CURE = "Leave it out, or give the load test a pipeline of its own: --pipeline '{}' is none"
+
+
+def check_load_pipeline(settings: PipelineSettings, workers: int) -> None:
+    """UsageError for a step that a load test cannot have. It may change requests and replies, and observe both."""
+    caching: Caching | None = settings.find(Caching)
+    if caching is not None and caching.reuse_cached_responses:
+        raise UsageError(
+            f"the pipeline takes replies from a cache, and a load test sends every request. {_CURE}"
+        )
+    if settings.find(ProgressTracking) is not None:
+        raise UsageError(f"progress_tracking counts samples, and a load test has requests. {_CURE}")
+    if settings.find(RaiseClientErrors) is not None:
+        raise UsageError(f"raise_client_errors stops at an error, and a load test counts errors. {_CURE}")
+    own = [entry.name for entry in settings.steps if entry.own is not None]
+    if own and workers > 1:
+        raise UsageError(
+            f"step {own[0]} is an object of this process; leave --workers out, or install it as a plugin"
+        )
+
+
+class PipelinedModel(Struct, frozen=True):
+    """Implements `OpenableSettings`. Travels to other processes."""
+
+    model: EndpointSettings | OpenableSettings
+    """The model itself."""
+    pipeline: PipelineSettings
+    """The steps around it."""
+    folder: Path
+    """Where the log goes."""
+
+    def open(
+        self, *, gate: SendGate | None, limiter: Limiter | None, policy: Policy, clock: Clock
+    ) -> TimedEndpoint:
+        """The endpoint within its pipeline."""
+        model = self.model
+
+        def opened(around: AroundHttp | None) -> OpenEndpoint:
+            return open_endpoint(model, gate=gate, limiter=limiter, policy=policy, clock=clock, around=around)
+
+        url = model.url if isinstance(model, EndpointSettings) else "demo"
+        endpoint = open_pipeline(self.pipeline, model, self.folder, opened, url=url)
+        if isinstance(endpoint, PipelineEndpoint):
+            return endpoint
+        return endpoint  # type: ignore[return-value]  # as `open_endpoint` gave it
