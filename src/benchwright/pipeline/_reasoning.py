@@ -28,9 +28,9 @@ class ReasoningStep:
             return reply
         text = reply.text
         if self._end in text:
-            thought, _, answer = text.rpartition(self._end)
-            thought = thought.replace(self._end, "\n").strip().removeprefix(self._start).strip()
-            joined = "\n".join(part for part in (reply.reasoning, thought) if part)
+            *thoughts, answer = text.split(self._end)
+            thoughts = [thought.strip().removeprefix(self._start).strip() for thought in thoughts]
+            joined = "\n".join(part for part in (reply.reasoning, *thoughts) if part)
             reply = _answering(replace(reply, text=answer.strip("\n"), reasoning=joined))
         elif not text and reply.reasoning and reply.status == "truncated":
             # The endpoint found thinking without an end, and no answer.
