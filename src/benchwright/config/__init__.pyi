@@ -60,7 +60,7 @@ from benchwright.config._pipeline_steps import (
 )
 from benchwright.config._run_config import RunConfig, check_complete
 from benchwright.config._run_config_files import RunConfigs, merged_run_config, read_run_configs
-from benchwright.config._run_config_keys import BAKED_IN, EXTRA, KEY_OF, RUN_CONFIG_KEYS, TYPE
+from benchwright.config._run_config_keys import ADAPTER, BAKED_IN, EXTRA, KEY_OF, RUN_CONFIG_KEYS, TYPE
 from benchwright.config._run_settings import (
     BODY_SETTINGS,
     BY_NAME,
@@ -104,6 +104,7 @@ from benchwright.config._suite_settings import (
 )
 
 __all__ = [
+    "ADAPTER",
     "ALGORITHMS",
     "BAKED_IN",
     "BODY_SETTINGS",

@@ -120,6 +120,9 @@ class PipelineSettings(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     """What was given without effect."""
 
+    def __bool__(self) -> bool:
+        return bool(self.steps or self.notes)
+
     def find(self, form: type[Any]) -> Any:
         """The built-in step of a class; None where there is none. Any: an object of that class."""
         return next((entry.built_in for entry in self.steps if STEPS.get(entry.name) is form), None)

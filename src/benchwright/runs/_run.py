@@ -174,7 +174,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "questions": target.questions,
         "parallelism": model.parallelism,
     }
-    if model.pipeline is not None:
+    if model.pipeline:
         values |= _pipeline_values(model.pipeline, options.cache)
         values["model_notes"] = (*values["model_notes"], *model.pipeline.notes)
     if isinstance(model.endpoint, ScriptedSettings):

@@ -14,6 +14,7 @@ from msgspec import Struct
 from benchwright.benchmarks import BENCHMARK_PLUGINS, BenchmarkSpec
 from benchwright.bfcl import EVALUATIONS, evaluation_of
 from benchwright.config import (
+    ADAPTER,
     BAKED_IN,
     BY_NAME,
     EXTRA,
@@ -22,10 +23,12 @@ from benchwright.config import (
     ConfigFile,
     ConfigValue,
     Layer,
+    PipelineSettings,
     RunConfig,
     RunOptions,
     Setting,
     find_config,
+    pipeline_settings,
 )
 from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, normalise_name, suggest
 from benchwright.engine import Watcher
@@ -84,7 +87,7 @@ def configure_run(config: RunConfig, cwd: Path | None = None) -> ConfiguredRun:
     target = evaluation_target(config.target, file, cwd)
     keywords = dict(config.options)
     if config.adapter_config is not None:
-        keywords |= _pipeline(config.adapter_config)
+        keywords["pipeline"] = pipeline_settings(config.adapter_config, ".".join(ADAPTER))
     if config.metadata and "metadata" in BY_NAME:
         keywords["metadata"] = config.metadata
     found, keywords, moved = _resolved(target, keywords, config, cwd)
@@ -192,14 +195,6 @@ def _targets(target: str, keywords: Mapping[str, Any], cwd: Path) -> tuple[Targe
     )
 
 
-def _pipeline(adapter: Mapping[str, Any]) -> dict[str, Any]:
-    if "pipeline" not in BY_NAME:
-        raise ConfigError(
-            "target.api_endpoint.adapter_config: there is no request pipeline in this version; leave it out"
-        )
-    return {"pipeline": dict(adapter)}
-
-
 def _check_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> None:
     names = [path[-1] for path in RUN_CONFIG_KEYS if path[:-1] == EXTRA]
     tables = ["dataset", "custom_dataset"]
@@ -292,6 +287,8 @@ def _words(setting: Setting, value: Any) -> list[str]:
         return [flag if value else f"--no-{flag.removeprefix('--')}"]
     if setting.name == "headers":
         return [word for name, text in value.items() for word in ("--header", f"{name}={text}")]
+    if isinstance(value, PipelineSettings):
+        value = value.to_json()
     if isinstance(value, Mapping):
         return [flag, canonical_json(value).decode()]
     if isinstance(value, tuple | list):
