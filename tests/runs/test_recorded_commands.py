@@ -115,6 +115,8 @@ def values_of(setting: Setting) -> list[Any]:
         return [int(each) if setting.kind == "int" else float(each) for each in (least, most)]
     if setting.kind == "table":
         return [{}, {"top_k": 0}]
+    if setting.kind == "steps":
+        return [{"params_to_add": {"top_k": 0}, "use_caching": False}, {"interceptors": ["request_logging"]}]
     return list(setting.choices) or (["a b"] if setting.kind == "text" else [("a b", "c")])
 
 
