@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from benchwright.cli._output import Output, conclude, note_problems, print_result
 from benchwright.cli._parser import Parser
@@ -71,7 +74,7 @@ def execute_configs(
 
     for note in found.notes:
         output.note(f"note: {note}")
-    runs = [configure_run(config) for config in found.configs]
+    runs = [_with_files(configure_run(config), again=complete) for config in found.configs]
     if arguments.explain_config:
         return _explain(runs, output)
     if arguments.dry_run:
@@ -79,6 +82,17 @@ def execute_configs(
     if found.several:
         return _run_tasks(runs, arguments, output, all_at_once=found.at_once)
     return _run(runs[0], arguments, output)
+
+
+def _with_files(run: ConfiguredRun, *, again: bool) -> ConfiguredRun:
+    """The run with the files that readers of such folders look for. `again`: into the same folder once more, as users of such
+    commands do; replies that are paid for are taken from the records."""
+    from benchwright.reports import EVAL_REPORT
+
+    options = run.options
+    reports = tuple(dict.fromkeys((*(options.reports or ()), EVAL_REPORT)))
+    overwrite = True if again and options.overwrite is None else options.overwrite
+    return structs.replace(run, options=replace(options, reports=reports, overwrite=overwrite))
 
 
 def _run(run: ConfiguredRun, arguments: Namespace, output: Output) -> int:

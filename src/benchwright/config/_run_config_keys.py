@@ -43,6 +43,7 @@ _NAMED: Mapping[str, str] = {
     "target.api_endpoint.url": "model_url",
     "target.api_endpoint.type": "model_type",
     "target.api_endpoint.stream": "stream",
+    "metadata": "metadata",
 }
 """Keys of settings that are called otherwise in run configurations."""
 

@@ -211,8 +211,11 @@ class RunOptions:
     output_dir: Path | None = _files("write the run's files here", metavar="DIR", otherwise="in the workspace",
         more="With several benchmarks, a folder in it for each. One that holds another run's files is refused", frequent=True)
     overwrite: bool | None = _files("replace another run's files in the output folder")
-    reports: tuple[str, ...] | None = _files("report of an installed package (see: ls --plugins); may be given again",
-        aliases=("report",), tables=RUN_TABLES, metavar="NAME", see="plugins.md")
+    reports: tuple[str, ...] | None = _files("report of an installed package (see: ls --plugins), or run_eval; may be given again",
+        aliases=("report",), tables=RUN_TABLES, metavar="NAME", see="plugins.md",
+        more="`run_eval` is built in: [files for programs that read those of NeMo Evaluator](results.md#files-of-run_eval)")
+    metadata: Mapping[str, JsonValue] | None = _files("labels of the run, such as versions, as JSON", metavar="JSON",
+        tables=("run", "benchmark"), more="`results.yml` repeats the versions among them", see="results.md#files-of-run_eval")
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -349,6 +352,7 @@ class SharedKeywords(TypedDict, total=False):
     output_dir: str | PathLike[str] | None
     overwrite: bool | None
     reports: str | Sequence[str] | None
+    metadata: Mapping[str, JsonValue] | None
     mode: str | None
     work_dir: str | PathLike[str] | None
     max_num_workers: int | None

@@ -118,6 +118,8 @@ class RunGroup:
         self._refused: dict[str, set[str]] = {}
         self.interrupted = False
         """Whether Ctrl-C or SIGTERM has come: then nothing more begins."""
+        self.signal = ""
+        """The name of the first signal; empty while there is none, or where the caller interrupted."""
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -195,6 +197,7 @@ class RunGroup:
     def _arrived(self, number: int, frame: FrameType | None) -> None:
         """A signal, in the main thread, whatever it is doing: also in the middle of a scorer that does not return."""
         global _stopped_twice
+        self.signal = self.signal or signal.Signals(number).name
         self._signals += 1
         if self._signals > 1:
             _stopped_twice = True

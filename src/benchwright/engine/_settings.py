@@ -109,7 +109,9 @@ class RunSettings:
     """What the suite calls the model."""
 
     reports: tuple[str, ...] | None = None
-    """Reports of installed packages to write when the run ends."""
+    """Reports to write with the files of the run, or when it ends."""
+    metadata: JsonObject | None = None
+    """The user's own labels, such as versions."""
 
     def deciding(self, *ignored: Decides) -> dict[str, Any]:
         """All settings by name, without those that decide only what is `ignored`."""

@@ -1,4 +1,10 @@
 from benchwright.core import printable as printable
+from benchwright.reports.files.eval_folder import EVAL_FILES as EVAL_FILES
+from benchwright.reports.files.eval_folder import EvalMark as EvalMark
+from benchwright.reports.files.eval_folder import EvalRun as EvalRun
+from benchwright.reports.files.eval_folder import mark_eval_folder as mark_eval_folder
+from benchwright.reports.files.eval_folder import start_eval_folder as start_eval_folder
+from benchwright.reports.files.eval_folder import write_eval_folder as write_eval_folder
 from benchwright.reports.files.export import (
     TEXT_FORMATS as TEXT_FORMATS,
 )
@@ -13,10 +19,13 @@ from benchwright.reports.files.load import request_lines as request_lines
 from benchwright.reports.files.load import write_load_files as write_load_files
 from benchwright.reports.files.parquet import sample_rows as sample_rows
 from benchwright.reports.files.run_files import (
+    EVAL_REPORT as EVAL_REPORT,
+)
+from benchwright.reports.files.run_files import (
     REPORT_PLUGINS as REPORT_PLUGINS,
 )
 from benchwright.reports.files.run_files import (
-    find_report as find_report,
+    check_report as check_report,
 )
 from benchwright.reports.files.run_files import (
     results_document as results_document,

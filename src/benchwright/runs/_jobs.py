@@ -7,38 +7,16 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks import RecordedSample
-from benchwright.core import (
-    BenchwrightError,
-    RunOwnedError,
-    RunStatus,
-    RunSummary,
-    UsageError,
-    decode_score,
-    load_json,
-    refuse_while_loading,
-    reply_from_json,
-)
+from benchwright.core import BenchwrightError, RunOwnedError, RunStatus, UsageError, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
-from benchwright.reports import (
-    RunSamples,
-    benchmark_details,
-    safe_name,
-    write_reports,
-    write_run_config,
-    write_run_files,
-)
 from benchwright.runs._result import RunResult, result_of
-from benchwright.store import RunRecord, SampleSteps, Store, Workspace, open_store
-
-_MANY_SAMPLES = 100_000
-"""So many are indexed after the run, a few microseconds each; fewer when somebody first filters them."""
+from benchwright.runs._run_files import first_files, last_files
+from benchwright.store import RunRecord, Store
 
 
 class Job(Struct, frozen=True):
@@ -138,59 +116,23 @@ async def _perform(
         or store.count_steps(run.id, "score") < prepared.row_count * prepared.settings.repeats
     ):
         run = store.restart_run(run.id)  # not where only the summary is computed again
-    make_folder(run.folder)
-    write_run_config(
-        benchmark_details(run)
-    )  # before the first request: what the user requested is on record whatever happens
-    performed = await perform(
-        prepared, store, run,
-        resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
-    )  # fmt: skip
+    with first_files(store, run, prepared, group):
+        performed = await perform(
+            prepared, store, run,
+            resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
+        )  # fmt: skip
     # In a thread: writing the samples of a large run would hold up the others.
-    problems = await asyncio.to_thread(_write_files, store.workspace, run.id, performed.summary, prepared)
+    problems = await asyncio.to_thread(last_files, store.workspace, run.id, performed, prepared, group.signal)
     result = result_of(store.run(run.id), performed)
     if problems:  # what was requested is not all there
         result = replace(result, exit_code=result.exit_code or 1, report_problems=tuple(problems))
     return result
 
 
-def _write_files(workspace: Workspace, run_id: int, summary: RunSummary, prepared: Prepared) -> list[str]:
-    with open_store(workspace) as store:
-        run = store.run(run_id)
-        details = benchmark_details(run)
-        if prepared.spec.write_files is not None:  # first: who finds results.yml finds the others too
-            samples = map(_recorded, store.samples(run_id))
-            prepared.spec.write_files(run.folder, safe_name(run.model), samples)
-        write_run_files(details, RunSamples(store, run), summary)
-        store.index_samples(at_least=_MANY_SAMPLES)
-        return write_reports(details, prepared.settings.reports or ())
-
-
-def _recorded(steps: SampleSteps) -> RecordedSample:
-    return RecordedSample(
-        None if steps.score_input is None else load_json(steps.score_input),
-        steps.repeat,
-        decode_score(steps.score),
-        None if steps.call_output is None else reply_from_json(load_json(steps.call_output)),
-    )
-
-
 def leave(store: Store, job: Job, reason: str | None) -> None:
     """A job that is not begun any more can be resumed later."""
     status: RunStatus = job.otherwise if job.resuming else "interrupted"
     store.finish_run(job.run.id, status, summary=job.run.summary, error=reason)
-
-
-def make_folder(folder: Path) -> None:
-    """Make the folder of a run's files, and find out whether it can be written to."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").touch()
-        (folder / ".writable").unlink()
-    except OSError as error:
-        raise UsageError(
-            f"cannot write to {folder}: {error.strerror}; nothing was sent. Choose another --output-dir"
-        ) from None
 
 
 @contextmanager

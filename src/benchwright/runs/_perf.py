@@ -41,12 +41,13 @@ from benchwright.perf import (
     stage_step,
 )
 from benchwright.pipeline import PipelinedModel, check_load_pipeline
-from benchwright.runs._jobs import in_event_loop, make_folder, owned
+from benchwright.runs._jobs import in_event_loop, owned
 from benchwright.runs._load_options import load_settings
 from benchwright.runs._load_rows import on_chat_route, rows_for_load
 from benchwright.runs._load_scores import check_scoring, score_replies
 from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
+from benchwright.runs._run_files import make_folder
 from benchwright.runs._targets import Target
 from benchwright.store import HEARTBEAT_S, RunRecord, Store, Workspace, open_store
 

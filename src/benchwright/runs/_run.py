@@ -26,11 +26,12 @@ from benchwright.engine import (
     row_settings,
     start_problems,
 )
-from benchwright.reports import find_report
-from benchwright.runs._jobs import Ended, Job, make_folder, perform_jobs
+from benchwright.reports import check_report
+from benchwright.runs._jobs import Ended, Job, perform_jobs
 from benchwright.runs._models import ChosenModel, choose_model, scripted_model
 from benchwright.runs._questions import given_questions, refuse_questions
 from benchwright.runs._result import RunResult
+from benchwright.runs._run_files import make_folder
 from benchwright.runs._targets import Target, resolve_targets
 from benchwright.store import RunRecord, Store, Workspace, open_store
 
@@ -280,7 +281,7 @@ def _queue(store: Store, plan: Plan) -> RunRecord:
 def checked_reports(names: Sequence[str] | None) -> tuple[str, ...] | None:
     """The named reports, each found and loaded: a wrong name is refused before anything is sent."""
     for name in names or ():
-        find_report(name)
+        check_report(name)
     return tuple(names or ()) or None
 
 

@@ -88,7 +88,7 @@ def configure_run(config: RunConfig, cwd: Path | None = None) -> ConfiguredRun:
     keywords = dict(config.options)
     if config.adapter_config is not None:
         keywords["pipeline"] = pipeline_settings(config.adapter_config, ".".join(ADAPTER))
-    if config.metadata and "metadata" in BY_NAME:
+    if config.metadata:
         keywords["metadata"] = config.metadata
     found, keywords, moved = _resolved(target, keywords, config, cwd)
     extra = {**config.extra, **moved}

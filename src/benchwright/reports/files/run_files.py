@@ -26,8 +26,8 @@ from benchwright.core import (
 from benchwright.plugins import Registry, check_function
 from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.files.plain_yaml import plain_yaml
-from benchwright.reports.views.command import config_table, manifest_table, run_config
-from benchwright.reports.views.figures import metric_stats
+from benchwright.reports.views.command import config_table, manifest_table, metadata_table, run_config
+from benchwright.reports.views.figures import metric_labels, metric_stats
 from benchwright.reports.views.run_folders import ALL_REPLIES
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RunSamples
@@ -39,13 +39,18 @@ ReportWriter: TypeAlias = Callable[[JsonObject, Path], Any]
 REPORT_PLUGINS: Registry[ReportWriter] = Registry("reports", lambda value: check_function(value, 2))
 """Report writers of installed packages by name."""
 
+EVAL_REPORT = "run_eval"
+"""The files that programs for NeMo Evaluator read; see `eval_folder`."""
+BUILT_IN_REPORTS = (EVAL_REPORT,)
+"""Reports that need no package. The run writes them with its own files."""
+
 
 def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummary) -> list[Path]:
     """Write all files of a run into its folder and return their paths. Existing ones are replaced."""
     folder = details.run.folder
     write_run_config(details)
     write_samples(folder / RunFile.SAMPLES, samples, list(summary.metrics), choices=details.ranks_choices)
-    write_whole(folder / RunFile.MANIFEST, _json(manifest_table(details)))
+    write_whole(folder / RunFile.MANIFEST, indented_json(manifest_table(details)))
     # Last: who finds results.yml finds the others too.
     write_whole(folder / RunFile.RESULTS, dump_yaml(results_document(details, summary)))
     return [folder / name for name in RunFile]
@@ -95,6 +100,7 @@ def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
     return {
         **config_table(details),
         "git_hash": None,
+        **metadata_table(details),
         "results": {"groups": {}, "tasks": {details.run.name: without_none(task)}},
     }
 
@@ -127,10 +133,11 @@ def _dataset(manifest: JsonObject) -> JsonObject:
 
 
 def _score(metric: MetricSummary) -> JsonObject:
-    return {"value": metric.value, "stats": metric_stats(metric)}
+    return {"value": metric.value, **metric_labels(metric), "stats": metric_stats(metric)}
 
 
-def _json(document: JsonObject) -> bytes:
+def indented_json(document: JsonObject | list[JsonObject]) -> bytes:
+    """With sorted keys, without secrets."""
     document = known_secrets().clean_value(document)
     try:
         return orjson.dumps(
@@ -140,25 +147,31 @@ def _json(document: JsonObject) -> bytes:
         return exact_json(document, indent=True) + b"\n"
 
 
-def find_report(name: str) -> ReportWriter:
-    """The report writer with this name. UsageError, with near names, if there is none."""
+def check_report(name: str) -> None:
+    """UsageError, with near names, if there is no report of this name."""
+    if name not in BUILT_IN_REPORTS:
+        _find_report(name)
+
+
+def _find_report(name: str) -> ReportWriter:
     found = REPORT_PLUGINS.find(name)
     if found is None:
-        known = REPORT_PLUGINS.names()
-        listed = f"Installed: {', '.join(known)}" if known else "No package with reports is installed"
-        raise UsageError(f"no report named {name!r}.{suggest(name, known)} {listed}")
+        known = [*BUILT_IN_REPORTS, *REPORT_PLUGINS.names()]
+        raise UsageError(f"no report named {name!r}.{suggest(name, known)} There are: {', '.join(known)}")
     return found
 
 
 def write_reports(details: RunDetails, names: Sequence[str]) -> list[str]:
-    """Write these reports of a run that has ended; returns what went wrong, one text for each that failed.
+    """Write these reports of installed packages of a run that has ended; returns what went wrong, one text for each that failed.
 
     A report that fails changes nothing about the run, and stops no other.
     """
     problems = []
     for name in names:
+        if name in BUILT_IN_REPORTS:
+            continue
         try:
-            find_report(name)(details.to_json(), details.run.folder)
+            _find_report(name)(details.to_json(), details.run.folder)
         except UsageError as error:
             problems.append(f"report {name}: {error}")
         except Exception as error:  # a plugin may raise anything

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from benchwright.config import BY_NAME, JUDGE_SETTINGS, RESCORE_OPTIONS, RUN_SETTINGS, Setting
-from benchwright.core import LEFT_OUT, JsonObject, canonical_json, is_secret_name
+from benchwright.core import LEFT_OUT, VERSION, JsonObject, canonical_json, is_secret_name
 from benchwright.reports.views.settings import (
     PARAMS,
     endpoint_of,
@@ -146,7 +146,7 @@ def _question_flags(questions: JsonObject) -> JsonObject:
     return flags
 
 
-_IN_PARAMS = {*PARAMS, "benchmark", "eval_type", "generation", "retargeted"}
+_IN_PARAMS = {*PARAMS, "benchmark", "eval_type", "generation", "metadata", "retargeted"}
 
 
 def config_table(details: RunDetails) -> JsonObject:
@@ -163,9 +163,27 @@ def config_table(details: RunDetails) -> JsonObject:
 
 
 def run_config(details: RunDetails) -> JsonObject:
-    """The merged configuration: `config` and `target` as in `results.yml`, and all other settings under `settings`."""
+    """The merged configuration: `config` and `target` as in `results.yml`, the first part of the type as `framework_name`, and
+    all other settings under `settings`."""
     settings = {name: value for name, value in details.settings.items() if name not in _IN_PARAMS}
-    return {**config_table(details), "settings": without_none(settings)}
+    metadata = table_of(details.settings.get("metadata"))
+    return {
+        **config_table(details),
+        "framework_name": details.eval_type.partition(".")[0],
+        **({"metadata": metadata} if metadata else {}),
+        "settings": without_none(settings),
+    }
+
+
+def metadata_table(details: RunDetails) -> JsonObject:
+    """`metadata` of `results.yml`: which versions the user and this program name. Empty without metadata."""
+    metadata = table_of(details.settings.get("metadata"))
+    return {"metadata": {"versioning": versioning(metadata)}} if metadata else {}
+
+
+def versioning(metadata: JsonObject) -> JsonObject:
+    """The versions that the user's metadata name, and that of the program which wrote the files."""
+    return {**table_of(metadata.get("versioning")), "benchwright": VERSION}
 
 
 def manifest_table(details: RunDetails) -> JsonObject:

@@ -83,16 +83,26 @@ def no_interval(metric: MetricSummary) -> str:
     return "too few" if metric.too_few or metric.count < FEWEST else "all equal"
 
 
+_LABELS = ("interval", "too_few")
+"""What is said of the figures of a metric in words and marks; files keep these apart, because tools add up the others."""
+
+
 def metric_stats(metric: MetricSummary) -> JsonObject:
-    """The figures of a metric under their names in `results.yml`; marks only where they are set."""
-    stats = {there: getattr(metric, name) for name, there in METRIC_NAMES.items()}
+    """The figures of a metric under their names in `results.yml`. All are numbers; one that is unknown is left out."""
+    stats = {there: getattr(metric, name) for name, there in METRIC_NAMES.items() if name not in _LABELS}
     if metric.constant:
-        stats = {name: stats[name] for name in ("count", "interval", "max", "mean", "min", "stddev")}
-    return {name: value for name, value in stats.items() if value is not False}
+        stats = {name: stats[name] for name in ("count", "max", "mean", "min", "stddev")}
+    return {name: value for name, value in stats.items() if value is not None}
+
+
+def metric_labels(metric: MetricSummary) -> JsonObject:
+    """How the interval was computed; marks only where they are set."""
+    labels = {name: getattr(metric, name) for name in _LABELS}
+    return {name: value for name, value in labels.items() if value is not False}
 
 
 def metric_of_stats(stats: Mapping[str, Any]) -> MetricSummary:
-    """The reverse of `metric_stats`; a figure that an older file lacks is None, a mark is off."""
+    """The reverse of `metric_stats` and `metric_labels`; a figure that an older file lacks is None, a mark is off."""
     marks = {each.name for each in fields(MetricSummary) if each.default is False}
     known: dict[str, Any] = {
         name: stats.get(there, False if name in marks else None) for name, there in METRIC_NAMES.items()

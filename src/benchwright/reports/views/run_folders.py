@@ -140,7 +140,7 @@ def _recorded_settings(config: dict[str, Any]) -> dict[str, Any]:
     """The settings that reports show, under their recorded names."""
     table = config.get("config") or {}
     params: dict[str, Any] = table.get("params") or {}
-    known = {"benchmark": params.get("task"), "eval_type": table.get("type")}
+    known = {"benchmark": params.get("task"), "eval_type": table.get("type"), "metadata": config.get("metadata")}
     found = {name: value for name, value in known.items() if value is not None}
     return {**(config.get("settings") or {}), **found, **recorded_params(params)}
 
@@ -150,7 +150,7 @@ def _summary(task: Mapping[str, Any]) -> RunSummary:
     samples = task["samples"]
     groups = {
         group: {
-            name: metric_of_stats({**score["stats"], "mean": score["value"]})
+            name: metric_of_stats({**score, **score["stats"], "mean": score["value"]})
             for name, score in found["scores"].items()
         }
         for group, found in (task.get("metrics") or {}).items()

@@ -1,0 +1,183 @@
+"""The files that `run_eval` adds to those of every run, for programs that read the folders of NeMo Evaluator.
+
+`EVAL_FILES` is the one list of them. Each is written under a temporary name and renamed, and before `results.yml`. A run
+that is interrupted writes them too, of the samples that it has.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import orjson
+from msgspec import Struct
+from msgspec.structs import replace
+
+from benchwright.core import RunSummary, known_secrets, replacing, write_whole
+from benchwright.reports.files.eval_metrics import RUN_TIMES, last_start, metrics_document
+from benchwright.reports.files.eval_samples import exchanges, prediction
+from benchwright.reports.files.run_files import dump_yaml, indented_json, results_document
+from benchwright.reports.files.work_folder import safe_name
+from benchwright.reports.views.command import versioning
+from benchwright.reports.views.runs import RunDetails
+from benchwright.reports.views.samples import RecordedCall, RunSamples
+from benchwright.reports.views.settings import table_of
+
+EarlyEnd: TypeAlias = Literal["interrupted", "upstream error"]
+"""Why a run ended before all of its samples had an outcome."""
+When: TypeAlias = Literal["start", "end"] | EarlyEnd
+"""Before the first request, when a start of the run ends, and where it ends so."""
+
+
+class EvalMark(Struct, frozen=True):
+    """A run that ended early, for a file that says so."""
+
+    why: EarlyEnd
+    """The kind of end."""
+    text: str
+    """The name of the signal, if there was one; or what the server did."""
+
+
+class EvalRun(Struct, frozen=True):
+    """What the files are about."""
+
+    details: RunDetails
+    """The run, with its events."""
+    samples: RunSamples
+    """Its samples and calls so far."""
+    summary: RunSummary | None = None
+    """Its figures; None before it ends."""
+    mark: EvalMark | None = None
+    """Why it ended early, if it did."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self.details.run.folder
+
+    @property
+    def start(self) -> int:
+        """The number of its last start, from 0."""
+        return max(0, self.details.run.starts - 1)
+
+    def calls(self) -> Iterator[RecordedCall]:
+        """Its calls to the model so far."""
+        return self.samples.calls(0 if self.summary is None else self.summary.rows)
+
+    @property
+    def url(self) -> str:
+        """The endpoint, without secrets."""
+        return str(self.details.endpoint.get("url", ""))
+
+
+class EvalFile(Struct, frozen=True):
+    """One of the files."""
+
+    name: str
+    """Its path in the folder; `{name}` stands for the benchmark and `{start}` for the number of the start."""
+    when: When
+    """When it is written."""
+    content: Callable[[EvalRun], bytes | Iterable[bytes] | None]
+    """What it holds, whole or line by line. None: there is nothing to write."""
+
+
+def start_eval_folder(run: EvalRun) -> list[Path]:
+    """Before the first request of a start: take away the marks of the last one, and write what is known by now."""
+    for file in EVAL_FILES:
+        if file.when not in ("start", "end"):
+            (run.folder / file.name).unlink(missing_ok=True)
+    if run.start == 0:  # of another run that had the folder
+        for path in (run.folder / RUN_TIMES).glob("runtime_*.json"):
+            path.unlink()
+    return _write("start", run)
+
+
+def write_eval_folder(run: EvalRun) -> list[Path]:
+    """When a start of the run has ended."""
+    return _write("end", run) + ([] if run.mark is None else _write(run.mark.why, run))
+
+
+def mark_eval_folder(run: EvalRun, mark: EvalMark) -> list[Path]:
+    """Say that the run was interrupted, or that the server ended it."""
+    return _write(mark.why, replace(run, mark=mark))
+
+
+def _write(when: When, run: EvalRun) -> list[Path]:
+    name, written = safe_name(run.details.run.name), []
+    for file in EVAL_FILES:
+        content = file.content(run) if file.when == when else None
+        if content is None:
+            continue
+        path = run.folder / file.name.format(name=name, start=run.start)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            write_whole(path, content)
+        else:
+            with replacing(path) as temporary, temporary.open("wb") as lines:
+                lines.writelines(content)
+        written.append(path)
+    return written
+
+
+def _metadata(run: EvalRun) -> bytes | None:
+    metadata = table_of(run.details.settings.get("metadata"))
+    return dump_yaml({**metadata, "versioning": versioning(metadata)}) if metadata else None
+
+
+def _run_time(run: EvalRun) -> bytes | None:
+    start = last_start(run.details, run.start)
+    return None if start is None else indented_json(start.to_json())
+
+
+def _metrics(run: EvalRun) -> bytes:
+    replies = (call.reply for call in run.calls())
+    return indented_json(metrics_document(replies, run.details, run.folder))
+
+
+def _predictions(run: EvalRun) -> Iterable[bytes]:
+    summary = run.summary
+    rows, repeats = (0, 1) if summary is None else (summary.rows, summary.repeats)
+    return (prediction(each, rows, repeats) for each in run.samples.predictions())
+
+
+def _results(run: EvalRun) -> bytes | None:
+    if run.summary is None:
+        return None
+    return indented_json(table_of(results_document(run.details, run.summary)["results"]))
+
+
+def _exchanges(run: EvalRun) -> bytes:
+    return indented_json(exchanges(run.calls(), run.url))
+
+
+def _page(run: EvalRun) -> bytes:
+    from benchwright.reports.html.pages import exchanges_page  # Jinja2: 20 ms that only this needs
+
+    return exchanges_page(
+        f"First requests of {run.details.run.name}", exchanges(run.calls(), run.url)
+    ).encode()
+
+
+def _interruption(run: EvalRun) -> bytes:
+    signal = None if run.mark is None else run.mark.text or None
+    return orjson.dumps({"signal": signal, "timestamp": time.time()})
+
+
+def _upstream_error(run: EvalRun) -> bytes:
+    return known_secrets().clean("" if run.mark is None else run.mark.text).encode()
+
+
+EVAL_FILES = (
+    EvalFile("metadata.yaml", "start", _metadata),
+    EvalFile(f"{RUN_TIMES}/runtime_{{start}}.json", "end", _run_time),
+    EvalFile("eval_factory_metrics.json", "end", _metrics),
+    EvalFile("{name}/byob_predictions.jsonl", "end", _predictions),
+    EvalFile("{name}/byob_results.json", "end", _results),
+    EvalFile("report.json", "end", _exchanges),
+    EvalFile("report.html", "end", _page),
+    EvalFile(".nemo_evaluator_interrupted", "interrupted", _interruption),
+    EvalFile(".nemo_evaluator_server_error", "upstream error", _upstream_error),
+)
+"""Every file, in the order of writing: the metrics read the times of the starts."""

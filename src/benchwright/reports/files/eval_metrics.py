@@ -1,0 +1,247 @@
+"""The metrics file of `run_eval`: what the replies took, how long the run worked, how much the model thought."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+from benchwright.core import JsonObject, JsonValue, ModelReply, rfc3339
+from benchwright.reports.views.runs import RunDetails
+
+_OK = "200"
+"""The status of every reply that could be read."""
+RUN_TIMES = "run_times"
+"""Folder with a file for each start of the run."""
+
+
+class Start(Struct, frozen=True):
+    """One start of a run: the first, or a resumption."""
+
+    number: int
+    """0 for the first."""
+    began: float
+    """Wall clock."""
+    ended: float
+    """Wall clock."""
+    peak_bytes: int
+    """Most memory of this process."""
+    peak_tree_bytes: int
+    """Most memory of this process and of the largest process that it started: never less than was in use at once."""
+
+    def to_json(self) -> JsonObject:
+        """The content of `runtime_<n>.json`."""
+        return {
+            "run_id": str(self.number),
+            "start_time": rfc3339(self.began),
+            "end_time": rfc3339(self.ended),
+            "runtime_seconds": self.ended - self.began,
+            "peak_memory_bytes": self.peak_bytes,
+            "peak_tree_memory_bytes": self.peak_tree_bytes,
+        }
+
+
+def last_start(details: RunDetails, number: int) -> Start | None:
+    """The start that has just ended; None where a resumption found nothing to do."""
+    began, ended = starts_of(details), details.run.finished_at
+    if ended is None or ended < began[-1]:
+        return None
+    own, largest_child = peak_memory()
+    return Start(number, began[-1], ended, own, own + largest_child)
+
+
+def starts_of(details: RunDetails) -> list[float]:
+    """When the run was started and resumed, by the wall clock."""
+    resumed = [event.created_at for event in details.events if event.kind == "run.resumed"]
+    return [details.run.created_at, *resumed]
+
+
+def peak_memory() -> tuple[int, int]:
+    """Most bytes in memory: of this process, and of the largest process that it started and that has ended."""
+    import resource
+    import sys
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    own, child = (
+        resource.getrusage(who).ru_maxrss * unit for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return own, child
+
+
+class Figure:
+    """Mean and maximum of numbers that come one by one."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._sum = 0.0
+        self._most: float | None = None
+
+    def add(self, value: float) -> None:
+        """One more."""
+        self._count += 1
+        self._sum += value
+        self._most = value if self._most is None else max(self._most, value)
+
+    def named(self, name: str) -> JsonObject:
+        """`avg_<name>` and `max_<name>`; null where there was no number."""
+        return {f"avg_{name}": self._sum / self._count if self._count else None, f"max_{name}": self._most}
+
+
+class ReplyCounts:
+    """Counts over all replies of a run, in memory that does not grow with it."""
+
+    def __init__(self, starts: Sequence[float]) -> None:
+        self._starts = starts
+        self._tokens = {name: Figure() for name in ("prompt_tokens", "completion_tokens", "total_tokens")}
+        self._latency = Figure()
+        self._words = {name: Figure() for name in _WORDS}
+        self._total_words: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._statuses: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._windows: dict[int, tuple[float, float]] = {}
+
+    def add(self, reply: ModelReply) -> None:
+        """One more reply, or the failure of one."""
+        counts, failure = self._counts, reply.failure
+        counts["count"] += 1
+        counts["retries"] += reply.attempts - 1
+        self._place(reply)
+        if failure is not None:
+            if failure.http_status is None:
+                counts["without_status"] += 1
+            else:
+                self._statuses[str(failure.http_status)] += 1
+            return
+        counts["successful_count"] += 1
+        self._statuses[_OK] += 1
+        self._latency.add(1000 * reply.times.latency_s)
+        if reply.finish_reason is not None:
+            self._reasons[reply.finish_reason] += 1
+        counts["tool_calls_count"] += len(reply.tool_calls or ())
+        if (usage := reply.usage) is not None and usage.source == "server":
+            self._tokens["prompt_tokens"].add(usage.prompt)
+            self._tokens["completion_tokens"].add(usage.completion)
+            self._tokens["total_tokens"].add(usage.prompt + usage.completion)
+        self._think(reply)
+
+    def _place(self, reply: ModelReply) -> None:
+        """Widen the time of the start that sent the request; a reply from before the run was taken from an earlier one."""
+        number = bisect_right(self._starts, reply.started_at) - 1
+        if number < 0:
+            self._counts["cached_count"] += 1
+            return
+        first, last = self._windows.get(number, (reply.started_at, reply.started_at))
+        ended = reply.started_at + reply.times.latency_s
+        self._windows[number] = (min(first, reply.started_at), max(last, ended))
+
+    def _think(self, reply: ModelReply) -> None:
+        thought, said = len(reply.reasoning.split()), len(reply.text.split())
+        if reply.reasoning:
+            self._counts["responses_with_reasoning"] += 1
+            self._counts["unfinished"] += reply.status == "truncated" and not reply.text
+        for name, words in zip(_WORDS, (thought, said, thought + said), strict=True):
+            self._words[name].add(words)
+            self._total_words[name] += words
+
+    @property
+    def inference_s(self) -> float:
+        """Seconds from the first request to the last reply, added up over all starts."""
+        return sum(last - first for first, last in self._windows.values())
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds from each start to its first request, added up."""
+        return sum(first - self._starts[number] for number, (first, _) in self._windows.items())
+
+    def response_stats(self) -> JsonObject:
+        """Tokens, latency, statuses and times."""
+        counts = self._counts
+        found: JsonObject = {"description": "Statistics of all replies of the run"}
+        for name, figure in (*self._tokens.items(), ("latency_ms", self._latency)):
+            found |= figure.named(name)
+        names = ("count", "successful_count", "cached_count", "retries", "without_status", "tool_calls_count")
+        last = max((last for _, last in self._windows.values()), default=None)
+        return found | {
+            **{name: counts[name] for name in names},
+            "function_calls_count": 0,  # the older form of tool calls, which nobody sends here
+            "finish_reason": dict(self._reasons),
+            "stop_reason": {},
+            "status_codes": dict(sorted(self._statuses.items())),
+            "inference_time": self.inference_s,
+            "run_id": len(self._starts) - 1,
+            "last_request_time": None if last is None else rfc3339(last),
+            "inference_run_times": {str(n): self._run_times(n) for n in sorted(self._windows)},
+        }
+
+    def _run_times(self, number: int) -> JsonObject:
+        began, (first, last) = self._starts[number], self._windows[number]
+        return {
+            "run_start": rfc3339(began),
+            "first_request_time": rfc3339(first),
+            "last_request_time": rfc3339(last),
+            "inference_time": last - first,
+            "time_to_first_request_seconds": first - began,
+        }
+
+    def reasoning(self) -> JsonObject:
+        """How many replies show their reasoning, and how long it is in words."""
+        counts = self._counts
+        thinking, unfinished = counts["responses_with_reasoning"], counts["unfinished"]
+        found: JsonObject = {
+            "description": "Statistics of the reasoning in all replies of the run",
+            "total_responses": counts["successful_count"],
+            "responses_with_reasoning": thinking,
+            "reasoning_started_count": thinking,
+            "reasoning_finished_count": thinking - unfinished,
+            "reasoning_unfinished_count": unfinished,
+            "reasoning_finished_ratio": (thinking - unfinished) / thinking if thinking else 0.0,
+        }
+        for name in _WORDS:
+            found |= {**self._words[name].named(name), f"total_{name}": self._total_words[name]}
+        return found
+
+
+_WORDS = ("reasoning_words", "updated_content_words", "original_content_words")
+"""Of the reasoning, of the answer without it, and of both."""
+
+
+def metrics_document(replies: Iterable[ModelReply], details: RunDetails, folder: Path) -> JsonObject:
+    """The content of `eval_factory_metrics.json`. The files of the starts are there."""
+    counts = ReplyCounts(starts_of(details))
+    for reply in replies:
+        counts.add(reply)
+    return {
+        "response_stats": counts.response_stats(),
+        "evaluation": _evaluation(counts, folder),
+        "reasoning": counts.reasoning(),
+    }
+
+
+def _evaluation(counts: ReplyCounts, folder: Path) -> JsonObject:
+    """The starts together. Start-up, inference and scoring add up to the run's time: scoring is what was left to do
+    after the last reply, because most of it happens while others are awaited."""
+    starts: list[dict[str, Any]] = [
+        orjson.loads(path.read_bytes()) for path in (folder / RUN_TIMES).glob("runtime_*.json")
+    ]
+    if not starts:
+        return {"total_runs": 0}
+    runtime = sum(start["runtime_seconds"] for start in starts)
+    most: dict[str, JsonValue] = {
+        name: max(start[name] for start in starts) for name in ("peak_memory_bytes", "peak_tree_memory_bytes")
+    }
+    return {
+        "runtime_seconds": runtime,
+        "start_time": min(start["start_time"] for start in starts),
+        "end_time": max(start["end_time"] for start in starts),
+        **most,
+        "total_runs": len(starts),
+        "startup_time_seconds": counts.waited_s,
+        "inference_time_seconds": counts.inference_s,
+        "scoring_time_seconds": max(0.0, runtime - counts.waited_s - counts.inference_s),
+    }

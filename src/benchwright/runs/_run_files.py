@@ -1,0 +1,108 @@
+"""When the files of a run are written: before its first request, and each time a start of it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchwright.benchmarks import RecordedSample
+from benchwright.core import BenchwrightError, Outcome, UsageError, decode_score, load_json, reply_from_json
+from benchwright.engine import InterruptedRunError, Performed, Prepared, RunGroup
+from benchwright.reports import (
+    EVAL_REPORT,
+    RunSamples,
+    benchmark_details,
+    safe_name,
+    write_reports,
+    write_run_config,
+    write_run_files,
+)
+from benchwright.store import RunRecord, SampleSteps, Store, Workspace, open_store
+
+if TYPE_CHECKING:
+    from benchwright.reports import EvalMark
+
+_MANY_SAMPLES = 100_000
+"""So many are indexed after the run, a few microseconds each; fewer when somebody first filters them."""
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a run's files, and find out whether it can be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".writable").touch()
+        (folder / ".writable").unlink()
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {folder}: {error.strerror}; nothing was sent. Choose another --output-dir"
+        ) from None
+
+
+@contextmanager
+def first_files(store: Store, run: RunRecord, prepared: Prepared, group: RunGroup) -> Iterator[None]:
+    """Write what is known before the first request: it is on record whatever happens. The requests are sent inside."""
+    make_folder(run.folder)
+    details = benchmark_details(run)
+    write_run_config(details)
+    if EVAL_REPORT not in (prepared.settings.reports or ()):
+        yield
+        return
+    from benchwright.reports import EvalMark, EvalRun, mark_eval_folder, start_eval_folder
+
+    begun = EvalRun(details, RunSamples(store, run))
+    start_eval_folder(begun)
+    try:
+        yield
+    except InterruptedRunError:
+        mark_eval_folder(begun, EvalMark("interrupted", group.signal))
+        raise
+    except BenchwrightError as error:  # all else was checked before: the server cannot be used
+        mark_eval_folder(begun, EvalMark("upstream error", str(error)))
+        raise
+
+
+def _mark_of(performed: Performed, signal: str) -> EvalMark | None:
+    """Why a start ended early, where its folder says so."""
+    from benchwright.reports import EvalMark
+
+    if performed.cause == "interrupted":
+        return EvalMark("interrupted", signal)
+    summary = performed.summary
+    hopeless = summary.failed == summary.evaluated or performed.cause in ("hopeless", "failures")
+    if hopeless and summary.outcomes.get(Outcome.REQUEST_FAILED):
+        reasons = dict.fromkeys((performed.reason, performed.first_failure))
+        return EvalMark("upstream error", ": ".join(filter(None, reasons)))
+    return None
+
+
+def last_files(
+    workspace: Workspace, run_id: int, performed: Performed, prepared: Prepared, signal: str
+) -> list[str]:
+    """Write all files of a run whose start has ended, by the named signal if any. Returns what went wrong with reports of
+    installed packages."""
+    with open_store(workspace) as store:
+        run, reports = store.run(run_id), prepared.settings.reports or ()
+        details, samples, summary = benchmark_details(run), RunSamples(store, run), performed.summary
+        # First: who finds results.yml finds the others too.
+        if prepared.spec.write_files is not None:
+            prepared.spec.write_files(run.folder, safe_name(run.model), map(_recorded, store.samples(run_id)))
+        if EVAL_REPORT in reports:
+            from benchwright.reports import EvalRun, write_eval_folder
+
+            mark = _mark_of(performed, signal)
+            with_events = benchmark_details(run, store.events(run_id))
+            write_eval_folder(EvalRun(with_events, samples, summary, mark))
+        write_run_files(details, samples, summary)
+        store.index_samples(at_least=_MANY_SAMPLES)
+        return write_reports(details, reports)
+
+
+def _recorded(steps: SampleSteps) -> RecordedSample:
+    return RecordedSample(
+        None if steps.score_input is None else load_json(steps.score_input),
+        steps.repeat,
+        decode_score(steps.score),
+        None if steps.call_output is None else reply_from_json(load_json(steps.call_output)),
+    )

@@ -1,0 +1,255 @@
+"""The files of `run_eval`: what programs that read such folders look for, the figures in them, and how a run may end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+
+from benchwright import RunResult, resume, run
+from benchwright.cli import main
+from benchwright.core import CallTimes, ModelReply, ModelRequest, RequestFailure, RunFile, TokenUsage
+from benchwright.endpoints import ScriptedEndpoint
+from benchwright.endpoints._scripted import ScriptedAnswer
+from benchwright.reports import EVAL_FILES
+from recording_server import recording
+
+MARKS = [file.name for file in EVAL_FILES if file.when not in ("start", "end")]
+PARAMS = {
+    "limit_samples",
+    "max_new_tokens",
+    "max_retries",
+    "parallelism",
+    "task",
+    "temperature",
+    "request_timeout",
+    "top_p",
+    "extra",
+}
+"""What older programs accept below `config.params`; they refuse a file with any other key."""
+STATS = {"count", "sum", "sum_squared", "min", "max", "mean", "variance", "stddev", "stderr"}
+
+
+BENCH = """
+from benchwright import ScorerInput, benchmark, scorer
+
+@benchmark(name="my qa", dataset="rows.jsonl", prompt="{q}", target_field="a")
+@scorer
+def check(sample: ScorerInput) -> dict:
+    return {"correct": sample.response == sample.target, "kind": "text"}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"q": f"row {number}: ü", "a": "yes"} for number in range(4)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "bench.py").write_text(BENCH)
+    return tmp_path
+
+
+def evaluate(script: Any, **options: Any) -> RunResult:
+    options = {"output_dir": "out", "reports": "run_eval", "parallelism": 1, **options}
+    result: RunResult = run("bench.py", endpoint=ScriptedEndpoint(script), **options)
+    return result
+
+
+def document(name: str) -> Any:
+    path = Path("out", name)
+    return (
+        yaml.safe_load(path.read_text())
+        if path.suffix in (".yml", ".yaml")
+        else orjson.loads(path.read_bytes())
+    )
+
+
+def files() -> set[str]:
+    return {str(path.relative_to("out")) for path in Path("out").rglob("*") if path.is_file()}
+
+
+def replies(request: ModelRequest) -> ScriptedAnswer:
+    """A reply of each kind, by row."""
+    row = int(str(request.body["messages"]).split("row ")[1][0])
+    times = CallTimes.lasting(0.1 * (row + 1))
+    match row:
+        case 0:
+            return ModelReply(
+                "answered",
+                "yes",
+                reasoning="let me see",
+                finish_reason="stop",
+                usage=TokenUsage(10, 5),
+                times=times,
+            )
+        case 1:
+            calls: list[Any] = [{"function": {"name": "f"}}, {"function": {"name": "g"}}]
+            return ModelReply(
+                "answered",
+                "no",
+                finish_reason="tool_calls",
+                usage=TokenUsage(30, 1),
+                tool_calls=calls,
+                times=times,
+            )
+        case 2:
+            return ModelReply("truncated", "", reasoning="on and on", finish_reason="length", times=times)
+    return RequestFailure("server_error", "out of order", 503)
+
+
+def test_only_the_report_adds_files_and_the_table_names_them_all() -> None:
+    evaluate("yes", reports=None)
+    assert files() == set(RunFile)
+    evaluate("yes", overwrite=True, metadata={"versioning": {"data": "7"}, "owner": "me"})
+    expected = {file.name.format(name="my_qa", start=0) for file in EVAL_FILES if file.name not in MARKS}
+    assert files() == expected | set(RunFile)
+
+
+def test_results_hold_what_older_readers_accept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "c2VjcmV0IHZhbHVl0815")
+    with recording("yes") as server:
+        evaluated = main(["run", "rows.jsonl", "--data-type", "qa", "--input-columns", "q", "--output-column", "a", "--report",
+                          "run_eval", "--output-dir", "out", *server.model, "--api-key-name", "MY_KEY"])  # fmt: skip
+    assert evaluated == 0
+    found, config = document("results.yml"), document("run_config.yml")
+    assert set(found) == {"command", "config", "git_hash", "results", "target"}
+    assert set(found["config"]["params"]) <= PARAMS
+    assert found["target"]["api_endpoint"]["api_key_name"] == "MY_KEY"
+    assert config["framework_name"] == found["config"]["type"].partition(".")[0]
+    assert config["target"]["api_endpoint"]["model_id"] == "m"
+    (task,) = found["results"]["tasks"].values()
+    for group in task["metrics"].values():
+        for score in group["scores"].values():
+            assert isinstance(score["value"], float)
+            assert {type(value) for value in score["stats"].values()} <= {int, float}, "readers add these up"
+            assert {"count", "mean", "stddev", "stderr"} <= set(score["stats"]) & STATS
+    assert orjson.loads(Path("out/rows/byob_results.json").read_bytes())["tasks"] == found["results"]["tasks"]
+    everything = b"".join(path.read_bytes() for path in Path("out").rglob("*") if path.is_file())
+    assert b"c2VjcmV0" not in everything
+
+
+def test_metrics_count_what_happened() -> None:
+    evaluate(replies)
+    found = document("eval_factory_metrics.json")
+    stats = found["response_stats"]
+    assert (stats["avg_prompt_tokens"], stats["max_prompt_tokens"], stats["max_total_tokens"]) == (20, 30, 31)
+    assert stats["avg_latency_ms"] == pytest.approx(200)
+    assert stats["max_latency_ms"] == pytest.approx(300)
+    assert stats["status_codes"] == {"200": 3, "503": 1}
+    assert stats["finish_reason"] == {"stop": 1, "tool_calls": 1, "length": 1}
+    assert (stats["count"], stats["successful_count"], stats["tool_calls_count"]) == (4, 3, 2)
+    reasoning = found["reasoning"]
+    assert (reasoning["responses_with_reasoning"], reasoning["reasoning_unfinished_count"]) == (2, 1)
+    assert (reasoning["total_reasoning_words"], reasoning["max_reasoning_words"]) == (6, 3)
+
+
+def test_predictions_are_one_line_of_ascii_for_each_sample_and_repeat() -> None:
+    evaluate(replies, repeats=2)
+    lines = Path("out/my_qa/byob_predictions.jsonl").read_bytes().splitlines()
+    records = [json.loads(line) for line in lines]
+    assert all(line.isascii() for line in lines)
+    assert [record["sample_id"] for record in records] == [0, 4, 1, 5, 2, 6, 3, 7]
+    assert records[1]["metadata"] == {"q": "row 0: ü", "a": "yes", "_repeat": 1}
+    assert [record["status"] for record in records[::2]] == [
+        "scored",
+        "scored",
+        "scored",
+        "skipped_model_error",
+    ]
+    assert records[2]["scores"] == {"correct": False, "kind": "text"}
+    assert "out of order" in records[-1]["error"]
+    assert records[-1]["response"] is None
+
+
+def test_the_first_exchanges_are_shown_with_their_replies() -> None:
+    evaluate(replies)
+    shown = document("report.json")
+    assert [set(each) for each in shown] == [
+        {"request_data", "display_request", "response", "endpoint", "cache_key"}
+    ] * 4
+    assert shown[0]["request_data"]["messages"][-1]["content"] == "row 0: ü"
+    assert shown[0]["response"]["choices"][0]["message"]["content"] == "yes"
+    assert shown[3]["response"]["error"]["code"] == 503
+    assert "row 0: ü" in Path("out/report.html").read_text(encoding="utf-8")
+
+
+def test_an_interrupted_run_leaves_all_files_and_a_mark_and_its_resumption_adds_up(here: Path) -> None:
+    sent = 0
+
+    def until_the_third(request: ModelRequest) -> str:
+        nonlocal sent
+        sent += 1
+        if sent == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return "yes"
+
+    result = evaluate(until_the_third)
+    assert result.exit_code == 130
+    mark = document(".nemo_evaluator_interrupted")
+    assert mark["signal"] == "SIGTERM"
+    assert mark["timestamp"] > 0
+    task = document("results.yml")["results"]["tasks"]["my_qa"]
+    assert task["partial"]
+    assert (
+        task["samples"]["evaluated"] == document("eval_factory_metrics.json")["response_stats"]["count"] < 4
+    )
+    assert resume(result, endpoint=ScriptedEndpoint("yes")).exit_code == 0
+    assert not {name for name in MARKS if Path("out", name).exists()}
+    starts = [document(f"run_times/runtime_{number}.json") for number in (0, 1)]
+    whole = document("eval_factory_metrics.json")["evaluation"]
+    assert whole["total_runs"] == 2
+    assert whole["runtime_seconds"] == pytest.approx(sum(start["runtime_seconds"] for start in starts))
+    assert (whole["start_time"], whole["end_time"]) == (starts[0]["start_time"], starts[1]["end_time"])
+    assert whole["peak_tree_memory_bytes"] >= whole["peak_memory_bytes"] > 1_000_000
+    spent = sum(whole[f"{part}_time_seconds"] for part in ("startup", "inference", "scoring"))
+    assert spent == pytest.approx(whole["runtime_seconds"], abs=1e-3)
+    times = document("eval_factory_metrics.json")["response_stats"]["inference_run_times"]
+    assert set(times) == {"0", "1"}
+    moments = [
+        starts[0]["start_time"],
+        times["0"]["first_request_time"],
+        times["0"]["last_request_time"],
+        times["1"]["run_start"],
+    ]
+    assert sorted(moments) == moments
+    for moment in moments:
+        assert datetime.fromisoformat(moment).year > 2000
+
+
+def test_a_server_that_cannot_be_used_leaves_its_words() -> None:
+    result = evaluate(RequestFailure("rejected", "no such model", 404))
+    assert result.exit_code == 1
+    assert "no such model" in Path("out/.nemo_evaluator_server_error").read_text()
+    assert document("eval_factory_metrics.json")["response_stats"]["status_codes"] == {"404": 4}
+    assert document("results.yml")["results"]["tasks"]["my_qa"]["outcomes"]["request_failed"] == 4
+
+
+def test_metadata_are_kept_and_their_versions_repeated() -> None:
+    evaluate("yes", metadata={"versioning": {"data": "7"}, "owner": "me"})
+    versions = document("results.yml")["metadata"]["versioning"]
+    assert versions["data"] == "7"
+    assert versions["benchwright"]
+    assert document("metadata.yaml") == {"owner": "me", "versioning": versions}
+
+
+def test_the_same_command_again_takes_what_is_paid_for(here: Path) -> None:
+    (here / "benchwright.toml").write_text('[benchmarks.my_qa]\nfile = "bench.py"\n')
+    with recording("yes") as server:
+        command = ["run_eval", "--eval_type", "byob_my_qa.my_qa", "--model_id", "m", "--model_type", "chat", "--model_url", server.url,
+                   "--output_dir", "out"]  # fmt: skip
+        assert main(command) == 0
+        first = document("results.yml")
+        assert len(server.take()) == 4
+        assert main(command) == 0
+        assert not server.take()
+    assert document("results.yml") == first
+    stats = document("eval_factory_metrics.json")["response_stats"]
+    assert (stats["cached_count"], stats["count"], stats["inference_time"]) == (4, 4, 0)
+    assert document("eval_factory_metrics.json")["evaluation"]["total_runs"] == 1
