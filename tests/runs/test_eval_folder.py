@@ -244,12 +244,19 @@ def test_the_same_command_again_takes_what_is_paid_for(here: Path) -> None:
     with recording("yes") as server:
         command = ["run_eval", "--eval_type", "byob_my_qa.my_qa", "--model_id", "m", "--model_type", "chat", "--model_url", server.url,
                    "--output_dir", "out"]  # fmt: skip
-        assert main(command) == 0
+        assert main([*command, "--overrides", "metadata.versioning.data=7"]) == 0
+        assert document("results.yml")["metadata"]["versioning"]["data"] == 7
+        assert (
+            document("metadata.yaml")
+            == document("run_config.yml")["metadata"] | document("results.yml")["metadata"]
+        )
         first = document("results.yml")
         assert len(server.take()) == 4
         assert main(command) == 0
         assert not server.take()
+    del first["metadata"]
     assert document("results.yml") == first
+    assert not Path("out/metadata.yaml").exists(), "of the first run"
     stats = document("eval_factory_metrics.json")["response_stats"]
     assert (stats["cached_count"], stats["count"], stats["inference_time"]) == (4, 4, 0)
     assert document("eval_factory_metrics.json")["evaluation"]["total_runs"] == 1

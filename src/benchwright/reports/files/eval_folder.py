@@ -84,9 +84,9 @@ class EvalFile(Struct, frozen=True):
 
 
 def start_eval_folder(run: EvalRun) -> list[Path]:
-    """Before the first request of a start: take away the marks of the last one, and write what is known by now."""
+    """Before the first request of a start: take away what the last one left, and write what is known by now."""
     for file in EVAL_FILES:
-        if file.when not in ("start", "end"):
+        if file.when != "end":
             (run.folder / file.name).unlink(missing_ok=True)
     if run.start == 0:  # of another run that had the folder
         for path in (run.folder / RUN_TIMES).glob("runtime_*.json"):

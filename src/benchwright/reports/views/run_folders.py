@@ -140,7 +140,11 @@ def _recorded_settings(config: dict[str, Any]) -> dict[str, Any]:
     """The settings that reports show, under their recorded names."""
     table = config.get("config") or {}
     params: dict[str, Any] = table.get("params") or {}
-    known = {"benchmark": params.get("task"), "eval_type": table.get("type"), "metadata": config.get("metadata")}
+    known = {
+        "benchmark": params.get("task"),
+        "eval_type": table.get("type"),
+        "metadata": config.get("metadata"),
+    }
     found = {name: value for name, value in known.items() if value is not None}
     return {**(config.get("settings") or {}), **found, **recorded_params(params)}
 
