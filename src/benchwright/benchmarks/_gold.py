@@ -6,7 +6,7 @@ import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._fields import target_of
@@ -14,6 +14,7 @@ from benchwright.benchmarks._scan import ScannedRow
 from benchwright.benchmarks._scoring import InvalidScores, call_scorer, judge_count, judge_problems, scores_of
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Strategy
+from benchwright.core import light_dataclass
 
 if TYPE_CHECKING:
     from benchwright.scorers import Ask, JudgeCall, Scores
@@ -28,7 +29,7 @@ BUDGET_S = 10.0
 """A scorer that is slow (it may run code) is not waited for longer than this."""
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class GoldCheck:
     """What the scorer made of the gold answers."""
 

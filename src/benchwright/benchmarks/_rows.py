@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -37,6 +37,7 @@ from benchwright.core import (
     Row,
     StrategyFacts,
     UsageError,
+    light_dataclass,
     suggest,
 )
 from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
@@ -51,7 +52,7 @@ INFERENCE_ONLY = "inference only; score it with: benchwright rescore RUN"
 """Why a run of inference only has no scores."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class RowSettings:
     """The settings that decide which rows there are and what they send. They have the names of the run's settings."""
 

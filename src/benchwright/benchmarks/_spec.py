@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -18,6 +18,7 @@ from benchwright.core import (
     ModelType,
     Row,
     SampleRecord,
+    light_dataclass,
 )
 from benchwright.datasets import DatasetRef, Filter
 
@@ -111,7 +112,7 @@ Remarks: TypeAlias = Callable[[Mapping[str, MetricSummary]], Sequence[str]]
 """The metrics of a run to notes for their readers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkSpec:
     """One benchmark, complete and checked. Paths stand as the user wrote them; `base_dir` resolves them."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from benchwright.config._servers import (
 )
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_values
-from benchwright.core import MODEL_TYPES, Api, ConfigError, JsonObject, JsonValue
+from benchwright.core import MODEL_TYPES, Api, ConfigError, JsonObject, JsonValue, light_dataclass
 
 if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
@@ -64,7 +64,7 @@ _DEMO = (_TYPE, *settings_of("demo"), *_CHARACTER)
 _SENT = tuple(setting.name for setting in BODY_SETTINGS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
     """A model as the configuration file describes it. None: not set there."""
 

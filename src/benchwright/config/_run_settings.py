@@ -5,11 +5,10 @@ what `resume`, `rescore` and `--reuse` may change are derived from them; `RunKey
 checkers, and a test compares the two.
 """
 
-# ruff: noqa: RUF009  # every row makes a field
+# every row makes a field
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from benchwright.config._servers import PROFILES
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python
-from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
+from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, light_dataclass, suggest
 
 if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
@@ -43,7 +42,7 @@ _budget = partial(row, decides="budget", group="budget")
 _files = partial(row, decides="place", group="files", tables=_NO_TABLE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How to run a target. None: not given; then benchwright.toml counts, then the default."""
 

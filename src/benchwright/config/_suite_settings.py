@@ -1,10 +1,9 @@
 """The settings of a suite as a whole, each declared once: keys of its `run` table, flags, and keywords of Python."""
 
-# ruff: noqa: RUF009  # every row makes a field
+# every row makes a field
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from benchwright.config._run_settings import BY_NAME, RunOptions
 from benchwright.config._setting import row, settings_in
 from benchwright.config._values import check_value, from_python
-from benchwright.core import UsageError, suggest
+from benchwright.core import UsageError, light_dataclass, suggest
 
 MODES = ("all", "infer", "eval", "viz")
 """What is done: request and score, only request, only score recorded replies, only show."""
@@ -29,7 +28,7 @@ _suite = partial(row, decides="place", group="suite", tables=("suite",))
 _named = partial(_suite, tables=(), flag=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOptions:
     """How to run a suite. What is left out comes from its file, then from the defaults."""
 

@@ -44,6 +44,7 @@ from benchwright.core._json import (
     load_exact_json,
     load_json,
 )
+from benchwright.core._light_dataclass import light_dataclass
 from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
     ADAPTER_VERSION,
@@ -271,6 +272,7 @@ __all__ = [
     "known_run_status",
     "known_secrets",
     "lazy_front",
+    "light_dataclass",
     "listed",
     "load_each",
     "load_exact_json",

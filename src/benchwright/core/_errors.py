@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import ClassVar
+
+from benchwright.core._light_dataclass import light_dataclass
 
 FLAGS_TYPED: ContextVar[bool] = ContextVar("FLAGS_TYPED", default=False)
 """Whether a command was typed. Messages name flags; the functions of Python turn them into keywords unless this is set."""
@@ -89,7 +90,7 @@ class RunFailedError(BenchwrightError):
     exit_code = 1
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class BadRow:
     """A row that cannot be used."""
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from benchwright.core._json import JsonObject
+from benchwright.core._light_dataclass import light_dataclass
 
 DEMO_NOTE = "demo model: these numbers say nothing about a real model"
 """The note on every number that comes from the demo model, embedded or served by `simulate`."""
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class MetricSummary:
     """One metric over the samples that have it."""
 
@@ -52,7 +53,7 @@ class MetricSummary:
         return self.interval == "constant"
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class RunSummary:
     """Everything a table or results file says about the scores of one run. Holds no times: two runs that
     measured the same have equal summaries."""

@@ -6,14 +6,22 @@ import codecs
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct, field
 
-from benchwright.core import BenchwrightError, DatasetError, UsageError, data_format, is_hub_uri, suggest
+from benchwright.core import (
+    BenchwrightError,
+    DatasetError,
+    UsageError,
+    data_format,
+    is_hub_uri,
+    light_dataclass,
+    suggest,
+)
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 from benchwright.datasets._values import ProgramSource
 from benchwright.plugins import Registry, check_function
@@ -31,7 +39,7 @@ def scheme_of(uri: str) -> str | None:
     return match[1].lower() if match else None
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class FileOptions:
     """How to read a file, where its content does not show it."""
 

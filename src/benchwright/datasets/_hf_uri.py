@@ -15,11 +15,11 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from benchwright.core import DatasetError, is_hub_uri, suggest
+from benchwright.core import DatasetError, is_hub_uri, light_dataclass, suggest
 from benchwright.datasets._values import Filter
 
 LoaderName: TypeAlias = Literal["files", "export", "viewer", "datasets"]
@@ -31,7 +31,7 @@ _REPO_PART = re.compile(r"[\w][\w.-]*")
 _YES = {"1", "true", "yes"}
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class HfUri:
     """A dataset on the hub and a choice of its rows. `str()` gives the URI back."""
 

@@ -8,12 +8,12 @@ import os
 from collections import Counter
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
-from benchwright.core import BadRow, DatasetError
+from benchwright.core import BadRow, DatasetError, light_dataclass
 
 BLOCK_BYTES = 256 * 1024
 """How much is read at a time: large enough that per-block work vanishes, small enough that rows parsed
@@ -32,7 +32,7 @@ _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _SKIPPABLE = b"\x2a\x4d\x18"  # bytes 2-4 of a zstd skippable frame, which parallel compressors write first
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class StoredFile:
     """A local data file."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, TypeAlias
 from zlib import crc32
 
-from benchwright.core import FailureKind, RequestFailure, UsageError, suggest
+from benchwright.core import FailureKind, RequestFailure, UsageError, light_dataclass, suggest
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Clock, Limiter, Policy, SendGate, TimedEndpoint
@@ -28,7 +28,7 @@ def _fault(weight: float, kind: FailureKind, status: int | None, message: str) -
     return field(default=weight, metadata={"failure": RequestFailure(kind, message, status)})
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class FaultMix:
     """Relative weights of the kinds of fault. Only the proportions matter; 0 leaves a kind out."""
 
@@ -89,7 +89,7 @@ FAULTS: dict[FaultKind, RequestFailure] = {each.name: each.metadata["failure"] f
 """Each kind of fault, and the failed reply that it makes in this process."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class DemoSettings:
     """The demo model's character. The same settings and requests always give the same answers."""
 

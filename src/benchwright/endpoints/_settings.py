@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
 from benchwright.config import HARMLESS, RECORDED, Setting
 from benchwright.core import (
@@ -17,6 +17,7 @@ from benchwright.core import (
     ModelType,
     environment_secret,
     is_secret_name,
+    light_dataclass,
     suggest,
 )
 from benchwright.endpoints._addresses import Address, check_proxy, model_in_url, parse_address
@@ -49,7 +50,7 @@ _NO_REPLY = {"decides": "effort"}
 """Of fields that no option of a run sets, and that decide when and by which way a reply comes, not what it says."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSettings:
     """A model server and how to treat it.
 
@@ -227,7 +228,7 @@ def _check_headers(headers: Mapping[str, str]) -> None:
             raise ConfigError(f"the value of header {name!r} has a line break or a character outside ASCII")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedSettings:
     """What a run records of a script: that there was one. The answers themselves are recorded as replies."""
 

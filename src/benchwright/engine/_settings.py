@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from typing import Any, TypeAlias
 
 from benchwright.benchmarks import Generation
 from benchwright.config import BY_NAME, Decides, PipelineSettings, pipeline_settings
-from benchwright.core import JsonObject, ModelType
+from benchwright.core import JsonObject, ModelType, light_dataclass
 from benchwright.demo import DemoSettings, FaultMix
 from benchwright.endpoints import EndpointSettings, ScriptedSettings
 from benchwright.engine._stop import Budget
@@ -23,7 +23,7 @@ _PLACE: dict[str, Decides] = {"decides": "place"}
 _KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scripted": ScriptedSettings}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """One run of one benchmark against one model. Holds names of secrets, never secrets.
 

@@ -6,8 +6,9 @@ import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from benchwright.core import light_dataclass
 
 if TYPE_CHECKING:
     from benchwright.engine._group import RunGroup
@@ -17,7 +18,7 @@ StopCause: TypeAlias = Literal["interrupted", "budget", "hopeless", "failures", 
 does not accept once."""
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class Budget:
     """Limits on what one run may spend. None means no limit."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -18,6 +17,7 @@ from benchwright.core import (
     UsageError,
     encode_json,
     known_secrets,
+    light_dataclass,
     load_exact_json,
     redact,
 )
@@ -81,7 +81,7 @@ class StoreError(BenchwrightError):
     __module__ = "benchwright"
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class Recovered:
     """What came of a damaged store."""
 

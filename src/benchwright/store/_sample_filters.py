@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
-from benchwright.core import UsageError, score_fields
+from benchwright.core import UsageError, light_dataclass, score_fields
 from benchwright.store._records import SampleSteps
 
 Verdict: TypeAlias = Literal["right", "wrong"]
@@ -48,7 +47,7 @@ class Facet(NamedTuple):
         return cls(outcome, verdict, "s" in marks, "e" in marks)
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class SampleFilter:
     """Which samples a page shows. None lets every sample pass."""
 

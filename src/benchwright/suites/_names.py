@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks import BENCHMARK_PLUGINS, custom_media_file, import_file, is_question_file
 from benchwright.config import SUITE_SUFFIXES, ConfigFile, find_profile, read_document
-from benchwright.core import NotFoundError, UsageError
+from benchwright.core import NotFoundError, UsageError, light_dataclass
 from benchwright.suites._entries import SuiteDataset, SuiteModel
 from benchwright.suites._suite import Suite, gathered_datasets, suite_of
 
@@ -22,7 +21,7 @@ DEFAULT_CONFIG_DIR = "configs"
 """Folder that is looked into when there is one and nobody names another."""
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class Origin:
     """Where a name leads."""
 

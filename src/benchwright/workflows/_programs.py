@@ -9,16 +9,25 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from msgspec import Struct
 
 from benchwright.config import ConfigFile
-from benchwright.core import RUN_STATUSES, VERSION, JsonObject, JsonValue, RunStatus, UsageError, suggest
+from benchwright.core import (
+    RUN_STATUSES,
+    VERSION,
+    JsonObject,
+    JsonValue,
+    RunStatus,
+    UsageError,
+    light_dataclass,
+    suggest,
+)
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class ProgramResult:
     """One start of a program as a workflow."""
 

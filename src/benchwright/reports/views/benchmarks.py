@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from msgspec import structs
 
@@ -14,6 +14,7 @@ from benchwright.core import (
     Outcome,
     RunSummary,
     UsageError,
+    light_dataclass,
     printable,
     suggest,
 )
@@ -30,7 +31,7 @@ from benchwright.reports.views.samples import SampleList, filtered_samples, find
 from benchwright.store import Event, RunRecord, SampleFilter, Store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class ResultView:
     """A run with its figures, and what its last start did."""
 

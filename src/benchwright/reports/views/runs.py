@@ -4,13 +4,12 @@ none changes."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, JsonValue, RunFile, RunStatus, RunSummary, rfc3339
+from benchwright.core import JsonObject, JsonValue, RunFile, RunStatus, RunSummary, light_dataclass, rfc3339
 from benchwright.reports.views.command import command_of
 from benchwright.reports.views.settings import (
     endpoint_of,
@@ -23,7 +22,7 @@ from benchwright.reports.views.settings import (
 from benchwright.store import Event, RunRecord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@light_dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """One run of any kind."""
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec import field as struct_field
 from msgspec.structs import replace as replace_struct
 
-from benchwright.core import OUTCOMES, STRATEGIES, JsonObject, JsonValue, MetricSummary, RunSummary
+from benchwright.core import (
+    OUTCOMES,
+    STRATEGIES,
+    JsonObject,
+    JsonValue,
+    MetricSummary,
+    RunSummary,
+    light_dataclass,
+)
 from benchwright.reports.views.benchmarks import recorded_benchmark
 from benchwright.reports.views.figures import METRIC_NAMES, averaged, headline_of, is_fraction, no_interval
 from benchwright.reports.views.runs import RunDetails
@@ -25,7 +33,7 @@ NO_METRIC = "–"
 """The metric of a run without figures."""
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class WorkTask:
     """One model on one dataset."""
 
