@@ -236,7 +236,7 @@ def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("file", "package"),
-    [("my-bench 2.py", "byob-my-bench-2"), ("数学.py", "byob-sums"), ("json.py", "byob-json")],
+    [("my-bench 2.py", "byob-my-bench-2"), ("数学.py", "byob-sums"), ("json.py", "byob-json"), (f"{'a' * 49}_b.py", f"byob-{'a' * 49}")],
 )  # fmt: skip
 def test_awkward_names(capsys: pytest.CaptureFixture[str], file: str, package: str) -> None:
     quiz(file, dataset="dätä, 1.csv")
@@ -259,6 +259,7 @@ def test_unmet_requirements(capsys: pytest.CaptureFixture[str]) -> None:
     quiz(more=', requirements=["surely-not-installed>=2", "pytest>=1000"]')
     message = refused(capsys, "quiz.py", "--no-install", "--check-requirements")
     assert "required packages are not installed: surely-not-installed>=2" in message
+    assert "pytest>=1000 (installed: " in message
     assert not Path("dist").exists()
     assert main(["compile", "quiz.py", "--no-install"]) == 0
     assert "pytest>=1000 (installed: " in capsys.readouterr().err

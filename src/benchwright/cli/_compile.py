@@ -86,7 +86,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     failure = inspected.failure(allow_failing_gold=arguments.allow_failing_gold)
     unmet = inspected.unmet if arguments.check_requirements else []
     if arguments.dry_run or failure or unmet:
-        return _validated(inspected, package, failure or (unmet[0] if unmet else None), output)
+        return _validated(inspected, package, failure or "; ".join(unmet) or None, output)
     for note in _notes(inspected):
         output.note(f"note: {note}")
     if arguments.containerize or arguments.push:

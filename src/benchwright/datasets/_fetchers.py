@@ -125,6 +125,9 @@ def file_of_dataset(ref: object, base_dir: Path) -> tuple[Path, str] | None:
         return None
     bare, _ = file_options(written, base_dir)
     path = local_path(bare, base_dir)
+    registered = [each for each in _fetchers if not isinstance(each, LocalFetcher | HfFetcher)]
+    if not path.exists() and any(each.supports(written) for each in registered):
+        return None
     check_file(path, written)
     return path, written[len(bare) :]
 

@@ -95,13 +95,18 @@ def make_package(
 
 def _package_name(content: Content, name: str | None) -> str:
     if name is not None:
-        key = normalise_name(name)
+        key = _base(name)
         if not key.isidentifier() or keyword.iskeyword(key) or key in sys.stdlib_module_names:
             raise UsageError(
                 f"--name {name}: Python cannot import a package of this name; such as --name byob_{key or 'quiz'}"
             )
         return key
-    return f"byob_{normalise_name(content.source.stem) or content.specs[0].key}"
+    return f"byob_{_base(content.source.stem) or _base(content.specs[0].key)}"
+
+
+def _base(name: str) -> str:
+    """A name that pip takes: a long one may be cut after an underscore."""
+    return normalise_name(name).rstrip("_")
 
 
 def _refuse_built_in(specs: Iterable[BenchmarkSpec]) -> None:
