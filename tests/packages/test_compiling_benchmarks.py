@@ -17,6 +17,7 @@ import pytest
 from benchwright.benchmarks import load_benchmarks
 from benchwright.cli import main
 from benchwright.core import BenchmarkError
+from benchwright.datasets import _fetchers
 
 QUIZ = """
 from benchwright import benchmark, scorer, ScorerInput
@@ -311,3 +312,17 @@ def test_a_name_that_two_packages_offer_needs_the_package(
     quiz(name="other")
     assert "one is installed with other benchmarks (sums)" in refused(capsys, "quiz.py", "--name", "one")
     assert "Python already has a package rich" in refused(capsys, "quiz.py", "--name", "rich", "--force")
+
+
+def test_datasets_of_registered_fetchers_stay_references(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_fetchers, "_fetchers", list(_fetchers._fetchers))
+    before = "from benchwright.datasets import register_fetcher\nfrom pathlib import Path\n"
+    before += "class Tables:\n    def supports(self, uri): return uri.startswith('table:')\n"
+    before += "    def fetch(self, uri, cache_dir=None): return Path(__file__).parent / 'rows.csv'\n"
+    quiz(dataset="table:sums", before=f"{before}register_fetcher(Tables())\n")
+    Path("table:sums").rename("rows.csv")
+    assert "rows.csv" in refused(capsys, "quiz.py", "--no-install")
+    made = compiled(capsys, "quiz.py", "--no-install", "--include", "rows.csv")
+    assert "byob_quiz/content/rows.csv" in names(made)
