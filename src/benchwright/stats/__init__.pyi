@@ -16,6 +16,12 @@ from benchwright.stats._intervals import (
 from benchwright.stats._intervals import (
     wilson_interval as wilson_interval,
 )
+from benchwright.stats._limits import LimitTest as LimitTest
+from benchwright.stats._limits import gain_against as gain_against
+from benchwright.stats._limits import holm as holm
+from benchwright.stats._limits import interval_against as interval_against
+from benchwright.stats._limits import mean_against as mean_against
+from benchwright.stats._limits import share_against as share_against
 from benchwright.stats._paired import (
     PairedResult as PairedResult,
 )
@@ -28,6 +34,9 @@ from benchwright.stats._paired import (
 from benchwright.stats._paired import (
     wilcoxon_signed_rank as wilcoxon_signed_rank,
 )
+from benchwright.stats._power import Spread as Spread
+from benchwright.stats._power import rows_needed as rows_needed
+from benchwright.stats._power import smallest_effect as smallest_effect
 from benchwright.stats._repeats import (
     RepeatSummary as RepeatSummary,
 )

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from msgspec import Struct
 
-from benchwright.stats._intervals import FEWEST, ClusterMoments, Interval, mean_interval
+from benchwright.stats._intervals import FEWEST, Z_95, ClusterMoments, Interval, mean_interval
 
 
 class ScoreSummary(Struct, frozen=True):
@@ -46,6 +46,35 @@ class ScoreSummary(Struct, frozen=True):
     def too_few(self) -> bool:
         """Whether the rows are too few to rely on the interval."""
         return self.clusters < FEWEST
+
+
+class _Spread(Struct, frozen=True):
+    """What intervals of a mean are made of."""
+
+    n: int
+    mean: float
+    squares: float
+    stderr: float
+    rows: float
+    third: float
+    clusters: int
+    binary: bool
+    ends: tuple[float, float]
+    share: bool
+
+    def interval(self, z: float) -> tuple[float | None, float | None, Interval]:
+        """At the level of a normal quantile, and how it was made."""
+        return mean_interval(
+            self.mean,
+            self.stderr,
+            self.rows,
+            third=self.third,
+            answers=self.n if self.binary else None,
+            repeated=self.clusters != self.n,
+            ends=self.ends,
+            share=self.share,
+            z=z,
+        )
 
 
 LARGEST = 1e150
@@ -146,6 +175,28 @@ class ScoreAccumulator:
         Raises:
             ValueError: there are none.
         """
+        known = self._spread()
+        low, high, interval = known.interval(Z_95)
+        stddev = sqrt(known.squares / known.n)
+        return ScoreSummary(
+            count=known.n,
+            mean=known.mean,
+            stddev=stddev,
+            stderr=stddev / sqrt(known.n),
+            sample_stderr=known.stderr,
+            ci_low=low,
+            ci_high=high,
+            min=float(self._min),
+            max=float(self._max),
+            clusters=known.clusters,
+            interval=interval,
+        )
+
+    def interval(self, z: float) -> tuple[float | None, float | None]:
+        """The interval of the mean at another level, by its normal quantile. ValueError without values."""
+        return self._spread().interval(z)[:2]
+
+    def _spread(self) -> _Spread:
         self._fold()
         n, _, squares = _merged(
             (self._n, self._mean, self._m2), (self._open_size, self._open_mean, self._open_m2)
@@ -157,7 +208,6 @@ class ScoreAccumulator:
         mean = min(max((self._total + self._compensation) / n, self._min), self._max)
         if binary:
             squares = ones * (n - ones) / n  # exact, not the sum of roundings
-        stddev = sqrt(squares / n)
         clusters = self._clusters + 1
         rows = float(clusters)
         if clusters == n:
@@ -169,28 +219,17 @@ class ScoreAccumulator:
             stderr = 0.0 if self._min == self._max else moments.stderr(mean, n)
             rows = moments.effective
             third = moments.third(mean)
-        low, high, interval = mean_interval(
+        return _Spread(
+            n,
             mean,
+            squares,
             stderr,
             rows,
-            third=third,
-            answers=n if binary else None,
-            repeated=clusters != n,
-            ends=(float(self._min), float(self._max)),
-            share=self._share,
-        )
-        return ScoreSummary(
-            count=n,
-            mean=mean,
-            stddev=stddev,
-            stderr=stddev / sqrt(n),
-            sample_stderr=stderr,
-            ci_low=low,
-            ci_high=high,
-            min=float(self._min),
-            max=float(self._max),
-            clusters=clusters,
-            interval=interval,
+            third,
+            clusters,
+            binary,
+            (float(self._min), float(self._max)),
+            self._share,
         )
 
     def _all_moments(self) -> ClusterMoments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import lru_cache
-from math import cos, hypot, pi, sin, sqrt, tan
+from math import cos, erfc, hypot, log, pi, sin, sqrt, tan
 from typing import Literal, TypeAlias
 
 
@@ -122,8 +122,9 @@ def mean_interval(
     repeated: bool,
     ends: tuple[float, float],
     share: bool = True,
+    z: float = Z_95,
 ) -> tuple[float | None, float | None, Interval]:
-    """The 95 % interval of a mean, and how it was made; None and `none` where there is no basis for one.
+    """The interval of a mean, and how it was made; None and `none` where there is no basis for one.
 
     Args:
         mean: The mean.
@@ -134,6 +135,7 @@ def mean_interval(
         repeated: Whether rows have several values.
         ends: Smallest and largest value.
         share: Whether values from 0 to 1 can be no others.
+        z: Normal quantile of its level; 95 % unless given.
     """
     low, high = ends
     binary = answers is not None
@@ -142,22 +144,22 @@ def mean_interval(
             return None, None, "none"
         # Skewed values: the largest deviation counts once more, since the sample tends to miss the tail.
         reach = max(high - mean, mean - low)
-        quantile = _expanded_t(Z_95, rows - 1)
+        quantile = _expanded_t(z, rows - 1)
         half = quantile * sqrt((stderr * stderr * (rows - 1) + reach * reach / rows) / (rows + 1))
         return mean - half, mean + half, "clustered" if repeated else "normal"
     if rows < FEWEST or (binary and not repeated):
         # So few rows do not show their spread: it is taken to be the widest, that of zeros and ones.
-        bounds = wilson_interval(round(mean * rows) if binary and not repeated else mean * rows, rows)
+        bounds = _wilson(round(mean * rows) if binary and not repeated else mean * rows, rows, z)
         return (*bounds, "wilson" if binary else "clustered" if repeated else "bounded")
-    bounds = _bounded_interval(mean, stderr, third, rows, None if binary else ends)
+    bounds = _bounded_interval(mean, stderr, third, rows, None if binary else ends, z)
     if answers is not None:  # no more can be known than from as many rows with one answer each
-        least = wilson_interval(mean * answers, answers)
+        least = _wilson(mean * answers, answers, z)
         bounds = min(bounds[0], least[0]), max(bounds[1], least[1])
     return (*bounds, "clustered" if repeated else "bounded")
 
 
 def _bounded_interval(
-    mean: float, stderr: float, third: float, rows: float, ends: tuple[float, float] | None
+    mean: float, stderr: float, third: float, rows: float, ends: tuple[float, float] | None, z: float
 ) -> tuple[float, float]:
     """Score interval of a mean of values from 0 to 1: all means μ with (mean - μ)² ≤ q² v(μ) / rows.
 
@@ -171,7 +173,8 @@ def _bounded_interval(
     variance = min(stderr * stderr * rows, widest)
     # The spread of zeros and ones follows from their mean; that of others is estimated, hence Student's t.
     known = variance / widest if widest else 1.0
-    quantile = Z_95 + (_expanded_t(Z_95, rows - 1) - Z_95) * (1 - known)
+    quantile = z + (_expanded_t(z, rows - 1) - z) * (1 - known)
+    three = rule_of_three(z)
 
     def end(side: int, added: float) -> float:
         away = (1 - mean) if side > 0 else -mean
@@ -186,7 +189,7 @@ def _bounded_interval(
 
     def graded_end(side: int, beyond: float) -> float:
         # `beyond`: how much further than every value seen the values could lie. Rows that do may have been missed.
-        distance = hypot(end(side, 0.0) - mean, beyond * RULE_OF_THREE / (rows + RULE_OF_THREE))
+        distance = hypot(end(side, 0.0) - mean, beyond * three / (rows + three))
         return mean + side * max(distance, side * (end(side, UNSEEN) - mean))
 
     def replies_end(side: int) -> float:
@@ -219,7 +222,15 @@ def wilson_interval(successes: float, n: float, confidence: float = 0.95) -> tup
     """
     if not 0 <= successes <= n:
         raise ValueError(f"wilson_interval: {successes} successes of {n}; expected 0 ≤ successes ≤ n")
-    z = _normal_quantile(confidence)
+    return _wilson(successes, n, _normal_quantile(confidence))
+
+
+def rule_of_three(z: float) -> float:
+    """`RULE_OF_THREE` for the level of another normal quantile."""
+    return RULE_OF_THREE if z == Z_95 else -log(max(erfc(z / sqrt(2)), 1e-300))
+
+
+def _wilson(successes: float, n: float, z: float) -> tuple[float, float]:
     if n == 0:
         return 0.0, 1.0
     share = successes / n

@@ -5,16 +5,18 @@ Numbers in, numbers out. Every interval is of the mean difference b - a; every t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb, erfc, fsum, hypot, sqrt
 from operator import mul
 from typing import Literal, TypeAlias
 
-from benchwright.stats._intervals import FEWEST, RULE_OF_THREE, UNSEEN, Z_95
+from benchwright.stats._intervals import FEWEST, UNSEEN, Z_95, rule_of_three
 
 PairedInterval: TypeAlias = Literal["score", "normal", "none"]
 """How the interval of a difference was made; docs/comparing.md has the formulas."""
+Ends: TypeAlias = Callable[[float], tuple[float, float]]
+"""Both ends of an interval, by the normal quantile of its level."""
 
 _ENOUGH_DIFFER = 15
 """From so many pairs that differ on, their spread is estimated; fewer say too little about it."""
@@ -170,9 +172,17 @@ def difference_interval(
         binary: Whether the paired values are all zeros and ones.
         bounded: Whether they lie between 0 and 1 and can be no others.
     """
+    ends, how = difference_ends(differences, means, binary=binary, bounded=bounded)
+    return (None, None, how) if ends is None else (*ends(Z_95), how)
+
+
+def difference_ends(
+    differences: Sequence[float], means: tuple[float, float], *, binary: bool, bounded: bool
+) -> tuple[Ends | None, PairedInterval]:
+    """The same for every level: a function from the normal quantile of the level to both ends."""
     n = len(differences)
     if binary or n < FEWEST or sum(map(bool, differences)) < _ENOUGH_DIFFER:
-        return (*_score_interval(differences), "score") if bounded else (None, None, "none")
+        return (score_ends(differences), "score") if bounded else (None, "none")
     # The largest difference counts once more, half of it each way: the sample tends to miss the tail, and pairs that
     # all differ by the same must not give an interval of width 0.
     least, most = min(differences), max(differences)
@@ -180,30 +190,33 @@ def difference_interval(
     total = fsum(differences)
     mean = total / (n + 1)
     raw = fsum(map(mul, differences, differences))
-    squares = raw + largest * largest - (n + 1) * mean * mean
-    half = Z_95 * sqrt(max(0.0, squares) / n / (n + 1))
+    spread = sqrt(max(0.0, raw + largest * largest - (n + 1) * mean * mean) / n / (n + 1))
     if not bounded:
-        return mean - half, mean + half, "normal"
+        return (lambda z: (mean - z * spread, mean + z * spread)), "normal"
     # Pairs of which one value falls to 0, or rises to 1, may have been missed if they would differ by more than all.
     found = total / n
-    error = Z_95 * sqrt(max(0.0, raw - total * found) / (n - 1) / n)
-    share = RULE_OF_THREE / (n + RULE_OF_THREE)
+    error = sqrt(max(0.0, raw - total * found) / (n - 1) / n)
     lost = max(0.0, max(means[0], 1 - means[1]) + least)
     gained = max(0.0, max(means[1], 1 - means[0]) - most)
-    low = min(mean - half, found - hypot(error, share * lost))
-    high = max(mean + half, found + hypot(error, share * gained))
-    return max(-1.0, low), min(1.0, high), "normal"
+
+    def ends(z: float) -> tuple[float, float]:
+        three = rule_of_three(z)
+        share = three / (n + three)
+        low = min(mean - z * spread, found - hypot(z * error, share * lost))
+        high = max(mean + z * spread, found + hypot(z * error, share * gained))
+        return max(-1.0, low), min(1.0, high)
+
+    return ends, "normal"
 
 
-def _score_interval(differences: Sequence[float]) -> tuple[float, float]:
-    """Tango's score interval of a difference of paired shares (Statistics in Medicine 17, 1998), on an effective number
-    of pairs where the differences are no whole ones."""
+def score_of(differences: Sequence[float]) -> tuple[float, Callable[[float], float]]:
+    """Tango's score of a difference of paired shares (Statistics in Medicine 17, 1998), on an effective number of pairs
+    where the differences are no whole ones: the difference found, and how far, in standard errors, another is from it."""
     gained = fsum(d for d in differences if d > 0)
     lost = -fsum(d for d in differences if d < 0)
     # Differences of at most 1 have squares of at most themselves; this is how much of that they reach.
     part = min(1.0, (fsum(d * d for d in differences) + UNSEEN) / (gained + lost + UNSEEN))
     gained, lost, n = gained / part, lost / part, len(differences) / part
-    found = (gained - lost) / n
 
     def score(difference: float) -> float:
         # The share of losses that is likeliest if `difference` were the true one, from the quadratic of Tango's (4).
@@ -212,16 +225,23 @@ def _score_interval(differences: Sequence[float]) -> tuple[float, float]:
         variance = n * (2 * losses + difference * (1 - difference))
         return abs(gained - lost - n * difference) / sqrt(max(variance, 1e-300))
 
-    def end(near: float, far: float) -> float:
+    return (gained - lost) / n, score
+
+
+def score_ends(differences: Sequence[float]) -> Ends:
+    """Both ends of Tango's interval, by the normal quantile of its level."""
+    found, score = score_of(differences)
+
+    def end(near: float, far: float, z: float) -> float:
         for _ in range(40):
             middle = (near + far) / 2
-            if score(middle) < Z_95:
+            if score(middle) < z:
                 near = middle
             else:
                 far = middle
         return near
 
-    return end(found, -1.0), end(found, 1.0)
+    return lambda z: (end(found, -1.0, z), end(found, 1.0, z))
 
 
 def _normal_two_sided(z: float) -> float:

@@ -1,0 +1,244 @@
+"""Whether a mean, a share or a paired difference meets a limit: one-sided tests, and Holm's rule over many of them.
+
+A limit is met from `side` on: 1 for a least value, -1 for a largest one. The null hypothesis is always that the limit is
+met, so that a small p says that it is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import erfc, exp, fsum, lgamma, log, log1p, sqrt
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from benchwright.stats._accumulator import ScoreAccumulator
+from benchwright.stats._intervals import FEWEST, UNSEEN, wilson_interval
+from benchwright.stats._paired import Ends, difference_ends
+from benchwright.stats._power import Spread, normal_quantile
+
+_MaybeEnds: TypeAlias = Callable[[float], tuple[float | None, float | None]]
+_FARTHEST = 8.0
+"""Standard errors up to which p-values are told apart: p is 6e-16 there."""
+
+
+class LimitTest(Struct, frozen=True):
+    """A measured figure, held against a limit."""
+
+    value: float
+    """The figure itself."""
+    low: float | None
+    """Lower end of its interval at the requested level; None: no basis for one."""
+    high: float | None
+    """Upper end."""
+    p_missed: float | None
+    """Probability of a figure at least so far on the wrong side of the limit if the limit were just met. None: not tested."""
+    test: str
+    """The test, in words."""
+    spread: Spread
+    """Rows and variance, for what the test can detect."""
+
+    @property
+    def too_few(self) -> bool:
+        """Whether the rows are too few to rely on the interval."""
+        return self.spread.n < FEWEST
+
+
+def mean_against(
+    values: Sequence[Sequence[float]], limit: float, side: int, *, level: float, share: bool = True
+) -> LimitTest:
+    """The mean of values, given row by row with the repeats of each. `share`: values from 0 to 1 can be no others.
+
+    >>> found = mean_against([[1]] * 30 + [[0]] * 20, 0.8, 1, level=0.95)
+    >>> found.value, round(found.p_missed, 4), found.test
+    (0.6, 0.0009, 'exact binomial test')
+
+    Raises ValueError without values, and for values that have no mean.
+    """
+    scores = ScoreAccumulator(share=share)
+    for number, row in enumerate(values):
+        for value in row:
+            scores.add(value, number)
+    known = scores.summary()
+    spread = Spread(known.clusters, known.sample_stderr**2 * known.clusters + UNSEEN / known.clusters)
+    low, high = scores.interval(_two_sided(level))
+    if known.interval == "wilson" and known.count == known.clusters:
+        right = round(known.mean * known.count)
+        p_value = _share_p(right, known.count, limit, side)
+        spread = _share_spread(known.count, limit, side)
+        return LimitTest(known.mean, low, high, p_value, "exact binomial test", spread)
+    p_value_or_none = None if low is None else _inverted(scores.interval, known.mean, limit, side)
+    return LimitTest(known.mean, low, high, p_value_or_none, "interval of the mean, inverted", spread)
+
+
+def share_against(hits: int, n: int, limit: float, side: int, *, level: float) -> LimitTest:
+    """A share of n counted things. ValueError for none of them."""
+    if n < 1:
+        raise ValueError("no share of nothing")
+    found = hits / n
+    low, high = wilson_interval(hits, n, level)
+    spread = _share_spread(n, limit, side)
+    return LimitTest(found, low, high, _share_p(hits, n, limit, side), "exact binomial test", spread)
+
+
+def gain_against(
+    before: Sequence[float],
+    after: Sequence[float],
+    limit: float,
+    *,
+    level: float,
+    lower_is_better: bool,
+    share: bool,
+) -> LimitTest:
+    """The mean gain from `before` to `after` over paired rows, against a least gain, which is negative for a loss that is
+    allowed. Gains are counted so that more is better.
+
+    >>> found = gain_against([1] * 40, [0] * 9 + [1] * 31, 0.0, level=0.95, lower_is_better=False, share=True)
+    >>> found.value, found.p_missed, found.test
+    (-0.225, 0.001953125, "McNemar's exact test")
+
+    Raises ValueError without pairs.
+    """
+    if not before:
+        raise ValueError("no pairs to compare")
+    if lower_is_better:
+        before, after = after, before
+    gains = [float(y) - float(x) for x, y in zip(before, after, strict=True)]
+    n = len(gains)
+    mean = fsum(gains) / n
+    binary = {*before, *after} <= {0, 1}
+    bounded = binary or (share and min(*before, *after) >= 0 and max(*before, *after) <= 1)
+    means = fsum(before) / n, fsum(after) / n
+    ends, _ = difference_ends(gains, means, binary=binary, bounded=bounded)
+    low, high = (None, None) if ends is None else ends(_two_sided(level))
+    squares = fsum((gain - mean) ** 2 for gain in gains) / max(1, n - 1)
+    spread = Spread(n, squares, 2 * max(map(abs, gains)))
+    if bounded:  # a loss is taken to be of rows that fall from 1 to 0, which adds most to the spread
+        spread = Spread(n, squares + UNSEEN / n, spread.step or 2.0, 1.0, 1.0, 1.0)
+    if binary:
+        losses, wins = gains.count(-1.0), gains.count(1.0)
+        if not limit:
+            test, p_value = "McNemar's exact test", binomial_tail(losses, losses + wins, 0.5)
+        else:
+            test, p_value = "score test of paired shares", _paired_share_p(losses, wins, n, limit)
+        return LimitTest(mean, low, high, p_value, test, spread)
+    p_value_or_none = None if ends is None else _inverted(ends, mean, limit, 1)
+    return LimitTest(mean, low, high, p_value_or_none, "paired interval of the mean, inverted", spread)
+
+
+def interval_against(value: float, ends95: tuple[float, float], n: int, limit: float, side: int) -> LimitTest:
+    """A figure of which only the 95 % interval is known, as if it were normal."""
+    error = max((ends95[1] - ends95[0]) / (2 * normal_quantile(0.975)), 1e-300)
+    p_value = _upper_tail(side * (limit - value) / error)
+    return LimitTest(value, *ends95, p_value, "by its 95 % interval", Spread(n, error * error * n))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values corrected for their number by Holm's rule, in their order.
+
+    >>> holm([0.01, 0.5, 0.03])
+    [0.03, 0.5, 0.06]
+    """
+    found = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, p_values[at] * (len(p_values) - rank)))
+        found[at] = largest
+    return found
+
+
+def binomial_tail(hits: int, n: int, share: float) -> float:
+    """Probability of at least so many hits.
+
+    >>> binomial_tail(9, 10, 0.5)
+    0.0107421875
+    """
+    if hits <= 0:
+        return 1.0
+    if share <= 0 or hits > n:
+        return 0.0
+    if share >= 1:
+        return 1.0
+    if hits <= n * share:  # the other tail is the shorter one
+        return max(0.0, 1.0 - binomial_tail(n - hits + 1, n, 1 - share))
+    if share == 0.5 and n <= 1000:
+        from math import comb
+
+        return sum(comb(n, k) for k in range(hits, n + 1)) / (1 << n)
+    chosen = lgamma(n + 1) - lgamma(hits + 1) - lgamma(n - hits + 1)
+    term = total = exp(chosen + hits * log(share) + (n - hits) * log1p(-share))
+    for k in range(hits, n):
+        term *= (n - k) / (k + 1) * share / (1 - share)
+        total += term
+        if term < 1e-17 * total:
+            break
+    return min(1.0, total)
+
+
+def _share_spread(n: int, limit: float, side: int) -> Spread:
+    """Of zeros and ones whose share is just at the limit."""
+    return Spread(n, max(0.0, limit * (1 - limit)), 2.0, true_slope=side * (2 * limit - 1), curve=1.0)
+
+
+def _share_p(hits: int, n: int, limit: float, side: int) -> float:
+    return binomial_tail(n - hits, n, 1 - limit) if side > 0 else binomial_tail(hits, n, limit)
+
+
+def _paired_share_p(losses: int, wins: int, n: int, limit: float) -> float:
+    """Tail of losses - wins at the limit, with the likeliest share of wins there, by Lugannani and Rice's expansion: the
+    normal one is too small where few pairs differ and many tests are corrected."""
+    excess, net = -limit, losses - wins
+    # The likeliest share of wins given that losses are more by `excess`, from the quadratic of Tango's (4).
+    half = losses + wins - (2 * n - losses + wins) * excess
+    win = (sqrt(max(0.0, half * half + 8 * n * wins * excess * (1 - excess))) + half) / (4 * n)
+    win = min(max(win, 0.0), (1 - excess) / 2)
+    loss = win + excess
+    variance = loss + win - excess * excess
+    if net <= -n or variance <= 0:
+        return 1.0
+    if net - n * excess <= 0.5:  # the expansion is for tails; nothing is decided here
+        return _upper_tail((net - n * excess) / sqrt(n * variance))
+    at = min(net, n - 1e-9) / n
+
+    def moments(t: float) -> tuple[float, float, float]:
+        up, down, stay = loss * exp(t), win * exp(-t), max(0.0, 1 - loss - win)
+        total = up + down + stay
+        mean = (up - down) / total
+        return log(total), mean, (up + down) / total - mean * mean
+
+    low, high = 0.0, 1.0
+    while moments(high)[1] < at and high < 60:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if moments(middle)[1] < at else (low, middle)
+    generated, _, curvature = moments(high)
+    rooted = 2 * n * (high * at - generated)
+    if rooted < 1e-6 or curvature <= 0:
+        return _upper_tail((net - n * excess - 0.5) / sqrt(n * variance))
+    root = sqrt(rooted)
+    other = (1 - exp(-high)) * sqrt(n * curvature)  # steps of one: the form for whole numbers
+    density = exp(-root * root / 2) / 2.5066282746310002
+    return min(1.0, max(0.0, _upper_tail(root) + density * (1 / other - 1 / root)))
+
+
+def _inverted(ends: _MaybeEnds | Ends, value: float, limit: float, side: int) -> float:
+    """P by the level at which the end of the interval reaches the limit."""
+    missed = side * (limit - value) > 0
+    upper = (side > 0) == missed
+    low, high = 0.0, _FARTHEST
+    for _ in range(40):
+        middle = (low + high) / 2
+        end = ends(middle)[1 if upper else 0]
+        beyond = end is not None and (end - limit) * (1 if upper else -1) >= 0
+        low, high = (low, middle) if beyond else (middle, high)
+    p_value = _upper_tail(low)
+    return p_value if missed else 1 - p_value
+
+
+def _two_sided(level: float) -> float:
+    return normal_quantile((1 + level) / 2)
+
+
+def _upper_tail(z: float) -> float:
+    return erfc(z / sqrt(2)) / 2

@@ -1,0 +1,92 @@
+"""What a test can detect: the smallest effect that it finds with a given power, and the rows that an effect needs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import ceil, sqrt
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from benchwright.stats._intervals import Z_95
+
+_MOST_ROWS = 10**9
+
+
+class Spread(Struct, frozen=True):
+    """What the power of a test depends on."""
+
+    n: int
+    """Rows, or pairs."""
+    variance: float
+    """Of one row, or of the difference of a pair."""
+    step: float = 0.0
+    """The sum of all rows moves in such steps at a test: it takes one more to be beyond chance."""
+    null_slope: float = 0.0
+    """What an effect adds to the variance that the test reckons with."""
+    true_slope: float = 0.0
+    """What an effect adds to the true variance."""
+    curve: float = 0.0
+    """What its square takes from the true variance; 1 for shares, which lose no more than all."""
+
+    def reached(self, effect: float, *, alpha: float, power: float, allowed: float = 0.0) -> bool:
+        """Whether an effect beyond what is allowed is found with this power, at the one-sided level `alpha`."""
+        null = self.variance + self.null_slope * effect
+        true = max(0.0, self.variance + self.true_slope * effect - self.curve * effect * effect)
+        noise = normal_quantile(1 - alpha) * sqrt(self.n * null) + normal_quantile(power) * sqrt(
+            self.n * true
+        )
+        return self.n * (effect - allowed) >= noise + self.step
+
+
+def smallest_effect(spread: Spread, *, alpha: float, power: float, allowed: float = 0.0) -> float | None:
+    """The smallest effect that is found with this power; None: not even the largest possible one.
+
+    >>> found = smallest_effect(Spread(400, 0.2), alpha=0.05, power=0.8)
+    >>> round(found, 3)
+    0.056
+    """
+    low, high = allowed, 1.0
+    while not spread.reached(high, alpha=alpha, power=power, allowed=allowed):
+        if spread.curve or high > 1e150:
+            return None
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        reached = spread.reached(middle, alpha=alpha, power=power, allowed=allowed)
+        low, high = (low, middle) if reached else (middle, high)
+    return high
+
+
+def rows_needed(
+    spread: Spread, effect: float, *, alpha: float, power: float, allowed: float = 0.0
+) -> int | None:
+    """Rows from which on an effect is found with this power; None: more than a thousand million, or never."""
+
+    def enough(n: int) -> bool:
+        more = replace(spread, n=n)
+        return more.reached(effect, alpha=alpha, power=power, allowed=allowed)
+
+    if effect <= allowed or not enough(_MOST_ROWS):
+        return None
+    low, high = 1, _MOST_ROWS
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle + 1, high)
+    return _rounded_up(low)
+
+
+def _rounded_up(rows: int) -> int:
+    """To two digits: more would pretend to know the spread of rows that nobody has seen."""
+    digits = max(1, 10 ** (len(str(rows)) - 2))
+    return ceil(rows / digits) * digits
+
+
+@lru_cache(maxsize=256)
+def normal_quantile(share: float) -> float:
+    """The value below which this share of a normal distribution lies."""
+    if share == 0.975:
+        return Z_95
+    from statistics import NormalDist  # 10 ms to import
+
+    return NormalDist().inv_cdf(share)
