@@ -32,12 +32,13 @@ MAY_IMPORT: dict[str, str] = {
     "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints pipeline demo scorers benchmarks",
     "reports": "core toolcalls plugins stats config store perf",
+    "gates": "core config stats store perf reports",
     "runs": "core config store datasets endpoints pipeline demo benchmarks bfcl perf engine reports",
     "workflows": "core config store datasets endpoints demo benchmarks runs",
     "suites": "core config store endpoints benchmarks perf engine reports runs",
-    "sdk": "core plugins config store datasets endpoints pipeline scorers benchmarks bfcl perf engine reports runs workflows suites",
+    "sdk": "core plugins config store datasets endpoints pipeline scorers benchmarks bfcl perf engine reports gates runs workflows suites",
     "server": "core store datasets workflows sdk",
-    "cli": "core config store datasets demo benchmarks bfcl packages perf engine reports workflows suites sdk server",
+    "cli": "core config store datasets demo benchmarks bfcl packages perf engine reports gates workflows suites sdk server",
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
 

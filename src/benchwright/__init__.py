@@ -26,7 +26,8 @@ _ROOMS = {
         "mcq_letter_extract multiple_choice_acc regex_match retrieval_metrics rouge"
     ),
     "sdk": (
-        "LoadResult ProgramResult RunResult SuiteResult check compare judge_panel judge_score perf rescore resume run run_suite"
+        "LoadResult ProgramResult RunResult SuiteResult Verdict bless check compare gate judge_panel judge_score perf rescore "
+        "resume run run_suite"
     ),
     "stats": "Classification Statistics",
     "store": "InputChangedError RunClosedError StaleAttemptError StepHeldError StoreError",

@@ -10,13 +10,15 @@ find with 80 % power.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchwright.stats import LimitTest, gain_against, holm, mean_against, smallest_effect
+from benchwright.gates import Policy, Rule
+from benchwright.gates._decide import Claim, decide
+from benchwright.stats import LimitTest, gain_against, mean_against, smallest_effect
 
 Array: TypeAlias = Any
 SLICES = 20
@@ -88,14 +90,21 @@ SETTINGS = (
 )
 
 
+_RULE = Rule(kind="regression", where="", metric="simulated", bound="upper")
+_POLICY = Policy(source="", rules=(_RULE,), alpha=ALPHA, power=POWER)
+
+
+def no_go(tests: Sequence[LimitTest]) -> list[bool]:
+    """Which slices a gate with this rule says NO-GO to."""
+    rows, _ = decide([Claim(rule=_RULE, subject="", found=test) for test in tests], _POLICY)
+    return [row.verdict == "NO-GO" for row in rows]
+
+
 def false_alarms(setting: Setting, rows: int, gates: int) -> float:
     """The share of gates that say NO-GO although all slices are just at their limit."""
     random = np.random.RandomState(rows)
-    alarms = 0
-    for _ in range(gates):
-        tests = [setting.draw(random, rows, 0.0).p_missed for _ in range(SLICES)]
-        alarms += min(holm([1.0 if p is None else p for p in tests])) < ALPHA
-    return alarms / gates
+    alarms = [any(no_go([setting.draw(random, rows, 0.0) for _ in range(SLICES)])) for _ in range(gates)]
+    return sum(alarms) / gates
 
 
 def found(setting: Setting, rows: int, gates: int) -> tuple[float, float] | None:
@@ -110,10 +119,8 @@ def found(setting: Setting, rows: int, gates: int) -> tuple[float, float] | None
     if len(stated) < 40:
         return None
     effect = float(np.median(stated))
-    hits = 0
-    for _ in range(gates):
-        p_value = setting.draw(random, rows, effect - setting.allowed).p_missed
-        hits += p_value is not None and p_value * SLICES < ALPHA
+    alike = [setting.draw(random, rows, 0.0) for _ in range(SLICES - 1)]
+    hits = sum(no_go([setting.draw(random, rows, effect - setting.allowed), *alike])[0] for _ in range(gates))
     return effect, hits / gates
 
 

@@ -70,6 +70,8 @@ COMMANDS: dict[str, Command] = {
         "export RUN", f"write the samples of a run as {either(EXPORT_FORMATS.values())}", "_export"
     ),
     "compare": Command("compare A B", "compare two runs, sample by sample", "_compare"),
+    "gate": Command("gate RUN", "judge a run by a policy: GO, NO-GO or INCONCLUSIVE, for CI", "_gate"),
+    "bless": Command("bless RUN", "let a name stand for a run, as the baseline of gates", "_bless"),
     "cache": Command(
         "cache ACTION", "manage the cached rows of hub datasets: info, verify, prune, clear", "_cache"
     ),

@@ -38,6 +38,11 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="leave CSV cells unchanged, even if a spreadsheet would read them as formulas",
     )
+    parser.add_argument(
+        "--baseline",
+        metavar="PATH",
+        help="write a portable baseline for gates instead: a folder, or a file if the name has an ending",
+    )
     add_workspace(parser)
     parser.example("benchwright export last", "benchwright export 12 --format csv -o - | head")
 
@@ -48,6 +53,8 @@ def execute(arguments: Namespace, output: Output) -> int:
     from benchwright.reports import TEXT_FORMATS, exported_lines
     from benchwright.sdk import kind_of
 
+    if arguments.baseline is not None:
+        return _export_baseline(arguments, output)
     with existing_store(arguments) as store:
         if store is None:
             raise NotFoundError(
@@ -76,6 +83,21 @@ def execute(arguments: Namespace, output: Output) -> int:
         output.json({"file": str(path), "format": kind, "samples": count})
     else:
         output.line(f"wrote {count:,} samples of run {run.id} to {path}")
+    return 0
+
+
+def _export_baseline(arguments: Namespace, output: Output) -> int:
+    """What gates on other machines compare with; JSON: `{"file", "format", "samples", "sha256"}`."""
+    from benchwright.core import UsageError
+    from benchwright.sdk import export_baseline
+
+    if arguments.output is not None or arguments.format is not None:
+        raise UsageError("--baseline PATH names the file itself; leave out -o and --format")
+    file, count, checksum = export_baseline(arguments.run, arguments.baseline, workspace=arguments.workspace)
+    if output.as_json:
+        output.json({"file": str(file), "format": "baseline", "samples": count, "sha256": checksum})
+    else:
+        output.line(f"wrote a baseline of {count:,} samples to {file} (sha256 {checksum[:12]})")
     return 0
 
 

@@ -102,6 +102,7 @@ from benchwright.config._suite_settings import (
     checked_summarizer,
     split_keywords,
 )
+from benchwright.config._values import read_values
 
 __all__ = [
     "ADAPTER",
@@ -197,6 +198,7 @@ __all__ = [
     "read_document",
     "read_model_entry",
     "read_run_configs",
+    "read_values",
     "resolve_headers",
     "resolve_provider",
     "settings_deciding",

@@ -89,9 +89,12 @@ from benchwright.reports.views.benchmarks import ResultView as ResultView
 from benchwright.reports.views.benchmarks import benchmark_details as benchmark_details
 from benchwright.reports.views.benchmarks import benchmark_view as benchmark_view
 from benchwright.reports.views.comparing import compare_benchmarks as compare_benchmarks
+from benchwright.reports.views.comparing import disagreements as disagreements
+from benchwright.reports.views.comparing import setting_differences as setting_differences
 from benchwright.reports.views.comparing_workflows import compare_workflows as compare_workflows
 from benchwright.reports.views.comparison import Comparison as Comparison
 from benchwright.reports.views.comparison import ComparisonOptions as ComparisonOptions
+from benchwright.reports.views.comparison import title_of as title_of
 from benchwright.reports.views.figures import duration as duration
 from benchwright.reports.views.figures import headline_of as headline_of
 from benchwright.reports.views.figures import judge_lines as judge_lines
@@ -101,9 +104,17 @@ from benchwright.reports.views.load import load_details as load_details
 from benchwright.reports.views.load import load_requests as load_requests
 from benchwright.reports.views.load import load_view as load_view
 from benchwright.reports.views.load import recorded_load as recorded_load
+from benchwright.reports.views.load import recorded_summary as recorded_summary
+from benchwright.reports.views.load import stages_of_interest as stages_of_interest
 from benchwright.reports.views.load_comparison import LoadComparison as LoadComparison
 from benchwright.reports.views.load_comparison import compare_loads as compare_loads
+from benchwright.reports.views.load_comparison import load_data as load_data
+from benchwright.reports.views.load_comparison import load_setting_differences as load_setting_differences
+from benchwright.reports.views.load_comparison import matched_levels as matched_levels
 from benchwright.reports.views.metric_comparison import MetricComparison as MetricComparison
+from benchwright.reports.views.pairing import PairedSamples as PairedSamples
+from benchwright.reports.views.pairing import Scored as Scored
+from benchwright.reports.views.pairing import pairs_of as pairs_of
 from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,
 )

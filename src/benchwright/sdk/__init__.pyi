@@ -1,9 +1,11 @@
 """The front that Python users see: what the commands do, as functions."""
 
 from benchwright.config import RunOptions, SuiteOptions
+from benchwright.gates import Blessed, Policy, Verdict
 from benchwright.runs import LoadResult, RunResult, TaskResult
 from benchwright.sdk._compare import compare
 from benchwright.sdk._front import check, rescore, resume, run, validate
+from benchwright.sdk._gate import bless, export_baseline, gate
 from benchwright.sdk._judge import judge_panel, judge_score
 from benchwright.sdk._kinds import RUN_KINDS, KindRow, cancel_run, kind_of, view_of
 from benchwright.sdk._lists import (
@@ -24,6 +26,7 @@ from benchwright.workflows import ProgramResult
 __all__ = [
     "RUN_KINDS",
     "Benchmarks",
+    "Blessed",
     "Canceled",
     "ConfiguredRun",
     "Diagnosis",
@@ -32,6 +35,7 @@ __all__ = [
     "KnownModel",
     "ListedPlugin",
     "LoadResult",
+    "Policy",
     "Program",
     "ProgramResult",
     "Questions",
@@ -42,12 +46,16 @@ __all__ = [
     "SuiteOptions",
     "SuiteResult",
     "TaskResult",
+    "Verdict",
     "Workflow",
+    "bless",
     "cancel_run",
     "check",
     "compare",
     "configure_run",
     "diagnose",
+    "export_baseline",
+    "gate",
     "judge_panel",
     "judge_score",
     "kind_of",

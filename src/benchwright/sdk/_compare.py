@@ -53,14 +53,14 @@ def compare(
     """
     for name in unknown:
         raise UsageError(f"compare() has no option {name!r}.{suggest(name, _KEYWORDS)}")
-    runs = _named(a), _named(b)
+    runs = named(a), named(b)
     for name, run in zip(("a", "b"), runs, strict=True):
         check_run("compare", run, name)
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
-    options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better, _harmless())
+    options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better, harmless_settings())
     store = open_existing(place)
     with nullcontext() if store is None else store:
-        first, second = (_find(store, run, -number, place) for number, run in enumerate(runs))
+        first, second = (find_run(store, run, -number, place) for number, run in enumerate(runs))
         kind = _common_kind(first, second)
         folders = {run.id: run.folder for run in (first, second) if run.id <= 0}
         if folders:
@@ -70,7 +70,7 @@ def compare(
         return kind.compare(SamplesOf(store, folders), first, second, options)
 
 
-def _named(run: int | str | RunResult | LoadResult) -> int | str | RunResult:
+def named(run: int | str | RunResult | LoadResult) -> int | str | RunResult:
     """The result of a load test by its number; its class is not imported, since the figures of load tests come with it."""
     if isinstance(run, RunResult) or not hasattr(run, "run_id"):
         return run
@@ -93,7 +93,7 @@ def _common_kind(a: RunRecord, b: RunRecord) -> KindRow:
 _KEYWORDS = [name for name, each in signature(compare).parameters.items() if each.kind is each.KEYWORD_ONLY]
 
 
-def _find(store: Store | None, run: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
+def find_run(store: Store | None, run: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
     """A run of the workspace, or of a folder that it does not know; the latter under `number`, 0 or less."""
     folder = Path(called(run)).expanduser()
     try:
@@ -109,7 +109,7 @@ def _find(store: Store | None, run: int | str | RunResult, number: int, place: W
     )
 
 
-def _harmless() -> set[str]:
+def harmless_settings() -> set[str]:
     """Settings that decide how much work is done at a time, or only names and places: they change no result."""
     run = {name for name, what in DECIDES.items() if what in HARMLESS}
     return run | {f"model.{name}" for name in changes_no_reply()}

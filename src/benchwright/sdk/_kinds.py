@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ from benchwright.reports import (
     RunSamples,
     RunView,
     SamplesOf,
+    as_filed,
     benchmark_details,
     compare_benchmarks,
     compare_loads,
@@ -30,6 +32,9 @@ from benchwright.reports import (
 )
 from benchwright.sdk._upkeep import Canceled, cancel_benchmark, cancel_workflow
 from benchwright.store import RunRecord, Store
+
+if TYPE_CHECKING:
+    from benchwright.gates import Baseline, Policy, Verdict
 
 
 class KindRow(Struct, frozen=True):
@@ -51,6 +56,11 @@ class KindRow(Struct, frozen=True):
     """The steps that count as the work done so far in a run without a result; None: no kind of step does."""
     requests: Callable[[Store, int], Requests] | None = None
     """What `export` writes of a load test; None: such runs are none."""
+    judge: Callable[[SamplesOf, RunRecord, Policy, Baseline | None, Collection[str]], Verdict] | None = None
+    """What `gate` says of a run; None: such runs have no figures that a policy could be about. The names are of settings
+    that change no result."""
+    baseline: Callable[[SamplesOf, RunRecord], Baseline] | None = None
+    """A run as what others are compared with."""
 
 
 def _samples(store: Store, run: RunRecord) -> tuple[RunDetails, RunSamples]:
@@ -69,6 +79,39 @@ def _compare_loads(
     return compare_loads(samples.store, a, b, options)
 
 
+def _judge_benchmark(
+    samples: SamplesOf, run: RunRecord, policy: Policy, baseline: Baseline | None, harmless: Collection[str]
+) -> Verdict:
+    from benchwright.gates import judge_benchmark  # only gates need it
+
+    if baseline is not None and baseline.filed and run.id > 0:
+        run = as_filed(run, benchmark_details(run))
+    return judge_benchmark(policy, run, samples, baseline, harmless)
+
+
+def _judge_load(
+    samples: SamplesOf, run: RunRecord, policy: Policy, baseline: Baseline | None, harmless: Collection[str]
+) -> Verdict:
+    from benchwright.gates import judge_load
+
+    assert samples.store is not None  # folders are of benchmarks
+    return judge_load(policy, run, load_requests(samples.store, run.id), baseline)
+
+
+def _benchmark_baseline(samples: SamplesOf, run: RunRecord) -> Baseline:
+    from benchwright.gates import baseline_of
+
+    return baseline_of(run, samples)
+
+
+def _load_baseline(samples: SamplesOf, run: RunRecord) -> Baseline:
+    from benchwright.gates import Baseline
+    from benchwright.perf import recorded_requests
+
+    assert samples.store is not None
+    return Baseline(f"run {run.id}", run, requests=tuple(recorded_requests(samples.store, run.id)))
+
+
 RUN_KINDS: dict[str, KindRow] = {
     row.name: row
     for row in (
@@ -80,6 +123,8 @@ RUN_KINDS: dict[str, KindRow] = {
             starts_program=False,
             samples=_samples,
             counts="score",
+            judge=_judge_benchmark,
+            baseline=_benchmark_baseline,
         ),
         KindRow(
             name=RunKind.WORKFLOW,
@@ -98,6 +143,8 @@ RUN_KINDS: dict[str, KindRow] = {
             samples=None,
             counts="request",
             requests=load_requests,
+            judge=_judge_load,
+            baseline=_load_baseline,
         ),
     )
 }

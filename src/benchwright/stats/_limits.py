@@ -18,6 +18,9 @@ from benchwright.stats._paired import Ends, difference_ends
 from benchwright.stats._power import Spread, normal_quantile
 
 _MaybeEnds: TypeAlias = Callable[[float], tuple[float | None, float | None]]
+_BINOMIAL = "exact binomial test"
+_MCNEMAR = "McNemar's exact test"
+_PAIRED_SHARES = "score test of paired shares"
 _FARTHEST = 8.0
 """Standard errors up to which p-values are told apart: p is 6e-16 there."""
 
@@ -43,6 +46,11 @@ class LimitTest(Struct, frozen=True):
         """Whether the rows are too few to rely on the interval."""
         return self.spread.n < FEWEST
 
+    @property
+    def reliable(self) -> bool:
+        """Whether p holds for so few rows: tests of counts need no estimate of a spread."""
+        return not self.too_few or self.test in (_BINOMIAL, _MCNEMAR, _PAIRED_SHARES)
+
 
 def mean_against(
     values: Sequence[Sequence[float]], limit: float, side: int, *, level: float, share: bool = True
@@ -66,7 +74,7 @@ def mean_against(
         right = round(known.mean * known.count)
         p_value = _share_p(right, known.count, limit, side)
         spread = _share_spread(known.count, limit, side)
-        return LimitTest(known.mean, low, high, p_value, "exact binomial test", spread)
+        return LimitTest(known.mean, low, high, p_value, _BINOMIAL, spread)
     p_value_or_none = None if low is None else _inverted(scores.interval, known.mean, limit, side)
     return LimitTest(known.mean, low, high, p_value_or_none, "interval of the mean, inverted", spread)
 
@@ -78,7 +86,7 @@ def share_against(hits: int, n: int, limit: float, side: int, *, level: float) -
     found = hits / n
     low, high = wilson_interval(hits, n, level)
     spread = _share_spread(n, limit, side)
-    return LimitTest(found, low, high, _share_p(hits, n, limit, side), "exact binomial test", spread)
+    return LimitTest(found, low, high, _share_p(hits, n, limit, side), _BINOMIAL, spread)
 
 
 def gain_against(
@@ -118,9 +126,9 @@ def gain_against(
     if binary:
         losses, wins = gains.count(-1.0), gains.count(1.0)
         if not limit:
-            test, p_value = "McNemar's exact test", binomial_tail(losses, losses + wins, 0.5)
+            test, p_value = _MCNEMAR, binomial_tail(losses, losses + wins, 0.5)
         else:
-            test, p_value = "score test of paired shares", _paired_share_p(losses, wins, n, limit)
+            test, p_value = _PAIRED_SHARES, _paired_share_p(losses, wins, n, limit)
         return LimitTest(mean, low, high, p_value, test, spread)
     p_value_or_none = None if ends is None else _inverted(ends, mean, limit, 1)
     return LimitTest(mean, low, high, p_value_or_none, "paired interval of the mean, inverted", spread)

@@ -78,7 +78,7 @@ def rows_needed(
 
 def _rounded_up(rows: int) -> int:
     """To two digits: more would pretend to know the spread of rows that nobody has seen."""
-    digits = max(1, 10 ** (len(str(rows)) - 2))
+    digits = int(10 ** max(0, len(str(rows)) - 2))
     return ceil(rows / digits) * digits
 
 

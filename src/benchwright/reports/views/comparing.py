@@ -56,7 +56,7 @@ def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: Com
 
     UsageError for runs that cannot be compared; NotFoundError for a metric that neither has.
     """
-    reasons = list(_disagreements(a, b))
+    reasons = list(disagreements(a, b))
     if reasons and not options.force:
         raise UsageError(
             f"{title_of(a)} and {title_of(b)} cannot be compared: they {' and '.join(reasons)}. "
@@ -170,7 +170,8 @@ def _summary(run: RunRecord) -> RunSummary:
     return RunSummary.from_json(run.summary)
 
 
-def _disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
+def disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
+    """What keeps a difference between two runs from saying anything about their models: `read other data`, and so on."""
     for part, what, words in _MUST_AGREE:
         if _part(a, part, what) != _part(b, part, what):
             yield words

@@ -121,7 +121,7 @@ def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonO
     """Compare two load tests. NotFoundError for a figure that neither has, UsageError where they have no level in common."""
     requests = load_requests(store, a.id), load_requests(store, b.id)
     summaries = tuple(recorded_summary(store, run, each) for run, each in zip((a, b), requests, strict=True))
-    matched, only_a, only_b = _matched(*summaries)
+    matched, only_a, only_b = matched_levels(*summaries)
     if not matched:
         raise UsageError(
             f"run {a.id} has the levels {', '.join(only_a) or '–'} and run {b.id} {', '.join(only_b) or '–'}: none in common"
@@ -146,7 +146,7 @@ def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonO
         levels=levels,
         only_a=only_a,
         only_b=only_b,
-        inputs=_inputs(a, b),
+        inputs=load_setting_differences(a, b),
         search=search,
     )
 
@@ -166,7 +166,7 @@ def _matters(each: Any, options: ComparisonOptions) -> bool:
     return METRICS[each.name].better is not None and abs(each.difference) > options.tolerance
 
 
-def _matched(
+def matched_levels(
     a: LoadSummary, b: LoadSummary
 ) -> tuple[list[tuple[StageSummary, StageSummary]], tuple[str, ...], tuple[str, ...]]:
     """Stages of the same level; a single one on each side is compared in any case, and so are the ends of two searches."""
@@ -217,7 +217,7 @@ def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) ->
             yield f"run {run.id} did not end as planned ({run.error or run.status})"
         elif not summary.comparable:
             yield f"the figures of run {run.id} are not comparable: too many requests failed, or the client was the limit"
-    if _data(a) != _data(b):
+    if load_data(a) != load_data(b):
         yield "the tests sent the rows of different data"
     if (
         one.search is None
@@ -227,12 +227,14 @@ def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) ->
         yield f"the loads differ: {one.stages[0].label} and {other.stages[0].label}"
 
 
-def _data(run: RunRecord) -> Any:
+def load_data(run: RunRecord) -> Any:
+    """Stands for the data that a load test sent."""
     return table_of(run.manifest.get("dataset")).get("sha256") or table_of(run.manifest.get("dataset")).get(
         "hash"
     )
 
 
-def _inputs(a: RunRecord, b: RunRecord) -> JsonObject:
+def load_setting_differences(a: RunRecord, b: RunRecord) -> JsonObject:
+    """`{same, differences: [{path, run_a, run_b}]}` of two load tests."""
     differences = field_differences(settings_of(a).to_json(), settings_of(b).to_json())
     return {"same": not differences, "differences": differences}

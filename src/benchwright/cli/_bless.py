@@ -1,0 +1,74 @@
+"""`benchwright bless RUN`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from benchwright.cli._flags import add_workspace
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="a run, or a portable baseline from another machine"
+    )
+    parser.add_argument(
+        "--as", dest="name", metavar="NAME", help="the name to move (default: the name of the benchmark)"
+    )
+    parser.add_argument("--list", action="store_true", help="list the names, and what each stood for before")
+    parser.add_argument(
+        "--force", action="store_true", help="also bless a run that is partial or not comparable"
+    )
+    add_workspace(parser)
+    parser.example("benchwright bless last --as main", "benchwright bless --list")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Move a name to a baseline; JSON: the move, or with --list `{"baselines": {NAME: [moves, oldest first]}}`."""
+    from benchwright.core import UsageError, shown
+    from benchwright.sdk import bless
+
+    if arguments.list:
+        if arguments.run or arguments.name:
+            raise UsageError("--list takes neither a run nor a name")
+        return _list(arguments, output)
+    if arguments.run is None:
+        raise UsageError("name the run to bless, such as: benchwright bless last --as main")
+    moved = bless(arguments.run, name=arguments.name, force=arguments.force, workspace=arguments.workspace)
+    if output.as_json:
+        output.json(moved.to_json())
+    else:
+        output.line(
+            shown(
+                f"{moved.name} is now {moved.source}: {moved.benchmark} on {moved.model}, {moved.count:,} samples"
+            )
+        )
+    return 0
+
+
+def _list(arguments: Namespace, output: Output) -> int:
+    from benchwright.core import shown
+    from benchwright.gates import histories
+    from benchwright.store import existing_workspace
+
+    place = existing_workspace(Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace))
+    found = histories(place)
+    if output.as_json:
+        output.json(
+            {"baselines": {name: [move.to_json() for move in moves] for name, moves in found.items()}}
+        )
+        return 0
+    if not found:
+        output.line("no baseline is blessed yet. Bless one with: benchwright bless RUN --as NAME")
+    for name, moves in found.items():
+        for place_in_time, move in enumerate(reversed(moves)):
+            label = name if not place_in_time else " " * len(name)
+            what = "" if not place_in_time else "  before"
+            output.line(
+                shown(
+                    f"{label}  {move.blessed_at[:16]}Z  {move.source}: {move.benchmark} on {move.model}{what}"
+                )
+            )
+    return 0

@@ -1,0 +1,5 @@
+"""Gates: a policy and what a run recorded become GO, NO-GO or INCONCLUSIVE. Baselines by name, and as portable files."""
+
+from benchwright.core import lazy_front
+
+__getattr__, __all__ = lazy_front(__name__, __file__)

@@ -1,0 +1,233 @@
+"""Baselines: what a gate compares with. From a run on record, or from a portable file that holds hashes of rows and their
+scores, and no prompts, replies or keys."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+from benchwright.core import (
+    VERSION,
+    ConfigError,
+    JsonObject,
+    RunKind,
+    SampleRecord,
+    UsageError,
+    decode_score,
+    encode_json,
+    encode_score,
+    known_outcome,
+    known_secrets,
+    rfc3339,
+)
+from benchwright.perf import RequestRecord
+from benchwright.reports import Scored
+from benchwright.store import RunRecord
+
+FORMAT = "benchwright-baseline"
+FORMAT_VERSION = 1
+FILE_IN_FOLDER = "baseline.jsonl"
+"""What a baseline that is a folder holds."""
+
+
+class Baseline(Struct, frozen=True):
+    """A run to compare with, wherever it is."""
+
+    title: str
+    """What messages call it."""
+    run: RunRecord
+    """Its settings, manifest and figures. Of a file: as the files of a run have them."""
+    samples: Scored | None = None
+    """Its samples under the number 0, rows known by their content; None for a load test."""
+    requests: tuple[RequestRecord, ...] = ()
+    """The requests of a load test."""
+    filed: bool = False
+    """Whether its settings are as the files of a run have them."""
+
+
+class StoredLines:
+    """The samples in a portable baseline."""
+
+    def __init__(self, lines: list[list[Any]]) -> None:
+        self._lines = lines
+
+    def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """Row, repeat, hash of the row's content and record of every sample."""
+        for row, repeat, digest, outcome, scores in self._lines:
+            record = SampleRecord(row, repeat, None, known_outcome(outcome), scores=scores)
+            yield row, repeat, bytes.fromhex(digest), encode_score(record)
+
+    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+        """None: the hashes say all."""
+        return iter(())
+
+
+class OneRun:
+    """The samples of one run as those of run 0."""
+
+    def __init__(self, source: Scored, run_id: int) -> None:
+        self._source, self._run_id = source, run_id
+
+    def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """As from the source."""
+        return self._source.scored(self._run_id)
+
+    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+        """As from the source."""
+        return self._source.row_texts(self._run_id)
+
+
+def baseline_file(path: Path) -> Path | None:
+    """The file of a portable baseline: the one named, or the one in the folder; None where there is none."""
+    inside = path / FILE_IN_FOLDER
+    return inside if inside.is_file() else path if path.is_file() else None
+
+
+def write_baseline(path: Path, baseline: Baseline) -> tuple[Path, int, str]:
+    """Write a portable baseline: into a folder, or as one file if the name has an ending. Returns the file, how many samples
+    or requests it holds, and its checksum."""
+    folder = path.is_dir() or not path.suffix
+    target = path / FILE_IN_FOLDER if folder else path
+    lines = list(_lines(baseline))
+    run = baseline.run
+    header: JsonObject = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "benchwright": VERSION,
+        "kind": run.kind,
+        "run": {
+            "title": baseline.title,
+            "name": run.name,
+            "model": run.model,
+            "status": run.status,
+            "created_at": rfc3339(run.created_at),
+        },
+        "count": len(lines),
+        "settings": run.settings,
+        "manifest": run.manifest,
+        "summary": run.summary,
+    }
+    first = known_secrets().clean_json(encode_json(header))
+    body = b"".join(known_secrets().clean_json(line) + b"\n" for line in lines)
+    checksum = _checksum(first, body)
+    stamped = encode_json({"sha256": checksum})[:-1] + b"," + first[1:]
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _replace(target, stamped + b"\n" + body)
+    except OSError as error:
+        raise UsageError(
+            f"{target} cannot be written: {error.strerror}. Choose another place for the baseline"
+        ) from None
+    return target, len(lines), checksum
+
+
+def read_baseline(path: Path) -> Baseline:
+    """A portable baseline. ConfigError for a file that is none, was changed, or is of a newer version."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    head, _, body = content.partition(b"\n")
+    header = _header(path, head)
+    rest = b"{" + head.removeprefix(encode_json({"sha256": header["sha256"]})[:-1] + b",")
+    if _checksum(rest, body) != header["sha256"]:
+        raise ConfigError(
+            f"{path}: its checksum does not fit: the file was changed or cut. Export the baseline again: benchwright "
+            "export RUN --baseline PATH"
+        )
+    try:
+        lines = [orjson.loads(line) for line in body.splitlines()]
+        about = header["run"]
+        run = RunRecord(
+            id=0,
+            name=about["name"],
+            target="",
+            model=about["model"],
+            status=about["status"],
+            folder=path.resolve().parent,
+            settings=header["settings"],
+            manifest=header["manifest"],
+            summary=header["summary"],
+            error=None,
+            created_at=0.0,
+            finished_at=None,
+            kind=header["kind"],
+        )
+        title = f"{about['title']} in {path}"
+        if run.kind == RunKind.LOAD:
+            return Baseline(title, run, requests=tuple(_request(line) for line in lines), filed=True)
+        return Baseline(title, run, StoredLines(lines), filed=True)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} does not hold a baseline: {type(error).__name__}: {error}") from error
+
+
+def _header(path: Path, line: bytes) -> dict[str, Any]:
+    try:
+        header = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        header = None
+    if not isinstance(header, dict) or header.get("format") != FORMAT or "sha256" not in header:
+        raise ConfigError(
+            f"{path}:1: this is no baseline: its first line is not that of one. Write one with: benchwright export RUN "
+            "--baseline PATH"
+        )
+    if header.get("version") != FORMAT_VERSION:
+        raise ConfigError(
+            f"{path}:1: a baseline of version {header.get('version')!r}, which benchwright {header.get('benchwright')} "
+            f"wrote; this one reads version {FORMAT_VERSION}. Update benchwright, or export the baseline again"
+        )
+    return header
+
+
+def _lines(baseline: Baseline) -> Iterator[bytes]:
+    if baseline.samples is None:
+        yield from map(_request_line, baseline.requests)
+        return
+    for row, repeat, digest, text in baseline.samples.scored(0):
+        record = decode_score(text)
+        scores = record.scores
+        if scores is not None:  # numbers are what gates need; texts may quote a reply
+            scores = {name: value for name, value in scores.items() if isinstance(value, bool | int | float)}
+        yield encode_json([row, repeat, digest.hex(), record.outcome.value, scores])
+
+
+_UNNEEDED = {"error": None, "reply": None, "score_error": None}
+"""Texts of a request that may quote a prompt or a reply."""
+
+
+def _request_line(record: RequestRecord) -> bytes:
+    from msgspec import json, structs
+
+    return json.encode(structs.replace(record, **_UNNEEDED))
+
+
+def _request(line: Any) -> RequestRecord:
+    from msgspec import convert
+
+    return convert(line, RequestRecord)
+
+
+def _checksum(header: bytes, body: bytes) -> str:
+    digest = hashlib.sha256(header)
+    digest.update(b"\n")
+    digest.update(body)
+    return digest.hexdigest()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file that is there in full or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,225 @@
+"""From the rules of a policy to claims about a benchmark run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from fnmatch import fnmatchcase
+
+from msgspec import Struct
+
+from benchwright.core import RunSummary, is_share, lower_is_better, suggest
+from benchwright.gates._decide import Claim
+from benchwright.gates._evidence import MOST_SLICES, Evidence, Scores, SliceKey, paired_values
+from benchwright.gates._policy import Rule
+from benchwright.reports import PairedSamples
+from benchwright.stats import LimitTest, Spread, gain_against, mean_against, share_against
+
+
+class BenchmarkRun(Struct, frozen=True):
+    """What rules about a benchmark run are judged by."""
+
+    summary: RunSummary
+    evidence: Evidence
+    cost: float | None = None
+    """What the run cost; None: no price is known."""
+    no_pairs: str = ""
+    """Why the run cannot be compared with a baseline."""
+    declared_lower: Collection[str] = ()
+    """Metrics of which less is better, as run and baseline declare."""
+
+
+def claims_about(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
+    """All that one rule asks: of one figure, or of each slice and of each metric that a pattern stands for."""
+    kinds: dict[str, Callable[[Rule, BenchmarkRun], Iterator[Claim]]] = {
+        "threshold": _thresholds,
+        "regression": _regressions,
+        "failures": _failures,
+        "usage": _usage,
+        "load": _load,
+    }
+    yield from kinds[rule.kind](rule, run)
+
+
+def _load(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
+    yield _impossible(
+        rule, rule.figure, "the run is a benchmark: rules of load tests need a run of benchwright perf"
+    )
+
+
+def _impossible(rule: Rule, subject: str, problem: str) -> Claim:
+    limit, side = (rule.limits or [(-rule.margin, 1)])[0]
+    return Claim(rule=rule, subject=subject, problem=problem, limit=limit, side=side)
+
+
+def _named(name: str, key: SliceKey | None) -> str:
+    return name if key is None else f"{name}, {key.column} = {key.value}"
+
+
+def _metrics(rule: Rule, known: Collection[str]) -> list[str]:
+    if rule.metric in known:
+        return [rule.metric]
+    return sorted(name for name in known if fnmatchcase(name, rule.metric))
+
+
+def _absent(rule: Rule, known: Collection[str]) -> Claim:
+    there = ", ".join(sorted(known)) or "none"
+    return _impossible(
+        rule,
+        rule.metric,
+        f"the run has no metric {rule.metric!r}.{suggest(rule.metric, known)} It has: {there}",
+    )
+
+
+def _groups(rule: Rule, evidence: Evidence) -> Iterator[tuple[SliceKey | None, Scores]]:
+    if rule.slices is None:
+        yield None, evidence.whole
+        return
+    for key in evidence.keys(rule.slices):
+        if len_rows(evidence.slices[key]) >= rule.min_rows:
+            yield key, evidence.slices[key]
+
+
+def len_rows(scores: Scores) -> int:
+    """Different rows of a group."""
+    return len({row for rows in scores.metrics.values() for row in rows} | scores.failed.keys())
+
+
+def _unsliced(rule: Rule, evidence: Evidence, subject: str) -> Claim | None:
+    """What keeps a rule from being judged by slices."""
+    column = rule.slices
+    if column is None:
+        return None
+    if column in evidence.missing:
+        return _impossible(rule, subject, f"no row has a column {column!r} to slice by")
+    if column in evidence.crowded:
+        return _impossible(
+            rule,
+            subject,
+            f"the column {column!r} has more than {MOST_SLICES} values; slice by one that has fewer",
+        )
+    if not any(len_rows(evidence.slices[key]) >= rule.min_rows for key in evidence.keys(column)):
+        return _impossible(rule, subject, f"no value of {column!r} has {rule.min_rows} rows (min_rows)")
+    return None
+
+
+def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
+    known = {*run.evidence.whole.metrics, *run.summary.derived}
+    names = _metrics(rule, known)
+    if not names:
+        yield _absent(rule, known)
+    for name in names:
+        if name in run.summary.derived and name not in run.evidence.whole.metrics:
+            yield from _derived(rule, name, run.summary)
+            continue
+        if (problem := _unsliced(rule, run.evidence, name)) is not None:
+            yield problem
+            continue
+        for key, scores in _groups(rule, run.evidence):
+            values = scores.values(name, failures_as_wrong=rule.failures_as_wrong)
+            for limit, side in rule.limits:
+                subject = _named(name, key)
+                if not values:
+                    yield _impossible(rule, subject, f"no sample here has a value of {name}")
+                    continue
+                found = mean_against(values, limit, side, level=rule.level, share=is_share(name))
+                yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=side)
+
+
+def _derived(rule: Rule, name: str, summary: RunSummary) -> Iterator[Claim]:
+    """Figures of all samples together have no interval."""
+    if rule.slices is not None:
+        yield _impossible(rule, name, f"{name} is a figure of all samples together and has no slices")
+        return
+    for limit, side in rule.limits:
+        found = LimitTest(summary.derived[name], None, None, None, "", Spread(summary.evaluated, 0.0))
+        yield Claim(rule=rule, subject=name, found=found, limit=limit, side=side)
+
+
+def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
+    pairs = run.evidence.pairs
+    if run.no_pairs or pairs is None:
+        problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
+        yield _impossible(rule, rule.metric, problem)
+        return
+    if not pairs.both:
+        yield _impossible(rule, rule.metric, "no row is in both the run and the baseline")
+        return
+    names = _metrics(rule, pairs.tallies)
+    if not names:
+        yield _absent(rule, pairs.tallies)
+    for name in names:
+        if (problem_claim := _unsliced(rule, run.evidence, name)) is not None:
+            yield problem_claim
+            continue
+        for key, _ in _groups(rule, run.evidence):
+            group = pairs if key is None else run.evidence.sliced_pairs.get(key)
+            yield _regression(rule, run, name, _named(name, key), group)
+
+
+def _regression(rule: Rule, run: BenchmarkRun, name: str, subject: str, pairs: PairedSamples | None) -> Claim:
+    before, after = (
+        ([], []) if pairs is None else paired_values(pairs, name, failures_as_wrong=rule.failures_as_wrong)
+    )
+    if not before:
+        return _impossible(rule, subject, f"no pair of samples has a value of {name} on both sides")
+    down = rule.lower_is_better
+    if down is None:
+        down = lower_is_better(name, {*run.declared_lower, *run.summary.lower_is_better})
+    margin = rule.margin
+    if rule.margin_percent is not None:
+        margin = abs(sum(before) / len(before)) * rule.margin_percent / 100
+    found = gain_against(before, after, -margin, level=rule.level, lower_is_better=down, share=is_share(name))
+    title = f"{subject} against the baseline"
+    return Claim(rule=rule, subject=title, found=found, limit=-margin, allowed=margin, noun="pairs")
+
+
+def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
+    name = " or ".join(rule.outcome) if rule.outcome else "failed"
+    if (problem := _unsliced(rule, run.evidence, f"share of {name}")) is not None:
+        yield problem
+        return
+    for key, scores in _groups(rule, run.evidence):
+        subject = _named(f"share of {name}", key)
+        if not scores.samples:
+            yield _impossible(rule, subject, "the run has no samples")
+            continue
+        limit = rule.max if rule.max is not None else 0.0
+        found = share_against(scores.count_of(rule.outcome), scores.samples, limit, -1, level=rule.level)
+        yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=-1, noun="samples")
+
+
+def _usage(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
+    found = _used(rule, run)
+    if isinstance(found, str):
+        yield _impossible(rule, rule.figure, found)
+        return
+    subject = rule.figure
+    if rule.per == "sample":
+        found, subject = found / max(1, run.summary.evaluated), f"{rule.figure} per sample"
+    for limit, side in rule.limits:
+        test = LimitTest(found, None, None, None, "", Spread(run.summary.evaluated, 0.0))
+        yield Claim(rule=rule, subject=subject, found=test, limit=limit, side=side)
+
+
+def _used(rule: Rule, run: BenchmarkRun) -> float | str:
+    """The figure, or why there is none."""
+    summary = run.summary
+    if rule.figure in ("cost", "cost_per_right_answer"):
+        if run.cost is None:
+            return "the run has no cost: no price is known for its model"
+        if rule.figure == "cost":
+            return run.cost
+        headline = summary.metrics.get(summary.headline or "correct")
+        right = None if headline is None else headline.value * headline.count
+        return run.cost / right if right else "the run has no right answers, or no metric that counts them"
+    if summary.prompt_tokens is None or summary.completion_tokens is None:
+        counted = summary.partly_counted
+        return (
+            "the server counted no tokens"
+            if counted is None
+            else f"the server counted tokens in {counted['samples']:,} of {counted['of']:,} replies only"
+        )
+    prompt, completion = summary.prompt_tokens, summary.completion_tokens
+    return float(
+        {"prompt_tokens": prompt, "completion_tokens": completion}.get(rule.figure, prompt + completion)
+    )

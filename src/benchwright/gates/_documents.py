@@ -1,0 +1,124 @@
+"""A verdict as JUnit XML, which CI systems show test by test, and as Markdown for a pull request."""
+
+from __future__ import annotations
+
+import re
+from xml.sax.saxutils import escape, quoteattr
+
+from benchwright.core import printable, redact
+from benchwright.gates._decide import figure
+from benchwright.gates._verdict import RuleRow, Verdict, Word
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MARKS = {Word.GO: "✅", Word.NO_GO: "❌", Word.INCONCLUSIVE: "⚠️"}
+
+
+def junit(verdict: Verdict) -> str:
+    """One test case for each rule: NO-GO is a failure, a rule that could not be evaluated an error, and one that was not decided
+    is skipped."""
+    cases = [_case(verdict, row) for row in verdict.rows]
+    counts = {
+        "tests": len(verdict.rows),
+        "failures": sum(row.verdict is Word.NO_GO for row in verdict.rows),
+        "errors": sum(not row.evaluated for row in verdict.rows),
+        "skipped": sum(row.evaluated and row.verdict is Word.INCONCLUSIVE for row in verdict.rows),
+    }
+    shown = " ".join(f'{name}="{count}"' for name, count in counts.items())
+    suite = _attribute(f"gate {verdict.name}")
+    properties = "".join(
+        f"    <property name={_attribute(name)} value={_attribute(value)}/>\n"
+        for name, value in (
+            ("verdict", verdict.verdict.value),
+            ("run", verdict.run),
+            ("baseline", verdict.baseline or ""),
+            ("policy", verdict.policy),
+            ("alpha", f"{verdict.alpha:g}"),
+        )
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites name="benchwright" {shown} time="0">\n'
+        f'  <testsuite name={suite} {shown} time="0">\n'
+        f"    <properties>\n{properties}    </properties>\n"
+        f"{''.join(cases)}"
+        "  </testsuite>\n</testsuites>\n"
+    )
+
+
+def _case(verdict: Verdict, row: RuleRow) -> str:
+    begin = f'    <testcase classname={_attribute(f"gate.{verdict.name}.{row.kind}")} name={_attribute(f"{row.rule}: {row.needed}")} time="0"'
+    details = _xml("\n".join([*_facts(row), f"rule: {row.where}"]))
+    if row.verdict is Word.GO:
+        return f"{begin}>\n      <system-out>{details}</system-out>\n    </testcase>\n"
+    message = _attribute(row.reason)
+    if row.verdict is Word.NO_GO:
+        inner = f'<failure message={message} type="NO-GO">{details}</failure>'
+    elif row.evaluated:
+        inner = f"<skipped message={message}/>\n      <system-out>{details}</system-out>"
+    else:
+        inner = f'<error message={message} type="INCONCLUSIVE">{details}</error>'
+    return f"{begin}>\n      {inner}\n    </testcase>\n"
+
+
+def _facts(row: RuleRow) -> list[str]:
+    facts = [f"{row.verdict.value}: {row.reason}", f"needed: {row.needed}", f"observed: {observed(row)}"]
+    if row.p is not None and row.p_holm is not None:
+        facts.append(f"p = {row.p:.3g}, after Holm {row.p_holm:.3g} ({row.test})")
+    if row.detectable is not None:
+        facts.append(f"smallest detectable: {figure(row.detectable)}")
+    return facts
+
+
+def observed(row: RuleRow) -> str:
+    """The figure with its interval: `0.8123 [0.77, 0.85]`."""
+    if row.observed is None:
+        return "–"
+    shown = figure(row.observed)
+    return (
+        shown if row.interval is None else f"{shown} [{figure(row.interval[0])}, {figure(row.interval[1])}]"
+    )
+
+
+def _xml(text: str) -> str:
+    """Text that XML can hold: what is no character there is made visible."""
+    return escape(_NOT_XML.sub("�", redact(text)))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("�", redact(text)), {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
+
+
+def markdown(verdict: Verdict) -> str:
+    """A table for a pull request, what is open first."""
+    against = "" if verdict.baseline is None else f" against {_cell(verdict.baseline)}"
+    order = {Word.NO_GO: 0, Word.INCONCLUSIVE: 1, Word.GO: 2}
+    lines = [
+        f"## {_MARKS[verdict.verdict]} {verdict.verdict.value}: {_cell(verdict.name)}",
+        "",
+        f"{_cell(verdict.run)}{against}, by {_cell(verdict.policy)}",
+        "",
+        "| | rule | observed | needed | p (Holm) | why |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in sorted(verdict.rows, key=lambda each: order[each.verdict]):
+        p_value = "" if row.p_holm is None else f"{row.p_holm:.2g}"
+        cells = [row.rule, observed(row), row.needed, p_value, row.reason]
+        lines.append(f"| {_MARKS[row.verdict]} {row.verdict.value} | {' | '.join(map(_cell, cells))} |")
+    lines += [
+        "",
+        f"Tests, corrected together: {verdict.tests}. Chance of a false NO-GO: at most {verdict.alpha:.0%}.",
+    ]
+    lines += [f"* {_cell(note)}" for note in verdict.notes]
+    return "\n".join(lines) + "\n"
+
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@!&$])")
+
+
+def _cell(text: str) -> str:
+    r"""Foreign text in a cell: no mark-up, no new line, no mention of anybody.
+
+    >>> _cell("a|b\n<b>@you</b>")
+    'a\\|b \\<b\\>\\@you\\</b\\>'
+    """
+    return _SPECIAL.sub(r"\\\1", " ".join(printable(redact(text)).split()))

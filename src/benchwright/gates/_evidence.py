@@ -1,0 +1,199 @@
+"""What a benchmark run offers to a gate: the scores of its samples, whole and by slices, alone and paired with a baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+
+from benchwright.core import (
+    JsonValue,
+    canonical_json,
+    decode_score,
+    load_exact_json,
+    row_hash,
+)
+from benchwright.reports import PairedSamples, Scored, pairs_of
+
+MOST_SLICES = 200
+"""Groups of rows of one column. A column of names or texts has more, and says nothing by group."""
+
+
+class SliceKey(NamedTuple):
+    """A group of rows."""
+
+    column: str
+    value: str
+
+
+class Scores(Struct):
+    """The scores of a group of samples."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    metrics: dict[str, dict[bytes, list[float]]] = field(default_factory=dict)
+    """Values by metric and row; rows are told apart by their content, so that copies of one row are one."""
+    failed: dict[bytes, int] = field(default_factory=dict)
+    """How many samples of a row have no score."""
+
+    @property
+    def samples(self) -> int:
+        """How many there are."""
+        return self.outcomes.total()
+
+    def count_of(self, outcomes: Collection[str]) -> int:
+        """Samples with one of these outcomes; without any: those that have no score."""
+        return sum(self.outcomes[name] for name in outcomes) if outcomes else sum(self.failed.values())
+
+    def values(self, metric: str, *, failures_as_wrong: bool) -> list[list[float]]:
+        """The values of a metric, row by row."""
+        rows = self.metrics.get(metric, {})
+        if not failures_as_wrong:
+            return list(rows.values())
+        merged = {row: list(values) for row, values in rows.items()}
+        for row, count in self.failed.items():
+            merged.setdefault(row, []).extend([0.0] * count)
+        return list(merged.values())
+
+    def add(self, row: bytes, outcome: str, scores: dict[str, Any] | None) -> None:
+        """One more sample."""
+        self.outcomes[outcome] += 1
+        if scores is None:
+            self.failed[row] = self.failed.get(row, 0) + 1
+            return
+        for name, value in scores.items():
+            if isinstance(value, bool | int | float):
+                self.metrics.setdefault(name, {}).setdefault(row, []).append(float(value))
+
+
+class Evidence(Struct):
+    """All samples of a run, and of its pairs with a baseline."""
+
+    whole: Scores = field(default_factory=Scores)
+    slices: dict[SliceKey, Scores] = field(default_factory=dict)
+    pairs: PairedSamples | None = None
+    """None: there is no baseline."""
+    sliced_pairs: dict[SliceKey, PairedSamples] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+    """Columns to slice by that no row has."""
+    crowded: frozenset[str] = frozenset()
+    """Columns with too many values to slice by."""
+    unlabelled: Counter[str] = field(default_factory=Counter)
+    """Rows that have no value in a column to slice by."""
+
+    def keys(self, column: str) -> list[SliceKey]:
+        """The groups of a column, by name."""
+        return sorted(key for key in self.slices if key.column == column)
+
+
+class ContentSamples:
+    """Samples of runs whose rows are known by their content, whatever the order of their keys."""
+
+    def __init__(self, source: Scored) -> None:
+        self._source = source
+
+    def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """Row, repeat, hash of the row's content and record of every sample."""
+        for row, repeat, digest, record, _ in self.with_rows(run_id):
+            yield row, repeat, digest, record
+
+    def with_rows(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes, JsonValue]]:
+        """The same with the row itself."""
+        texts = self._source.row_texts(run_id)
+        for (row, repeat, _, record), (_, text) in zip(self._source.scored(run_id), texts, strict=True):
+            if text is None:  # a row that could not be read is known by the reason
+                yield row, repeat, row_hash(f"!{decode_score(record).error}".encode()), record, None
+            else:
+                content = load_exact_json(text)
+                yield row, repeat, row_hash(canonical_json(content)), record, content
+
+    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+        """None: the hashes say all."""
+        return iter(())
+
+
+def gather(source: Scored, run_id: int, columns: Collection[str], baseline: Scored | None) -> Evidence:
+    """Go through the samples of a run once, and once more with their pairs. `baseline` knows the rows of its only run by
+    their content."""
+    found = Evidence()
+    samples = ContentSamples(source)
+    labels: dict[bytes, tuple[SliceKey, ...]] = {}
+    values: dict[str, set[str]] = {column: set() for column in columns}
+    for _, _, digest, text, row in samples.with_rows(run_id):
+        if digest not in labels:
+            labels[digest] = tuple(_labels(row, columns))
+            for key in labels[digest]:
+                values[key.column].add(key.value)
+            found.unlabelled.update({*columns} - {key.column for key in labels[digest]})
+        record = decode_score(text)
+        found.whole.add(digest, record.outcome, record.scores)
+        for key in labels[digest]:
+            if len(values[key.column]) <= MOST_SLICES:
+                found.slices.setdefault(key, Scores()).add(digest, record.outcome, record.scores)
+    found.missing = frozenset(column for column, each in values.items() if not each)
+    found.crowded = frozenset(column for column, each in values.items() if len(each) > MOST_SLICES)
+    if baseline is not None:
+        _pair(found, samples, run_id, baseline, labels)
+    return found
+
+
+class _BothSides:
+    """The baseline as run 0, the run under its own number."""
+
+    def __init__(self, baseline: Scored, samples: ContentSamples, run_id: int) -> None:
+        self._sides = {0: (baseline, 0), run_id: (samples, run_id)}
+
+    def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        source, number = self._sides[run_id]
+        return source.scored(number)
+
+    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+        return iter(())
+
+
+def _pair(
+    found: Evidence,
+    samples: ContentSamples,
+    run_id: int,
+    baseline: Scored,
+    labels: dict[bytes, tuple[SliceKey, ...]],
+) -> None:
+    found.pairs = whole = PairedSamples()
+    numbers: dict[bytes, int] = {}
+    for a, b in pairs_of(_BothSides(baseline, samples, run_id), 0, run_id):
+        if a is None or b is None:
+            whole.only_a += b is None
+            whole.only_b += a is None
+            continue
+        # Copies of one row are one pair: they say no more than repeats do.
+        b = b._replace(row=numbers.setdefault(b.row_hash, len(numbers)))
+        whole.both += 1
+        whole.add_scores(a, b)
+        for key in labels.get(b.row_hash, ()):
+            if key in found.slices:
+                group = found.sliced_pairs.setdefault(key, PairedSamples())
+                group.both += 1
+                group.add_scores(a, b)
+
+
+def _labels(row: JsonValue, columns: Collection[str]) -> Iterator[SliceKey]:
+    """The groups that a row is in. A dotted name reaches into tables."""
+    for column in columns:
+        value: Any = row
+        for part in [column] if isinstance(row, dict) and column in row else column.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, str | int | float):
+                yield SliceKey(column, str(each))
+
+
+def paired_values(
+    pairs: PairedSamples, metric: str, *, failures_as_wrong: bool
+) -> tuple[list[float], list[float]]:
+    """Means of a metric by row, of the baseline and of the run; empty where no pair has it."""
+    tally = pairs.with_failures(metric) if failures_as_wrong else None
+    tally = tally or pairs.tallies.get(metric)
+    if tally is None:
+        return [], []
+    return [a / n for a, _, n in tally.rows.values()], [b / n for _, b, n in tally.rows.values()]

@@ -1,0 +1,228 @@
+"""Judges a run by a policy. Pure: the run, its samples and the baseline come in, a verdict goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from benchwright.core import RunKind, RunSummary, kind_title
+from benchwright.gates._baselines import Baseline, OneRun
+from benchwright.gates._claims import BenchmarkRun, claims_about, len_rows
+from benchwright.gates._decide import Claim, decide
+from benchwright.gates._evidence import ContentSamples, Evidence, gather
+from benchwright.gates._policy import Policy, Rule
+from benchwright.gates._verdict import RuleRow, Verdict, Word, overall
+from benchwright.perf import LoadSummary, RequestRecord, Requests
+from benchwright.reports import (
+    Scored,
+    disagreements,
+    load_data,
+    load_setting_differences,
+    setting_differences,
+    title_of,
+)
+from benchwright.store import RunRecord
+
+MOSTLY = 0.5
+"""Share of failed samples above which no policy lets a run pass."""
+_NOTED = ("versions",)
+"""Parts of the settings whose difference is a note and no obstacle."""
+
+
+def judge_benchmark(
+    policy: Policy, run: RunRecord, samples: Scored, baseline: Baseline | None, harmless: Collection[str] = ()
+) -> Verdict:
+    """The verdict about a benchmark run. `harmless` names settings that change no result."""
+    if run.summary is None:
+        return _without_result(policy, run, baseline)
+    summary = RunSummary.from_json(run.summary)
+    why, notes = _obstacles(policy, run, baseline, harmless)
+    source = None if baseline is None or why or baseline.samples is None else baseline.samples
+    columns = {rule.slices for rule in policy.rules if rule.slices is not None}
+    evidence = gather(samples, run.id, sorted(columns), source)
+    declared = [] if baseline is None else (baseline.run.summary or {}).get("lower_is_better") or []
+    known = BenchmarkRun(
+        summary,
+        evidence,
+        _cost(run),
+        why,
+        [str(each) for each in declared] if isinstance(declared, list) else [],
+    )
+    claims = [claim for rule in policy.rules for claim in claims_about(rule, known)]
+    failed, count = summary.failed, summary.evaluated
+    first = _run_row(
+        policy, run, partial=summary.partial, comparable=summary.comparable, failed=failed, count=count
+    )
+    notes += [*summary.notes, *_slice_notes(policy.rules, evidence), *_pair_notes(evidence)]
+    return _verdict(policy, run, baseline, [first], claims, notes)
+
+
+def judge_load(policy: Policy, run: RunRecord, requests: Requests, baseline: Baseline | None) -> Verdict:
+    """The verdict about a load test."""
+    from benchwright.gates._load_claims import LoadRun, load_claims
+
+    if run.summary is None:
+        return _without_result(policy, run, baseline)
+    summary = LoadSummary.from_json(run.summary)
+    why, before, requests_before = "", None, None
+    notes: list[str] = []
+    if baseline is not None:
+        why, notes = _load_obstacles(policy, run, baseline)
+        if not why and baseline.run.summary is not None:
+            before = LoadSummary.from_json(baseline.run.summary)
+            requests_before = _columns(baseline.requests)
+    known = LoadRun(summary, requests, before, requests_before, why)
+    claims = [claim for rule in policy.rules for claim in load_claims(rule, known)]
+    first = _run_row(
+        policy, run, partial=summary.partial, comparable=summary.comparable, failed=summary.failed, count=summary.sent
+    )  # fmt: skip
+    return _verdict(policy, run, baseline, [first], claims, [*notes, *(note.text for note in summary.notes)])
+
+
+def baseline_of(run: RunRecord, samples: Scored) -> Baseline:
+    """A benchmark run on record as what others are compared with."""
+    return Baseline(title_of(run), run, OneRun(ContentSamples(samples), run.id))
+
+
+def _columns(records: Sequence[RequestRecord]) -> Requests:
+    return Requests.of(iter(records))
+
+
+def _verdict(
+    policy: Policy, run: RunRecord, baseline: Baseline | None, first: list[RuleRow], claims: Sequence[Claim], notes: Sequence[str]
+) -> Verdict:  # fmt: skip
+    decided, tests = decide(claims, policy)
+    rows = (*first, *decided)
+    return Verdict(
+        verdict=overall(rows),
+        run=title_of(run),
+        run_id=run.id,
+        name=run.name,
+        baseline=None if baseline is None else baseline.title,
+        policy=policy.source,
+        alpha=policy.alpha,
+        power=policy.power,
+        tests=tests,
+        rows=rows,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _without_result(policy: Policy, run: RunRecord, baseline: Baseline | None) -> Verdict:
+    problem = f"the run has no result: it is {run.status}. Finish it first: benchwright resume {run.id}"
+    claims = [
+        Claim(rule=rule, subject=rule.metric or rule.figure or "failures", problem=problem)
+        for rule in policy.rules
+    ]
+    return _verdict(policy, run, baseline, [], claims, [])
+
+
+def _run_row(
+    policy: Policy, run: RunRecord, *, partial: bool, comparable: bool, failed: int, count: int
+) -> RuleRow:
+    """What every run must be, whatever the policy says: complete, and not mostly failed."""
+    share = failed / count if count else 1.0
+    allowed = policy.max_failed
+    too_many = share > (allowed if allowed is not None else 1.0)
+    told = f"{failed:,} of {count:,} failed"
+    reason = ""
+    if not count or share > MOSTLY:
+        reason = f"{told}: too many for any verdict"
+    elif run.status != "completed" or partial:
+        reason = f"the run is not complete ({run.status}{', partial' if partial else ''})"
+    elif too_many:
+        reason = f"{told}, more than max_failed"
+    elif not comparable and (allowed is None or run.kind == RunKind.LOAD):
+        reason = f"the run is not comparable ({told}); its notes say why"
+    return RuleRow(
+        rule="the run can be judged",
+        kind="run",
+        where=policy.source,
+        needed="complete, comparable" if allowed is None else f"complete, failed ≤ {allowed:g}",
+        verdict=Word.INCONCLUSIVE if reason else Word.GO,
+        reason=reason or told,
+        observed=share,
+        n=count,
+    )
+
+
+def _obstacles(
+    policy: Policy, run: RunRecord, baseline: Baseline | None, harmless: Collection[str]
+) -> tuple[str, list[str]]:
+    """Why a run cannot be compared with its baseline, empty where it can; and what differs without harm."""
+    if baseline is None:
+        return "", []
+    other = baseline.run
+    if other.kind != RunKind.BENCHMARK:
+        return f"the baseline is {kind_title(other.kind)}, the run a benchmark", []
+    if other.summary is None:
+        return f"the baseline {baseline.title} has no result", []
+    if RunSummary.from_json(other.summary).comparable is False:
+        return (
+            f"the baseline {baseline.title} is not comparable: too many of its samples failed, or it is partial",
+            [],
+        )
+    if reasons := list(disagreements(other, run)):
+        return f"run and baseline {' and '.join(reasons)}", []
+    return _settings(policy, setting_differences(other, run, harmless))
+
+
+def _load_obstacles(policy: Policy, run: RunRecord, baseline: Baseline) -> tuple[str, list[str]]:
+    other = baseline.run
+    if other.kind != RunKind.LOAD:
+        return f"the baseline is {kind_title(other.kind)}, the run a load test", []
+    if other.summary is None:
+        return f"the baseline {baseline.title} has no result", []
+    found = LoadSummary.from_json(other.summary)
+    if found.partial or not found.comparable:
+        return f"the baseline {baseline.title} is not comparable", []
+    if load_data(other) != load_data(run):
+        return "run and baseline sent the rows of other data", []
+    return _settings(policy, load_setting_differences(other, run))
+
+
+def _settings(policy: Policy, compared: Any) -> tuple[str, list[str]]:
+    """Settings that differ and may not, in one sentence; and those that may, as notes."""
+    barred, notes = [], []
+    for each in compared["differences"]:
+        path = str(each["path"]).removeprefix("$.")
+        told = f"{path} {each['run_a']} → {each['run_b']}"
+        if any(path == name or path.startswith(f"{name}.") for name in (*policy.may_differ, *_NOTED)):
+            notes.append(f"differs from the baseline: {told}")
+        else:
+            barred.append((path, told))
+    if not barred:
+        return "", notes
+    names = ", ".join(f'"{path}"' for path, _ in barred)
+    told = ", ".join(text for _, text in barred)
+    return f"settings differ from the baseline: {told}. Allow it in [gate]: may_differ = [{names}]", notes
+
+
+def _slice_notes(rules: Sequence[Rule], evidence: Evidence) -> Iterator[str]:
+    for rule in rules:
+        if rule.slices is None:
+            continue
+        small = [
+            key.value for key in evidence.keys(rule.slices) if len_rows(evidence.slices[key]) < rule.min_rows
+        ]
+        if small:
+            yield f"{rule.slices}: left out for fewer than {rule.min_rows} rows: {', '.join(small)}"
+        count = evidence.unlabelled[rule.slices]
+        if count and rule.slices not in evidence.missing:
+            yield f"{rule.slices}: {count:,} rows have no value there and are in no slice"
+
+
+def _pair_notes(evidence: Evidence) -> Iterator[str]:
+    pairs = evidence.pairs
+    if pairs is not None and (pairs.only_a or pairs.only_b):
+        yield (
+            f"{pairs.both:,} samples are in both; {pairs.only_a:,} only in the baseline, {pairs.only_b:,} only in the run"
+        )
+
+
+def _cost(run: RunRecord) -> float | None:
+    """What the run cost, where its figures say so."""
+    found = (run.summary or {}).get("cost")
+    if isinstance(found, dict):
+        found = found.get("total")
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None

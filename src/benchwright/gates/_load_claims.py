@@ -1,0 +1,183 @@
+"""From the rules of a policy to claims about a load test: latency, goodput, errors and throughput of its levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from benchwright.core import ConfigError, suggest
+from benchwright.gates._decide import Claim
+from benchwright.gates._policy import Policy, Rule
+from benchwright.perf import (
+    METRICS,
+    PERCENTILES,
+    Difference,
+    LoadSummary,
+    Requests,
+    StageSummary,
+    compare_stages,
+    percentile_key,
+)
+from benchwright.reports import matched_levels, stages_of_interest
+from benchwright.stats import LimitTest, Spread, interval_against, share_against
+
+STATISTICS = ("mean", *map(percentile_key, PERCENTILES), "min", "max")
+"""What may follow the name of a latency: `ttft.p99`."""
+_COMPARED = ("mean", "p50", "p99", "value")
+"""Statistics of which two tests are compared."""
+ALL_STAGES = "all"
+
+
+class LoadRun(Struct, frozen=True):
+    """What rules about a load test are judged by."""
+
+    summary: LoadSummary
+    requests: Requests
+    before: LoadSummary | None = None
+    """The figures of the baseline; None: there is none."""
+    requests_before: Requests | None = None
+    no_pairs: str = ""
+    """Why the test cannot be compared with a baseline."""
+
+
+def check_figures(policy: Policy) -> None:
+    """Refuse, with ConfigError, figures that no load test has."""
+    for rule in policy.rules:
+        if rule.kind == "load":
+            split_figure(rule, rule.figure)
+
+
+def split_figure(rule: Rule, written: str) -> tuple[str, str]:
+    """Name and statistic of a figure: `ttft.p99`, `goodput`. ConfigError for one that no load test has."""
+    name, _, statistic = written.partition(".")
+    if name not in METRICS:
+        known = ", ".join(METRICS)
+        raise ConfigError(
+            f"{rule.where} figure: {name!r} is no figure of load tests.{suggest(name, METRICS)} Known: {known}"
+        )
+    if METRICS[name].values is None:
+        if statistic:
+            raise ConfigError(
+                f"{rule.where} figure: {name} is one value and has no {statistic!r}; write {name}"
+            )
+        return name, "value"
+    if statistic not in STATISTICS:
+        said = f"has no {statistic!r}" if statistic else "needs a statistic"
+        raise ConfigError(
+            f"{rule.where} figure: {name} {said}; write {name}.p99 or another of {', '.join(STATISTICS)}"
+        )
+    return name, statistic
+
+
+def load_claims(rule: Rule, run: LoadRun) -> Iterator[Claim]:
+    """All that one rule asks of a load test."""
+    if rule.kind == "load":
+        yield from _limits(rule, run)
+    elif rule.kind == "regression":
+        yield from _regressions(rule, run)
+    else:
+        subject = rule.metric or rule.figure or "share of failures"
+        yield _impossible(
+            rule,
+            subject,
+            'the run is a load test; write the rule as [[load]], such as figure = "error_share"',
+        )
+
+
+def _impossible(rule: Rule, subject: str, problem: str) -> Claim:
+    limit, side = (rule.limits or [(-rule.margin, 1)])[0]
+    return Claim(rule=rule, subject=subject, problem=problem, limit=limit, side=side)
+
+
+def _stages(rule: Rule, run: LoadRun) -> list[StageSummary] | str:
+    """The levels that a rule is about, or why there is none."""
+    stages = run.summary.stages
+    labels = ", ".join(stage.label for stage in stages) or "none"
+    if rule.stage == ALL_STAGES:
+        return list(stages) or "the test has no levels"
+    if rule.stage is not None:
+        found = [stage for stage in stages if stage.label == rule.stage]
+        return found or f"the test has no level {rule.stage!r}. It has: {labels}"
+    if len(stages) == 1 or run.summary.search is not None:
+        return list(stages_of_interest(run.summary)[:1])
+    return f'the test has several levels: {labels}. Name one with stage = "…", or all'
+
+
+def _limits(rule: Rule, run: LoadRun) -> Iterator[Claim]:
+    name, statistic = split_figure(rule, rule.figure)
+    stages = _stages(rule, run)
+    if isinstance(stages, str):
+        yield _impossible(rule, rule.figure, stages)
+        return
+    for stage in stages:
+        subject = rule.figure if len(run.summary.stages) == 1 else f"{rule.figure} at {stage.label}"
+        for limit, side in rule.limits:
+            found = _figure(stage, name, statistic, limit, side)
+            if isinstance(found, str):
+                yield _impossible(rule, subject, found)
+            else:
+                yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=side, noun="requests")
+
+
+def _figure(stage: StageSummary, name: str, statistic: str, limit: float, side: int) -> LimitTest | str:
+    """A figure of a level against its limit, or why there is none."""
+    key = METRICS[name].key
+    if name == "error_share" and stage.counts.sent:
+        return share_against(stage.counts.failed, stage.counts.sent, limit, side, level=0.95)
+    if name == "good_share" and stage.slo is not None and stage.slo.sent:
+        return share_against(stage.slo.met, stage.slo.sent, limit, side, level=0.95)
+    if statistic == "value":
+        value, ends, n = stage.figures.get(key), stage.intervals.get(key), stage.counts.sent
+    else:
+        found = stage.metrics.get(key)
+        value = None if found is None else found.figures()[statistic]
+        ends = None if found is None else {"mean": found.mean_ci95, "p99": found.p99_ci95}.get(statistic)
+        n = 0 if found is None else found.n
+    if value is None:
+        return f"the test has no {name}: {stage.absent.get(key) or stage.absent.get(name) or 'no request has a value'}"
+    if ends is None:
+        return LimitTest(value, None, None, None, "", Spread(n, 0.0))
+    return interval_against(value, ends, n, limit, side)
+
+
+def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
+    if run.no_pairs or run.before is None or run.requests_before is None:
+        problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
+        yield _impossible(rule, rule.metric, problem)
+        return
+    name, statistic = split_figure(rule, rule.metric)
+    if statistic not in _COMPARED:
+        yield _impossible(
+            rule,
+            rule.metric,
+            f"tests are compared by {', '.join(_COMPARED[:-1])} of latencies, not by {statistic}",
+        )
+        return
+    matched, _, _ = matched_levels(run.before, run.summary)
+    levels = [(a, b) for a, b in matched if rule.stage in (None, ALL_STAGES, b.label)]
+    if not levels:
+        yield _impossible(rule, rule.metric, "the baseline has no level in common with the test")
+    for a, b in levels:
+        subject = rule.metric if len(matched) == 1 else f"{rule.metric} at {b.label}"
+        compared = compare_stages(run.requests_before, run.requests, a, b)
+        found = [each for each in compared.differences if (each.name, each.statistic) == (name, statistic)]
+        if not found:
+            yield _impossible(rule, subject, f"the tests have no difference of {rule.metric}")
+        else:
+            yield _regression(rule, subject, found[0], b)
+
+
+def _regression(rule: Rule, subject: str, found: Difference, stage: StageSummary) -> Claim:
+    better = METRICS[found.name].better
+    down = (better == "lower") if rule.lower_is_better is None else rule.lower_is_better
+    margin = rule.margin if rule.margin_percent is None else abs(found.a) * rule.margin_percent / 100
+    gain = -found.difference if down else found.difference
+    title = f"{subject} against the baseline"
+    n = stage.counts.sent
+    if found.ci95 is None:
+        test = LimitTest(gain, None, None, None, "", Spread(n, 0.0))
+    else:
+        ends = (-found.ci95[1], -found.ci95[0]) if down else found.ci95
+        test = interval_against(gain, ends, n, -margin, 1)
+    return Claim(rule=rule, subject=title, found=test, limit=-margin, allowed=margin, noun="requests")

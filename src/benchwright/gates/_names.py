@@ -1,0 +1,144 @@
+"""Baselines by name: each name has a folder in the workspace with every baseline that it ever stood for, and their history.
+Only `bless` moves a name."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import orjson
+from msgspec import Struct, to_builtins
+
+from benchwright.core import (
+    JsonObject,
+    NotFoundError,
+    UsageError,
+    encode_json,
+    make_private,
+    rfc3339,
+    suggest,
+)
+from benchwright.gates._baselines import Baseline, read_baseline, write_baseline
+from benchwright.store import Workspace
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9._-]{0,99}")
+_TAKEN = ("last", "latest")
+_HISTORY = "history.jsonl"
+
+
+class Blessed(Struct, frozen=True):
+    """One move of a name."""
+
+    name: str
+    source: str
+    """The run, or the file, that it was moved to."""
+    benchmark: str
+    model: str
+    blessed_at: str
+    """UTC, RFC 3339."""
+    sha256: str
+    """Checksum of the baseline."""
+    file: str
+    """The baseline, in the folder of its name."""
+    count: int
+    """Samples or requests in it."""
+
+    def to_json(self) -> JsonObject:
+        """All fields."""
+        found: JsonObject = to_builtins(self)
+        return found
+
+
+def check_name(name: str) -> str:
+    """The name, if baselines may have it. UsageError otherwise."""
+    if _NAME.fullmatch(name) is None or name in _TAKEN:
+        raise UsageError(
+            f"a baseline cannot be called {name!r}; names begin with a letter and hold letters, digits, '.', '_' and '-', "
+            "and are not 'last'. Choose one with --as NAME"
+        )
+    return name
+
+
+def move_name(place: Workspace, name: str, baseline: Baseline) -> Blessed:
+    """Let a name stand for a baseline from now on. Earlier ones are kept."""
+    check_name(name)
+    place.create()
+    folder = _folder(place) / name
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder)
+    history = _read(folder)
+    file, count, checksum = write_baseline(folder / _next_file(folder), baseline)
+    run = baseline.run
+    moved = Blessed(
+        name, baseline.title, run.name, run.model, rfc3339(time.time()), checksum, file.name, count
+    )
+    if history and history[-1].sha256 == checksum:  # the same baseline once more needs no second copy
+        file.unlink()
+        moved = history[-1]
+    else:
+        with (folder / _HISTORY).open("ab") as log:
+            log.write(encode_json(moved.to_json()) + b"\n")
+    return moved
+
+
+def histories(place: Workspace) -> dict[str, list[Blessed]]:
+    """All names, each with its moves, oldest first; the last one holds."""
+    folder = _folder(place)
+    if not folder.is_dir():
+        return {}
+    found = {each.name: _read(each) for each in sorted(folder.iterdir()) if each.is_dir()}
+    return {name: moves for name, moves in found.items() if moves}
+
+
+def named_baseline(place: Workspace, name: str) -> Baseline | None:
+    """What a name stands for; None: it is no name of a baseline."""
+    if _NAME.fullmatch(name) is None:
+        return None
+    folder = _folder(place) / name
+    moves = _read(folder)
+    if not moves:
+        return None
+    file = folder / moves[-1].file
+    if not file.is_file():
+        raise NotFoundError(
+            f"the baseline {name} is {file}, which is not there any more. Bless another run: benchwright bless RUN --as {name}"
+        )
+    found = read_baseline(file)
+    when = moves[-1].blessed_at.partition("T")[0]
+    return Baseline(
+        f"{name} ({moves[-1].source}, blessed {when})", found.run, found.samples, found.requests, True
+    )
+
+
+def no_baseline(place: Workspace, name: str) -> NotFoundError:
+    """What to say about a baseline that nobody knows."""
+    known = list(histories(place))
+    there = (
+        f"Names: {', '.join(known)}" if known else "No name is blessed yet: benchwright bless RUN --as NAME"
+    )
+    return NotFoundError(
+        f"no baseline {name!r}: neither a name, a run, nor a file.{suggest(name, known)} {there}"
+    )
+
+
+def _folder(place: Workspace) -> Path:
+    return place.state / "baselines"
+
+
+def _next_file(folder: Path) -> str:
+    numbers = [int(each.stem) for each in folder.glob("*.jsonl") if each.stem.isdecimal()]
+    return f"{max(numbers, default=0) + 1:04d}.jsonl"
+
+
+def _read(folder: Path) -> list[Blessed]:
+    try:
+        lines = (folder / _HISTORY).read_bytes().splitlines()
+    except OSError:
+        return []
+    try:
+        return [Blessed(**orjson.loads(line)) for line in lines]
+    except (ValueError, TypeError) as error:
+        raise UsageError(
+            f"{folder / _HISTORY} is damaged: {error}. Bless a run again after deleting it"
+        ) from error

@@ -1,0 +1,245 @@
+"""A policy: what a run must be like to pass. Read from TOML, every key checked before anything is judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, structs
+
+from benchwright.config import Setting, read_document, read_values
+from benchwright.core import OUTCOMES, ConfigError, NotFoundError, suggest
+
+RuleKind: TypeAlias = Literal["threshold", "regression", "failures", "usage", "load"]
+Bound: TypeAlias = Literal["lower", "value", "upper"]
+"""What must meet the limit: an end of the interval, or the value itself."""
+USAGE_FIGURES = ("prompt_tokens", "completion_tokens", "total_tokens", "cost", "cost_per_right_answer")
+
+_METRIC = Setting("metric", "text", "a metric, or a pattern such as acc_* that stands for several")
+_LIMITS = (
+    Setting("min", "number", "the least that is allowed"),
+    Setting("max", "number", "the most that is allowed"),
+)
+_BOUND = Setting(
+    "bound", "text", "what must meet the limit: an end of the interval, or the value itself",
+    choices=("lower", "value", "upper"),
+)  # fmt: skip
+_LEVEL = Setting("level", "number", "level of the interval", above=0.5, most=0.9999, default=0.95)
+_SLICED = (
+    Setting(
+        "slices",
+        "text",
+        "a column of the data: the rule holds in each group of rows with an equal value there",
+    ),
+    Setting("min_rows", "int", "groups of fewer rows are left out and named", least=1, default=1),
+)
+_FAILURES = Setting("failures_as_wrong", "bool", "count failed samples as 0", default=False)
+_STAGE = Setting("stage", "text", "the level of a load test, as its table names it; all: every one of them")
+
+KEYS: dict[RuleKind, tuple[Setting, ...]] = {
+    "threshold": (_METRIC, *_LIMITS, _BOUND, _LEVEL, *_SLICED, _FAILURES),
+    "regression": (
+        _METRIC,
+        Setting("margin", "number", "the largest loss that is allowed", least=0, otherwise="0"),
+        Setting("margin_percent", "number", "the same, in percent of the baseline's value", least=0),
+        _BOUND,
+        _LEVEL,
+        Setting("detect", "number", "a loss that must not be missed: if the rows cannot show it, no GO", above=0),
+        *_SLICED,
+        _FAILURES,
+        Setting("lower_is_better", "bool", "whether less is better", otherwise="as the run or its name says"),
+        _STAGE,
+    ),
+    "failures": (
+        Setting("outcome", "texts", "count samples with these outcomes", otherwise="all that failed"),
+        Setting("max", "number", "the largest share that is allowed", least=0, most=1),
+        structs.replace(_BOUND, default="value"),
+        _LEVEL,
+        *_SLICED,
+    ),
+    "usage": (
+        Setting("figure", "text", "what is counted", choices=USAGE_FIGURES),
+        *_LIMITS,
+        Setting("per", "text", "of the whole run, or of one sample", choices=("run", "sample"), default="run"),
+    ),
+    "load": (
+        Setting("figure", "text", "a figure of load tests: ttft.p99, e2e.mean, goodput, error_share, request_throughput"),
+        *_LIMITS,
+        structs.replace(_BOUND, default="value"),
+        _STAGE,
+    ),
+}  # fmt: skip
+"""The keys of each kind of rule."""
+_NEEDED: dict[RuleKind, tuple[str, ...]] = {
+    "threshold": ("metric", "bound"),
+    "regression": ("metric", "bound"),
+    "failures": ("max",),
+    "usage": ("figure",),
+    "load": ("figure",),
+}
+GATE_KEYS = (
+    Setting("alpha", "number", "chance of a NO-GO although all limits are met, over all tests together", above=0, most=0.5, default=0.05),
+    Setting("power", "number", "power for which the smallest detectable effect and the rows needed are given", least=0.5, most=0.999, default=0.8),
+    Setting("max_failed", "number", "share of failed samples above which the run is never GO", least=0, most=1, otherwise="the run's own"),
+    Setting("may_differ", "texts", "settings in which run and baseline may differ", otherwise="none"),
+)  # fmt: skip
+"""The keys of the table `[gate]`."""
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """One rule. Which keys a kind has is in `KEYS`."""
+
+    kind: RuleKind
+    where: str
+    """File, line and table, for messages."""
+    metric: str = ""
+    figure: str = ""
+    outcome: tuple[str, ...] = ()
+    min: float | None = None
+    max: float | None = None
+    bound: Bound = "value"
+    level: float = 0.95
+    margin: float = 0.0
+    margin_percent: float | None = None
+    detect: float | None = None
+    slices: str | None = None
+    min_rows: int = 1
+    failures_as_wrong: bool = False
+    lower_is_better: bool | None = None
+    per: Literal["run", "sample"] = "run"
+    stage: str | None = None
+
+    @property
+    def limits(self) -> list[tuple[float, int]]:
+        """Each limit with the side on which it is met: 1 for a least value, -1 for a largest one."""
+        return [(limit, side) for limit, side in ((self.min, 1), (self.max, -1)) if limit is not None]
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """All rules, and how sure a gate must be."""
+
+    source: str
+    """The file, as the user named it."""
+    rules: tuple[Rule, ...]
+    alpha: float = 0.05
+    power: float = 0.8
+    max_failed: float | None = None
+    may_differ: tuple[str, ...] = ()
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether a rule compares with a baseline."""
+        return any(rule.kind == "regression" for rule in self.rules)
+
+
+def read_policy(path: Path) -> Policy:
+    """The policy in a TOML file. NotFoundError where there is none, ConfigError for what is no policy."""
+    if path.is_dir() or (path.is_file() and path.suffix.lower() != ".toml"):
+        raise ConfigError(f"{path}: a policy is a TOML file; name one that ends in .toml")
+    try:
+        document = read_document(path)
+    except NotFoundError:
+        raise NotFoundError(f"there is no policy {path}. docs/gates.md has one to begin with") from None
+    return policy_of(document, str(path), path.read_text(encoding="utf-8-sig"))
+
+
+def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Policy:
+    """The policy in tables, as TOML has them. `text` is the file, for line numbers."""
+    known = ("gate", *KEYS)
+    for name in document:
+        if name not in known:
+            raise ConfigError(
+                f"{source}{_line(text, name)}: [{name}] is not known.{suggest(name, known)} Known: [gate] and the rules "
+                f"{', '.join(f'[[{kind}]]' for kind in KEYS)}"
+            )
+    gate = document.get("gate", {})
+    if not isinstance(gate, dict):
+        raise ConfigError(f"{source}: gate is {gate!r}; expected a table, written as [gate]")
+    values: dict[str, Any] = read_values(f"{source}{_line(text, 'gate')}: [gate]", gate, GATE_KEYS, hints={})
+    values["may_differ"] = tuple(values.get("may_differ", ()))
+    rules = tuple(
+        _rule(kind, table, f"{source}{_line(text, kind, number)}: [[{kind}]]")
+        for kind in KEYS
+        for number, table in enumerate(_tables(document.get(kind, []), kind, source))
+    )
+    if not rules:
+        raise ConfigError(
+            f"{source} has no rules: a gate that asks for nothing says nothing. Add one, such as [[threshold]] with "
+            'metric = "correct", min = 0.7 and bound = "lower"'
+        )
+    _refuse_twins(rules)
+    return Policy(source=source, rules=rules, **values)
+
+
+def _tables(value: object, kind: str, source: str) -> list[Mapping[str, object]]:
+    tables = [value] if isinstance(value, dict) else value
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ConfigError(f"{source}: {kind} is {value!r}; expected a table, written as [[{kind}]]")
+    return tables
+
+
+def _rule(kind: RuleKind, table: Mapping[str, object], where: str) -> Rule:
+    values: dict[str, Any] = read_values(where, table, KEYS[kind], hints=_HINTS.get(kind, {}))
+    for name in _NEEDED[kind]:
+        if name not in values:
+            setting = next(each for each in KEYS[kind] if each.name == name)
+            raise ConfigError(f"{where} has no {name}; add it: {setting.meaning} ({setting.expected})")
+    if "min" in {each.name for each in KEYS[kind]} and not {"min", "max"} & values.keys():
+        raise ConfigError(f"{where} has no limit; add min or max, a number")
+    if {"margin", "margin_percent"} <= values.keys():
+        raise ConfigError(f"{where} has margin and margin_percent; keep one of them")
+    if "detect" in values and values["bound"] != "upper":
+        raise ConfigError(
+            f'{where} detect: only with bound = "upper", where a loss that the rows cannot show would pass. With "lower", '
+            "a GO shows that no loss is larger than the margin"
+        )
+    if values.get("min", 0) > values.get("max", float("inf")):
+        raise ConfigError(
+            f"{where}: min {values['min']:g} is above max {values['max']:g}; nothing can meet both"
+        )
+    names = [outcome.value for outcome in OUTCOMES]
+    for outcome in values.get("outcome", ()):
+        if outcome not in names:
+            raise ConfigError(
+                f"{where} outcome: {outcome!r} is not known.{suggest(outcome, names)} Known: {', '.join(names)}"
+            )
+    if "outcome" in values:
+        values["outcome"] = tuple(values["outcome"])
+    defaults = {each.name: each.default for each in KEYS[kind] if each.default is not None}
+    return Rule(kind=kind, where=where, **{**defaults, **values})
+
+
+_HINTS: dict[str, dict[str, str]] = {
+    "threshold": {
+        "margin": "thresholds have min and max; a margin belongs to [[regression]]",
+        "detect": "thresholds have min and max; detect belongs to [[regression]]",
+    },
+    "regression": {
+        "min": "a regression has a margin, the largest loss that is allowed; min belongs to [[threshold]]",
+        "max": "a regression has a margin, the largest loss that is allowed; max belongs to [[threshold]]",
+    },
+}
+
+
+def _refuse_twins(rules: tuple[Rule, ...]) -> None:
+    """Two rules about the same thing would be two tests, and one of them may be a mistake."""
+    seen: dict[tuple[object, ...], str] = {}
+    for rule in rules:
+        ends = (rule.min is None, rule.max is None)
+        key = (
+            rule.kind, rule.metric, rule.figure, rule.outcome, rule.slices, rule.stage, rule.per, rule.failures_as_wrong, ends,
+        )  # fmt: skip
+        if key in seen:
+            raise ConfigError(f"{rule.where} repeats the rule at {seen[key]}; keep one of them")
+        seen[key] = rule.where
+
+
+def _line(text: str, table: str, number: int = 0) -> str:
+    """`:12`, the line where a table begins; empty where it cannot be told."""
+    pattern = re.compile(
+        rf"^\s*\[{{1,2}}\s*[\"']?{re.escape(table)}[\"']?\s*[\].]|^\s*{re.escape(table)}\s*="
+    )
+    found = [at for at, line in enumerate(text.splitlines(), start=1) if pattern.match(line)]
+    return f":{found[number]}" if number < len(found) else ""

@@ -1,0 +1,66 @@
+"""A verdict on the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchwright.core import shown
+from benchwright.gates._decide import figure
+from benchwright.gates._documents import observed
+from benchwright.gates._verdict import Verdict, Word
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+_STYLES = {Word.GO: "green", Word.NO_GO: "red", Word.INCONCLUSIVE: "yellow"}
+
+
+def verdict_table(verdict: Verdict) -> Group:
+    """The verdict, a line for each rule with what was observed and needed, and why."""
+    from rich import box
+    from rich.console import Group, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+    against = "" if verdict.baseline is None else f" against {shown(verdict.baseline)}"
+    head = Text.assemble(
+        (verdict.verdict.value, f"bold {_STYLES[verdict.verdict]}"),
+        f": {shown(verdict.run)} ({shown(verdict.name)}){against}, by {shown(verdict.policy)}",
+    )
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("verdict", "rule", "observed", "needed"):
+        table.add_column(name, overflow="fold")
+    table.add_column("p", justify="right", no_wrap=True)
+    table.add_column("Holm", justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for row in verdict.rows:
+        table.add_row(
+            Text(row.verdict.value, _STYLES[row.verdict]),
+            Text(shown(row.rule)),
+            Text(observed(row)),
+            Text(row.needed),
+            "" if row.p is None else f"{row.p:.3f}",
+            "" if row.p_holm is None else f"{row.p_holm:.3f}",
+            Text(shown(row.reason)),
+        )
+    parts: list[RenderableType] = [head, table]
+    found = [row.detectable for row in verdict.rows if row.detectable is not None]
+    if verdict.tests:
+        counted = (
+            "1 test" if verdict.tests == 1 else f"{verdict.tests} tests, corrected together by Holm's rule"
+        )
+        parts.append(
+            Text(
+                f"{counted}: chance of a NO-GO although all limits are met, at most {verdict.alpha:.0%}",
+                "dim",
+            )
+        )
+    if found:
+        parts.append(
+            Text(
+                f"with {verdict.power:.0%} power, misses of {figure(max(found))} or more would be found in each of them",
+                "dim",
+            )
+        )
+    parts += [Text(f"note: {shown(note)}", "dim") for note in verdict.notes]
+    return Group(*parts)

@@ -1,0 +1,171 @@
+"""`gate` and `bless`: a run judged by a policy, and the baselines that it is judged against."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
+
+from benchwright.config import keywords_in_errors
+from benchwright.core import NotFoundError, RunKind, UsageError, kind_title
+from benchwright.gates import (
+    Baseline,
+    Blessed,
+    Policy,
+    Verdict,
+    baseline_file,
+    move_name,
+    named_baseline,
+    no_baseline,
+    policy_of,
+    read_baseline,
+    read_policy,
+    write_baseline,
+)
+from benchwright.reports import SamplesOf, as_filed, benchmark_details
+from benchwright.runs import RunResult
+from benchwright.sdk._compare import find_run, harmless_settings, named
+from benchwright.sdk._kinds import kind_of
+from benchwright.sdk._resolve import check_run
+from benchwright.store import RunRecord, Store, Workspace, existing_workspace, find_workspace, open_existing
+
+if TYPE_CHECKING:
+    from benchwright.runs import LoadResult
+
+AnyRun: TypeAlias = "int | str | os.PathLike[str] | RunResult | LoadResult"
+
+
+@keywords_in_errors
+def gate(
+    run: AnyRun,
+    *,
+    policy: str | os.PathLike[str] | Mapping[str, object] | Policy,
+    baseline: AnyRun | None = None,
+    workspace: str | os.PathLike[str] | None = None,
+) -> Verdict:
+    """Judge a run by a policy: a file, or its tables. `baseline` is a name, a run, or a portable baseline; without it, the
+    name of the run's benchmark counts where it is blessed.
+
+    NotFoundError for a run, a policy or a baseline that is not there, ConfigError for a policy that cannot be used.
+    """
+    rules = _policy(policy)
+    place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
+    store = open_existing(place)
+    with nullcontext() if store is None else store:
+        found, samples = _run(store, run, place, -1)
+        judge = kind_of(found).judge
+        if judge is None:
+            raise UsageError(
+                f"run {found.id} is {kind_title(found.kind)}, which has no gate. Gates judge benchmarks and load tests"
+            )
+        other = _baseline(store, found, baseline, place, rules)
+        return judge(samples, found, rules, other, harmless_settings())
+
+
+@keywords_in_errors
+def bless(
+    run: AnyRun,
+    *,
+    name: str | None = None,
+    force: bool = False,
+    workspace: str | os.PathLike[str] | None = None,
+) -> Blessed:
+    """Let a name stand for a run, or for a portable baseline, from now on. Without a name, that of its benchmark.
+
+    UsageError for a run that is not complete or comparable, unless forced.
+    """
+    place = find_workspace(Path.cwd(), None if workspace is None else Path(workspace))
+    store = open_existing(place)
+    with nullcontext() if store is None else store:
+        found = _portable(store, run, place)
+        summary = found.run.summary or {}
+        if not force and (found.run.status != "completed" or summary.get("comparable") is not True):
+            raise UsageError(
+                f"{found.title} cannot be blessed: it is {found.run.status}, and {'comparable' if summary.get('comparable') else 'not comparable'}. "
+                "Bless a run that is complete and comparable, or this one with --force"
+            )
+        return move_name(place, name or found.run.name, found)
+
+
+def export_baseline(
+    run: AnyRun, path: str | os.PathLike[str], *, workspace: str | os.PathLike[str] | None = None
+) -> tuple[Path, int, str]:
+    """Write a run as a portable baseline: the file, how many samples or requests it holds, and its checksum."""
+    place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
+    store = open_existing(place)
+    with nullcontext() if store is None else store:
+        return write_baseline(Path(path).expanduser(), _portable(store, run, place))
+
+
+def _policy(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> Policy:
+    if isinstance(policy, Policy):
+        found = policy
+    elif isinstance(policy, Mapping):
+        found = policy_of(policy, "policy")
+    else:
+        found = read_policy(Path(policy).expanduser())
+    if any(rule.kind == "load" for rule in found.rules):
+        from benchwright.gates import check_figures
+
+        check_figures(found)
+    return found
+
+
+def _run(store: Store | None, run: AnyRun, place: Workspace, number: int) -> tuple[RunRecord, SamplesOf]:
+    meant = named(os.fspath(run) if isinstance(run, os.PathLike) else run)
+    check_run("gate", meant)
+    found = find_run(store, meant, number, place)
+    return found, SamplesOf(store, {found.id: found.folder} if found.id <= 0 else {})
+
+
+def _baseline(
+    store: Store | None, run: RunRecord, given: AnyRun | None, place: Workspace, policy: Policy
+) -> Baseline | None:
+    if given is None:
+        return named_baseline(place, run.name) if policy.needs_baseline else None
+    found = _found(store, given, place)
+    if found.run.id == run.id and run.id > 0:
+        raise UsageError(f"run {run.id} is compared with itself; name another baseline")
+    if found.run.id > 0 and run.id <= 0 and found.run.kind == RunKind.BENCHMARK:
+        return _filed(found)
+    return found
+
+
+def _found(store: Store | None, given: AnyRun, place: Workspace) -> Baseline:
+    """A baseline by its name, as a portable file or folder, or as a run."""
+    if isinstance(given, str | os.PathLike):
+        written = os.fspath(given)
+        if (known := named_baseline(place, written)) is not None:
+            return known
+        file = baseline_file(Path(written).expanduser())
+        if file is not None:
+            return read_baseline(file)
+    try:
+        run, samples = _run(store, given, place, -2)
+    except NotFoundError:
+        raise no_baseline(place, str(given)) from None
+    make = kind_of(run).baseline
+    if make is None:
+        raise UsageError(f"run {run.id} is {kind_title(run.kind)}, which cannot be a baseline")
+    made = make(samples, run)
+    return made if run.id > 0 else replace(made, filed=True)
+
+
+def _portable(store: Store | None, run: AnyRun, place: Workspace) -> Baseline:
+    found = _found(store, run, place)
+    return _filed(found) if found.run.kind == RunKind.BENCHMARK and not found.filed else found
+
+
+def _filed(baseline: Baseline) -> Baseline:
+    """With its settings as the files of a run have them: those are without secrets, and mean the same everywhere."""
+    run = as_filed(baseline.run, benchmark_details(baseline.run))
+    unneeded = {
+        "target",
+        *harmless_settings(),
+    }  # where things were on this machine, and what changes no result
+    settings = {name: value for name, value in run.settings.items() if name not in unneeded}
+    return replace(baseline, run=replace(run, settings=settings), filed=True)

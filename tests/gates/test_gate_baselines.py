@@ -1,0 +1,114 @@
+"""Baselines by name and as portable files: only bless moves a name, and a changed file is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gate_runs import gate_run
+
+import benchwright
+from benchwright import ConfigError, UsageError, bless
+from benchwright.cli import main
+
+REGRESSION: dict[str, Any] = {"regression": [{"metric": "correct", "bound": "upper"}]}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "here"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return place
+
+
+def test_only_bless_moves_a_name_and_its_history_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    first = gate_run(range(10))
+    assert bless(first, name="main").source == "run 1"
+    second = gate_run(range(60))
+    verdict = benchwright.gate(second, policy=REGRESSION, baseline="main")
+    assert verdict.verdict == "NO-GO"
+    assert str(verdict.baseline).startswith("main (run 1, blessed ")
+    bless(second, name="main")
+    bless(second, name="main")
+    assert benchwright.gate(second, policy=REGRESSION, baseline="main").verdict == "GO"
+    assert main(["bless", "--list", "--json"]) == 0
+    history = json.loads(capsys.readouterr().out)["baselines"]["main"]
+    assert [move["source"] for move in history] == ["run 1", "run 2"]
+    assert main(["bless", "--list"]) == 0
+    assert "run 1: graded_rows on" in capsys.readouterr().out
+
+
+def test_a_name_outlives_the_run_and_is_found_by_the_benchmarks_name() -> None:
+    bless(gate_run(range(10)))
+    second = gate_run(range(60))
+    assert main(["rm", "1", "--yes"]) == 0
+    found = benchwright.gate(second, policy=REGRESSION)
+    assert found.verdict == "NO-GO"
+    assert str(found.baseline).startswith("graded_rows (run 1")
+
+
+@pytest.mark.parametrize("place", ["base", "base.jsonl"])
+def test_a_portable_baseline_says_the_same_on_another_machine(
+    here: Path, place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    baseline, worse = gate_run(range(10)), gate_run(range(60))
+    at_home = benchwright.gate(worse, policy=REGRESSION, baseline=baseline)
+    portable = here.parent / place
+    assert main(["export", "1", "--baseline", str(portable), "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    assert written["samples"] == 200
+    assert Path(written["file"]).is_file()
+    away = here.parent / "away"
+    away.mkdir()
+    monkeypatch.chdir(away)
+    again = gate_run(range(60))
+    found = benchwright.gate(again, policy=REGRESSION, baseline=portable)
+    assert [(row.observed, row.p, row.verdict) for row in found.rows] == [
+        (row.observed, row.p, row.verdict) for row in at_home.rows
+    ]
+    bless(str(portable), name="main")
+    assert benchwright.gate(again, policy=REGRESSION, baseline="main").verdict == "NO-GO"
+
+
+def test_a_portable_baseline_holds_no_texts_places_or_secrets(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATE_KEY", "sk-very-secret-value")
+    gate_run(range(10), api_key_name="GATE_KEY")
+    assert main(["export", "1", "--baseline", "b.jsonl"]) == 0
+    text = (here / "b.jsonl").read_text(encoding="utf-8")
+    for hidden in ("question 7", str(here), "sk-very-secret-value", "yes"):
+        assert hidden not in text
+
+
+def test_a_changed_cut_or_foreign_file_is_refused(here: Path) -> None:
+    run = gate_run(range(10))
+    assert main(["export", "1", "--baseline", "b.jsonl"]) == 0
+    file = here / "b.jsonl"
+    text = file.read_text(encoding="utf-8")
+    for changed, told in (
+        (text.replace('"scored"', '"skipped"', 1), "checksum"),
+        (text.replace('"name":"graded_rows"', '"name":"other_rows1"', 1), "checksum"),
+        (text[: len(text) // 2], "checksum"),
+        (text.replace('"version":1', '"version":2', 1), "a baseline of version 2"),
+        ("{}\n", "this is no baseline"),
+        ("", "this is no baseline"),
+        ("a,b\n1,2\n", "this is no baseline"),
+    ):
+        file.write_text(changed, encoding="utf-8")
+        with pytest.raises(ConfigError, match=told):
+            benchwright.gate(run, policy=REGRESSION, baseline="b.jsonl")
+
+
+def test_runs_that_failed_and_odd_names_are_not_blessed() -> None:
+    run = gate_run(failing=range(60, 180))
+    with pytest.raises(UsageError, match="not comparable"):
+        bless(run)
+    assert bless(run, force=True).name == "graded_rows"
+    for name in ("3", "last", "../up", "a b", ""):
+        if name:
+            with pytest.raises(UsageError, match="cannot be called"):
+                bless(gate_run(), name=name)

@@ -1,0 +1,78 @@
+"""A verdict for machines: JUnit XML that parses, Markdown that stays a table, JSON alone on standard output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from gate_runs import gate_run
+
+from benchwright.cli import main
+from benchwright.gates import RuleRow, Verdict, junit, markdown
+from benchwright.gates._verdict import Word
+
+NASTY = "a<b>&\"c'|d\x00\x1b[2J\n]]>\ud800 @you `x` *y*"
+
+
+def verdict(*rows: RuleRow) -> Verdict:
+    return Verdict(
+        verdict=Word.NO_GO, run=NASTY, run_id=1, name=NASTY, baseline=NASTY, policy=NASTY, alpha=0.05, power=0.8, tests=1,
+        rows=rows, notes=(NASTY,),
+    )  # fmt: skip
+
+
+def row(word: Word, *, evaluated: bool = True) -> RuleRow:
+    return RuleRow(
+        rule=NASTY, kind="threshold", where=NASTY, needed=NASTY, verdict=word, reason=NASTY, evaluated=evaluated,
+        observed=0.5, interval=(0.4, 0.6), p=0.01, p_holm=0.02, test="t",
+    )  # fmt: skip
+
+
+ALL = verdict(row(Word.GO), row(Word.NO_GO), row(Word.INCONCLUSIVE), row(Word.INCONCLUSIVE, evaluated=False))
+
+
+def test_junit_has_a_case_for_each_rule_and_holds_any_text() -> None:
+    tree = ElementTree.fromstring(junit(ALL).encode("utf-8", "surrogatepass"))
+    suite = tree.find("testsuite")
+    assert suite is not None
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["4", "1", "1", "1"]
+    found = [[child.tag for child in case] for case in suite.iter("testcase")]
+    assert found == [["system-out"], ["failure"], ["skipped", "system-out"], ["error"]]
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert str(failure.get("message")).startswith("a<b>&\"c'|d")
+
+
+def test_markdown_stays_one_table_without_mark_up_of_others() -> None:
+    text = markdown(ALL)
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + 4
+    assert {line.replace("\\|", "").count("|") for line in table} == {7}
+    assert "❌ NO-GO" in table[2]
+    assert "<b>" not in text
+    assert "\\@you" in text
+
+
+def test_documents_go_to_files_or_to_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gate_run(range(40))
+    (tmp_path / "p.toml").write_text('[[threshold]]\nmetric = "correct"\nmin = 0.9\nbound = "lower"\n')
+    start = ["gate", "last", "--policy", "p.toml"]
+    assert main([*start, "--junit", "out/gate.xml", "--markdown", "gate.md", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["exit_code"]) == ("NO-GO", 1)
+    assert {"rule", "observed", "interval", "needed", "p", "p_holm", "verdict", "reason"} <= found["rows"][
+        1
+    ].keys()
+    assert ElementTree.parse(tmp_path / "out/gate.xml").getroot().tag == "testsuites"
+    assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith("## ❌ NO-GO: graded\\_rows")
+    assert main([*start, "--junit", "-"]) == 1
+    assert ElementTree.fromstring(capsys.readouterr().out.encode()).get("failures") == "1"
+    assert main([*start, "--markdown", "-"]) == 1
+    assert capsys.readouterr().out.startswith("## ❌")
+    assert main([*start, "--markdown", "-", "--junit", "-"]) == 2
+    assert main([*start, "--junit", str(tmp_path)]) == 2

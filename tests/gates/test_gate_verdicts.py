@@ -1,0 +1,211 @@
+"""What a gate says about runs: GO only with evidence, NO-GO beyond chance, INCONCLUSIVE for everything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gate_runs import fewer_rows, gate_run, politely
+
+import benchwright
+from benchwright import NotFoundError, UsageError, Verdict, bless
+from benchwright.cli import main
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def judged(run: Any, baseline: Any = None, **tables: Any) -> Verdict:
+    return benchwright.gate(run, policy=tables, baseline=baseline)
+
+
+def words(verdict: Verdict) -> list[str]:
+    return [row.verdict.value for row in verdict.rows[1:]]
+
+
+def threshold(**keys: Any) -> dict[str, Any]:
+    return {"metric": "correct", "bound": "lower", **keys}
+
+
+def test_a_threshold_is_met_missed_or_open_by_its_interval() -> None:
+    run = gate_run(range(40))  # 0.8 of 200, interval about 0.74 to 0.85
+    found = judged(run, threshold=[threshold(min=0.7), threshold(min=0.9, failures_as_wrong=True)])
+    assert words(found) == ["GO", "NO-GO"]
+    assert found.exit_code == 1
+    open_one = judged(run, threshold=[threshold(min=0.78)])
+    assert words(open_one) == ["INCONCLUSIVE"]
+    row = open_one.rows[1]
+    assert row.n_needed is not None
+    assert row.n_needed > 200
+    assert "would decide with 80% power" in row.reason
+    assert judged(run, threshold=[threshold(min=0.78, bound="upper")]).verdict == "GO"
+    assert judged(run, threshold=[threshold(min=0.81, bound="value")]).verdict == "NO-GO"
+
+
+def test_the_interval_is_that_of_the_run_and_follows_the_level() -> None:
+    run = gate_run(range(40))
+    metric = run.summary.metrics["correct"]
+    row = judged(run, threshold=[threshold(min=0.5)]).rows[1]
+    assert row.interval == pytest.approx((metric.ci_low, metric.ci_high))
+    wider = judged(run, threshold=[threshold(min=0.5, level=0.999)]).rows[1]
+    assert wider.interval is not None
+    assert row.interval is not None
+    assert wider.interval[0] < row.interval[0]
+
+
+def test_a_largest_value_is_held_by_the_upper_end() -> None:
+    run = gate_run(range(40))
+    found = judged(run, threshold=[{"metric": "wer", "max": 0.3, "bound": "upper"}])
+    assert words(found) == ["GO"]
+    assert words(judged(run, threshold=[{"metric": "wer", "max": 0.01, "bound": "upper"}])) == ["NO-GO"]
+
+
+def test_slices_and_patterns_give_a_row_each_and_one_bad_slice_is_found() -> None:
+    run = gate_run([k for k in range(200) if k % 5 == 1][:30])  # 30 of 40 in law are wrong
+    found = judged(run, threshold=[threshold(min=0.6, slices="category")])
+    assert words(found) == ["GO", "NO-GO", "GO", "GO", "GO"]
+    assert found.rows[2].rule == "correct, category = law"
+    assert found.tests == 5
+    dynamic = judged(run, threshold=[{"metric": "acc_*", "min": 0.6, "bound": "lower"}])
+    assert words(dynamic) == words(found)
+    nested = judged(run, threshold=[threshold(min=0.6, slices="about.tier")])
+    assert [row.rule for row in nested.rows[1:]] == ["correct, about.tier = 0", "correct, about.tier = 1"]
+
+
+def test_a_regression_is_found_by_pairs_and_holm_counts_all_slices() -> None:
+    before, after = gate_run(range(10)), gate_run(range(10, 40))
+    rule = {"metric": "correct", "bound": "upper"}
+    found = judged(after, before, regression=[rule])
+    row = found.rows[1]
+    assert row.verdict == "NO-GO"
+    assert row.test == "McNemar's exact test"
+    assert row.observed == pytest.approx(-0.1)
+    assert row.p == pytest.approx(row.p_holm)
+    sliced = judged(after, before, regression=[rule, {**rule, "slices": "category"}])
+    assert sliced.tests == 6
+    assert sliced.rows[1].p_holm == pytest.approx(6 * (row.p or 0))
+    assert judged(before, after, regression=[rule]).verdict == "GO"
+
+
+def test_no_worse_than_a_margin_must_be_shown_or_merely_not_refuted() -> None:
+    before, after = gate_run(range(20)), gate_run(range(2, 22))
+    shown = judged(after, before, regression=[{"metric": "correct", "bound": "lower", "margin": 0.1}])
+    assert words(shown) == ["GO"]
+    narrow = judged(after, before, regression=[{"metric": "correct", "bound": "lower", "margin": 0.005}])
+    assert words(narrow) == ["INCONCLUSIVE"]
+    blind = {"metric": "correct", "bound": "upper", "detect": 0.005}
+    assert words(judged(after, before, regression=[blind])) == ["INCONCLUSIVE"]
+    found = judged(after, before, regression=[{**blind, "detect": 0.2}]).rows[1]
+    assert found.verdict == "GO"
+    assert found.detectable is not None
+    assert found.detectable < 0.2
+
+
+def test_less_is_better_where_the_name_or_the_policy_says_so() -> None:
+    before, after = gate_run(range(10)), gate_run(range(60))
+    rule = {"metric": "wer", "bound": "upper"}
+    assert words(judged(after, before, regression=[rule])) == ["NO-GO"]
+    assert words(judged(after, before, regression=[{**rule, "lower_is_better": False}])) == ["GO"]
+    percent = judged(
+        after, before, regression=[{"metric": "correct", "bound": "value", "margin_percent": 30}]
+    )
+    assert words(percent) == ["GO"]
+
+
+def test_failures_are_counted_by_outcome_and_a_mostly_failed_run_never_passes() -> None:
+    run = gate_run(failing=range(6))
+    found = judged(
+        run,
+        failures=[{"max": 0.05}, {"max": 0.01, "outcome": "request_failed"}, {"max": 0, "outcome": "empty"}],
+    )
+    assert words(found) == ["GO", "NO-GO", "GO"]
+    assert found.rows[1].observed == pytest.approx(0.03)
+    lost = gate_run(failing=range(60, 180))
+    easy = judged(lost, threshold=[threshold(min=0.1)], gate={"max_failed": 1})
+    assert words(easy) == ["GO"]
+    assert easy.verdict == "INCONCLUSIVE"
+    assert "too many for any verdict" in easy.rows[0].reason
+
+
+def test_more_failures_than_the_run_allows_are_no_go_and_no_pass() -> None:
+    run = gate_run(failing=range(60, 80))
+    assert judged(run, threshold=[threshold(min=0.1)]).verdict == "INCONCLUSIVE"
+    assert judged(run, threshold=[threshold(min=0.1)], gate={"max_failed": 0.2}).verdict == "GO"
+
+
+def test_what_cannot_be_evaluated_is_never_go() -> None:
+    run = gate_run()
+    absent = judged(run, threshold=[{"metric": "corect", "min": 0.1, "bound": "value"}]).rows[1]
+    assert (absent.verdict, absent.evaluated) == ("INCONCLUSIVE", False)
+    assert "Did you mean 'correct'?" in absent.reason
+    rule = {"metric": "correct", "bound": "value"}
+    without = judged(run, regression=[rule])
+    assert words(without) == ["INCONCLUSIVE"]
+    assert "no baseline" in without.rows[1].reason
+    assert words(judged(run, threshold=[threshold(min=0.1, slices="colour")])) == ["INCONCLUSIVE"]
+    assert words(judged(run, usage=[{"figure": "cost", "max": 1}])) == ["INCONCLUSIVE"]
+    assert words(judged(run, load=[{"figure": "goodput", "min": 1}])) == ["INCONCLUSIVE"]
+    partial = gate_run(max_requests=50, cache=False)
+    assert judged(partial, threshold=[threshold(min=0.1)]).verdict == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (lambda: gate_run(spec=politely), "prompted or scored in another way"),
+        (lambda: gate_run(spec=fewer_rows), "read other data"),
+        (lambda: gate_run(temperature=0.7), "temperature"),
+    ],
+)
+def test_runs_of_other_data_prompts_or_settings_are_not_compared(other: Any, told: str) -> None:
+    baseline = other()
+    found = judged(gate_run(), baseline, regression=[{"metric": "correct", "bound": "value"}])
+    assert words(found) == ["INCONCLUSIVE"]
+    assert told in found.rows[1].reason
+
+
+def test_settings_that_may_differ_are_named_in_the_notes() -> None:
+    baseline, run = gate_run(temperature=0.7), gate_run()
+    rule = {"metric": "correct", "bound": "value"}
+    path = judged(run, baseline, regression=[rule]).rows[1].reason.partition("may_differ = [")[2].strip('"]')
+    found = judged(run, baseline, regression=[rule], gate={"may_differ": [path]})
+    assert found.verdict == "GO"
+    assert any("differs from the baseline" in note for note in found.notes)
+
+
+def test_tokens_are_counted_for_the_run_and_for_a_sample() -> None:
+    run = gate_run()
+    rules = [
+        {"figure": "total_tokens", "max": 2400},
+        {"figure": "completion_tokens", "max": 1.5, "per": "sample"},
+        {"figure": "prompt_tokens", "min": 2000, "max": 2000},
+    ]
+    assert words(judged(run, usage=rules)) == ["GO", "NO-GO", "GO", "GO"]
+
+
+def test_the_command_exits_with_the_verdict(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gate_run(range(40))
+    policy = here / "policy.toml"
+    codes = []
+    for least in (0.7, 0.9, 0.78):
+        policy.write_text(f'[[threshold]]\nmetric = "correct"\nmin = {least}\nbound = "lower"\n')
+        codes.append(main(["gate", "last", "--policy", "policy.toml"]))
+    assert codes == [0, 1, 3]
+    shown = capsys.readouterr().out
+    assert "NO-GO: run 1 (graded_rows), by policy.toml" in shown
+    assert main(["gate", "7", "--policy", "policy.toml"]) == 4
+    assert main(["gate", "last", "--policy", "none.toml"]) == 4
+
+
+def test_a_run_and_itself_and_unknown_baselines_are_refused() -> None:
+    run = gate_run()
+    rule = {"metric": "correct", "bound": "value"}
+    with pytest.raises(UsageError, match="compared with itself"):
+        judged(run, run.run_id, regression=[rule])
+    bless(run, name="main")
+    with pytest.raises(NotFoundError, match="Did you mean 'main'"):
+        judged(run, "mian", regression=[rule])
