@@ -42,7 +42,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     else:
         output.line(
             shown(
-                f"{moved.name} is now {moved.source}: {moved.benchmark} on {moved.model}, {moved.count:,} samples"
+                f"{moved.name} is now {moved.source}: {moved.benchmark} on {moved.model}, {moved.count:,} records"
             )
         )
     return 0

@@ -128,7 +128,7 @@ def _judged(
             None,
         )
     if p_holm < policy.alpha and found.reliable:
-        return Word.NO_GO, f"missed beyond chance (p = {p_holm:.2g} after Holm)", None
+        return Word.NO_GO, "missed beyond chance", None
     if found.too_few:
         return Word.INCONCLUSIVE, f"{found.spread.n:,} {claim.noun}: too few to rely on an interval", None
     if claim.shows:

@@ -146,7 +146,11 @@ def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
         problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
         yield _impossible(rule, rule.metric, problem)
         return
-    name, statistic = split_figure(rule, rule.metric)
+    try:
+        name, statistic = split_figure(rule, rule.metric)
+    except ConfigError as error:  # the policy may be meant for benchmarks, whose metrics have any name
+        yield _impossible(rule, rule.metric, str(error).partition("figure: ")[2])
+        return
     if statistic not in _COMPARED:
         yield _impossible(
             rule,

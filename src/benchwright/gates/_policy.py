@@ -159,11 +159,13 @@ def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Po
         raise ConfigError(f"{source}: gate is {gate!r}; expected a table, written as [gate]")
     values: dict[str, Any] = read_values(f"{source}{_line(text, 'gate')}: [gate]", gate, GATE_KEYS, hints={})
     values["may_differ"] = tuple(values.get("may_differ", ()))
-    rules = tuple(
-        _rule(kind, table, f"{source}{_line(text, kind, number)}: [[{kind}]]")
+    found = [
+        (_line(text, kind, number), kind, table)
         for kind in KEYS
         for number, table in enumerate(_tables(document.get(kind, []), kind, source))
-    )
+    ]
+    found.sort(key=lambda each: int(each[0][1:] or 0))  # as they stand in the file
+    rules = tuple(_rule(kind, table, f"{source}{line}: [[{kind}]]") for line, kind, table in found)
     if not rules:
         raise ConfigError(
             f"{source} has no rules: a gate that asks for nothing says nothing. Add one, such as [[threshold]] with "

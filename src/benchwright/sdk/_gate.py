@@ -98,6 +98,7 @@ def export_baseline(
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     with nullcontext() if store is None else store:
+        _run(store, run, place, -2)  # what is exported is a run, not a name
         return write_baseline(Path(path).expanduser(), _portable(store, run, place))
 
 
