@@ -21,7 +21,7 @@ from benchwright.benchmarks._scan import RowScan, ScannedRow, estimate_tokens
 from benchwright.benchmarks._scoring import judge_count, judge_problems
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies import strategy_of
-from benchwright.core import BadRow, BenchwrightError, JsonObject, MissingFieldError, ModelRequest
+from benchwright.core import BadRow, BenchwrightError, JsonObject, JsonValue, MissingFieldError, ModelRequest
 from benchwright.datasets import hub_commits, open_dataset
 
 SAMPLES = 2
@@ -74,6 +74,9 @@ class CheckReport:
     """About how many more go to judges: one for each sample and judge."""
     prompt_tokens_estimate: int = 0
     """Prompt tokens of one repeat, estimated at four characters a token."""
+    cost: Mapping[str, JsonValue] | None = None
+    """About what all repeats cost without judges, where a price is known: `prompts` alone, and `at_most` with replies of
+    full length; `currency`, `as_of`, `source`."""
     template_fields: tuple[str, ...] = ()
     """Fields that the prompt and system prompt read."""
     dataset_fields: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from benchwright.cli._flags import (
@@ -192,6 +193,17 @@ def question_type(report: CheckReport) -> str:
     return f"{report.data_type}{options}"
 
 
+def _cost(cost: Mapping[str, Any]) -> str:
+    from benchwright.reports import money
+
+    most = (
+        ""
+        if cost["at_most"] is None
+        else f", at most {money(cost['at_most'], cost['currency'])} with replies of full length"
+    )
+    return f"about {money(cost['prompts'], cost['currency'])} for prompts{most} (prices of {cost['as_of']}, without judges)"
+
+
 def findings(report: CheckReport) -> list[tuple[str, str, str]]:
     """What a check found, as label, text and style."""
     from benchwright.reports import plural
@@ -207,6 +219,8 @@ def findings(report: CheckReport) -> list[tuple[str, str, str]]:
         size = f"{plural(report.rows, 'row')}, {plural(report.requests, 'request')}"
         size += f" and about {plural(report.prompt_tokens_estimate, 'prompt token')}"
         found.append(("per repeat", f"{size} (estimated)", ""))
+    if report.cost is not None:
+        found.append(("cost", _cost(report.cost), ""))
     if report.template_fields:
         found.append(("prompt reads", ", ".join(report.template_fields), ""))
     if report.unused_fields:

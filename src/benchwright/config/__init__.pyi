@@ -58,6 +58,7 @@ from benchwright.config._pipeline_steps import (
     ResponseStats,
     SystemMessage,
 )
+from benchwright.config._prices import Price, Prices, find_prices
 from benchwright.config._run_config import RunConfig, check_complete
 from benchwright.config._run_config_files import RunConfigs, merged_run_config, read_run_configs
 from benchwright.config._run_config_keys import ADAPTER, BAKED_IN, EXTRA, KEY_OF, RUN_CONFIG_KEYS, TYPE
@@ -162,6 +163,8 @@ __all__ = [
     "PayloadModifier",
     "PipelineSettings",
     "PipelineStep",
+    "Price",
+    "Prices",
     "Profile",
     "ProgressTracking",
     "Provider",
@@ -183,6 +186,7 @@ __all__ = [
     "checked_mode",
     "checked_summarizer",
     "find_config",
+    "find_prices",
     "find_profile",
     "header_variables",
     "host_url",

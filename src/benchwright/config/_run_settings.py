@@ -201,6 +201,10 @@ class RunOptions:
     max_tokens_total: int | None = _budget("stop after N tokens, prompts included", least=1,
         more="As the server counts them; where it does not, four characters count as one, and a note says so")
     max_minutes: float | None = _budget("stop after this time", above=0, metavar="MINUTES")
+    max_cost: float | None = _budget("stop before the requests of the command may cost more than this, judges included", above=0,
+        metavar="AMOUNT", more="In the currency of the prices; needs a price for each model", see="cost.md#a-limit")
+    prices: str | None = _budget("file of prices", metavar="FILE", otherwise="prices.toml, upwards from here, and the user's own",
+        tables=("run",), see="cost.md")
     max_failures: int | None = _budget("stop once more than N samples have failed", least=0, more="`resume` continues")
     failure_threshold: float | None = _budget("share of failed samples above which a run is not comparable",
         decides="summary", least=0, most=1, default=0.05, metavar="SHARE")
@@ -345,6 +349,8 @@ class SharedKeywords(TypedDict, total=False):
     max_requests: int | None
     max_tokens_total: int | None
     max_minutes: float | None
+    max_cost: float | None
+    prices: str | None
     max_failures: int | None
     failure_threshold: float | None
     workspace: str | PathLike[str] | None

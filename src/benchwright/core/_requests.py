@@ -78,7 +78,7 @@ class TokenUsage(Struct, frozen=True, gc=False):
     source: Literal["server", "estimated"] = "server"
     """Whether the server counted or we did."""
     cached: int | None = None
-    """Prompt tokens that the server took from its cache, where it says so. Not recorded with samples."""
+    """Prompt tokens that the server took from its cache, where it says so."""
     reasoning: int | None = None
     """Completion tokens of reasoning, where the server says so. Not recorded with samples."""
 
@@ -225,6 +225,8 @@ def reply_to_json(reply: ModelReply) -> dict[str, Any]:
         record["f"] = reply.finish_reason
     if usage is not None:
         record["u"] = [usage.prompt, usage.completion, usage.source]
+        if usage.cached:
+            record["u"].append(usage.cached)
     if (failure := reply.failure) is not None:
         record["x"] = [failure.kind, failure.message, failure.http_status]
     if (echoed := reply.echoed) is not None:

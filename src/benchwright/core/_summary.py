@@ -104,6 +104,20 @@ class RunSummary:
     """By the judge's model, what it took: `requests`, how many of them `failed` or `asked_again` because a verdict could
     not be read, `prompt_tokens` and `completion_tokens`, and `uncounted` replies whose tokens the server did not count."""
 
+    cached_tokens: int = 0
+    """Prompt tokens of the sample calls that the server took from its cache, where it says so."""
+    cost: dict[str, Any] | None = None
+    """What the replies cost by the prices at the start of the run: `amount`, `currency`, `as_of`, `source`, `coverage`,
+    `right_answers`, `per_right_answer`, and `judges` by their models; None where no price is known."""
+
+    @property
+    def main_metric(self) -> str | None:
+        """The metric that stands for the run: the benchmark's own, else one of the usual names, else the first."""
+        for name in (self.headline, *_USUAL):
+            if name is not None and name in self.metrics:
+                return name
+        return next(iter(self.metrics), None)
+
     def to_json(self) -> JsonObject:
         """As a JSON object."""
         return asdict(self)
@@ -113,6 +127,10 @@ class RunSummary:
         """The reverse of `to_json`."""
         over_repeats = {name: _metrics(group) for name, group in record.get("over_repeats", {}).items()}
         return cls(**{**record, "metrics": _metrics(record["metrics"]), "over_repeats": over_repeats})
+
+
+_USUAL = ("accuracy", "correct", "acc", "normalised_exact", "exact_match", "score")
+"""What people look for first, where the benchmark does not say."""
 
 
 def _metrics(records: dict[str, Any]) -> dict[str, MetricSummary]:

@@ -12,12 +12,14 @@ from benchwright.store import Store
 
 _BATCH = 1000
 _NONE = {
-    "requests": 0, "failed": 0, "asked_again": 0, "prompt_tokens": 0, "completion_tokens": 0, "uncounted": 0,
+    "requests": 0, "failed": 0, "asked_again": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0,
+    "uncounted": 0,
 }  # fmt: skip
 
 
 def judge_figures(store: Store, run_id: int, rows: int) -> dict[str, dict[str, int]]:
-    """By the judge's model: `requests`, `failed`, `asked_again`, `prompt_tokens`, `completion_tokens`, `uncounted`."""
+    """By the judge's model: `requests`, `failed`, `asked_again`, `prompt_tokens`, `completion_tokens`, `cached_tokens`,
+    `uncounted`."""
     found: dict[str, dict[str, int]] = {}
     if not store.count_steps(run_id, "judge"):
         return found
@@ -38,6 +40,7 @@ def _add(figures: dict[str, int], body: Mapping[str, Any], reply: Mapping[str, A
     if usage is not None:
         figures["prompt_tokens"] += usage[0]
         figures["completion_tokens"] += usage[1]
+        figures["cached_tokens"] += usage[3] if len(usage) > 3 else 0
     elif "x" not in reply:
         figures["uncounted"] += 1
 

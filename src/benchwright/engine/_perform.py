@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
 from functools import partial
@@ -32,6 +32,7 @@ from benchwright.endpoints import (
     open_endpoint,
 )
 from benchwright.engine._calls import Calls, Ledger
+from benchwright.engine._cost import CostMeter, MeteredEndpoint, RunPrices, run_cost
 from benchwright.engine._execute import RunParts, UnrecordedCalls, execute, warm_up
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
@@ -141,6 +142,9 @@ class _UnderWay:
             ),
         )
         self._pipeline = None if settings.steps is None else RunPipeline(settings.steps, run.folder)
+        limit = settings.budget.max_cost
+        if limit is not None:
+            self._context.metered = _metering(group.cost_meter(limit), prepared.prices, stop)
         self._unread = ""
         self._sent = 0
         self._seconds = 0.0
@@ -179,7 +183,9 @@ class _UnderWay:
             return nobody if pipeline is None else pipeline.replaying(nobody)
 
         def opened(around: AroundHttp | None = None) -> OpenEndpoint:
-            return given or _open(settings.endpoint, RetryGate(context.stop), context.group, around)
+            found = given or _open(settings.endpoint, RetryGate(context.stop), context.group, around)
+            # Nearest to the server: steps of a pipeline may make requests longer.
+            return found if context.metered is None else context.metered(found, None)
 
         return opened() if pipeline is None else pipeline.around(settings.endpoint, opened)
 
@@ -253,7 +259,8 @@ class _UnderWay:
 
     def _summary(self) -> RunSummary:
         prepared, store, run, stop = self._prepared, self._store, self._run, self._context.stop
-        return summarise(
+        recorded = run.manifest.get("prices")
+        summary = summarise(
             store,
             run.id,
             rows=prepared.row_count,
@@ -273,6 +280,8 @@ class _UnderWay:
                 *([stop.reason] if stop.cause not in (None, "interrupted") else []),
             ],
         )
+        prices = prepared.prices if recorded is None else RunPrices.from_json(recorded)
+        return replace(summary, cost=run_cost(summary, prices))
 
     def _show(self, phase: Phase) -> None:
         self._context.progress.phase = phase
@@ -297,6 +306,18 @@ async def _unless_interrupted(
     finally:
         task.cancel()
         await asyncio.wait((task,))
+
+
+def _metering(
+    meter: CostMeter, prices: RunPrices, stop: Stop
+) -> Callable[[OpenEndpoint, str | None], OpenEndpoint]:
+    """What puts the limit on costs around an endpoint."""
+
+    def metered(endpoint: OpenEndpoint, judge: str | None) -> OpenEndpoint:
+        price = prices.model if judge is None else prices.judges.get(judge)
+        return MeteredEndpoint(endpoint, price, meter, stop)
+
+    return metered
 
 
 def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:

@@ -30,6 +30,7 @@ from benchwright.core import (
 )
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings
+from benchwright.engine._cost import RunPrices, run_prices
 from benchwright.engine._manifest import manifest_of
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings
@@ -47,6 +48,8 @@ class Prepared(Struct, frozen=True):
     """Hashes, fingerprints, versions, seed."""
     notes: tuple[str, ...]
     """What a reader of the numbers must know."""
+    prices: RunPrices
+    """What its tokens cost."""
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -81,6 +84,7 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     if wrong := _judge_problems(requested):
         raise ConfigError("\n".join(wrong) + "\nNothing was sent.")
     _check_secrets(requested, settings)
+    run_prices(requested, settings)  # one that is missing is known before the rows are read
     rows = open_rows(spec, of_rows)
     rows.refuse_problems()
     return _prepared(rows, settings)
@@ -99,7 +103,11 @@ def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
 
 def _prepared(rows: AskableRows, settings: RunSettings) -> Prepared:
     notes = (*rows.notes(), *_model_notes(rows.spec, settings))
-    return Prepared(settings, rows, manifest_of(rows, settings), notes)
+    prices = run_prices(rows.spec, settings)
+    manifest = manifest_of(rows, settings)
+    if known := prices.to_json():
+        manifest["prices"] = known
+    return Prepared(settings, rows, manifest, notes, prices)
 
 
 def row_settings(spec: BenchmarkSpec, settings: RunSettings) -> RowSettings:
@@ -120,6 +128,7 @@ def start_problems(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
     problems = _judge_problems(spec)
     try:
         _check_secrets(spec, settings)
+        run_prices(spec, settings)
     except ConfigError as error:
         problems.append(str(error))
     return problems

@@ -95,6 +95,8 @@ class RunSettings:
     """Values of this run for what the benchmark declares as `extra`."""
     judge: JsonObject | None = None
     """Settings of judges over the benchmark's own."""
+    prices: str | None = None
+    """File of prices; None: those found from the working directory upwards and the user's own."""
     rescored_from: int | None = None
     """The run whose replies are scored again. Then the model is never asked."""
     retargeted: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from benchwright.benchmarks import (
@@ -55,13 +56,20 @@ class JudgeCalls:
     """Judges, one endpoint per judge configuration, opened on first use."""
 
     def __init__(
-        self, ledger: CallLedger, parallelism: int, gate: RetryGate, group: RunGroup, findings: ServerFindings
+        self,
+        ledger: CallLedger,
+        parallelism: int,
+        gate: RetryGate,
+        group: RunGroup,
+        findings: ServerFindings,
+        metered: Callable[[OpenEndpoint, str | None], OpenEndpoint] | None = None,
     ) -> None:
         self._ledger = ledger
         self._gate = gate
         self._group = group
         self._findings = findings
         self._parallelism = parallelism
+        self._metered = metered
         self._open: dict[JudgeConfig, tuple[OpenEndpoint, Calls]] = {}
 
     async def ask(self, sample: SampleCalls, number: int, call: JudgeCall) -> str:
@@ -84,9 +92,11 @@ class JudgeCalls:
     def _calls(self, config: JudgeConfig) -> Calls:
         if config not in self._open:
             settings = judge_settings(config, self._parallelism)
-            endpoint = open_endpoint(
+            endpoint: OpenEndpoint = open_endpoint(
                 settings, gate=self._gate, limiter=self._group.limiter(settings), judge=True
             )
+            if self._metered is not None:
+                endpoint = self._metered(endpoint, config.model_id)
             fingerprint = settings.fingerprint()
             calls = Calls(self._ledger, endpoint, fingerprint, self._findings.of(fingerprint))
             self._open[config] = (endpoint, calls)

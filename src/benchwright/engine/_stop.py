@@ -28,6 +28,8 @@ class Budget:
     """Prompt and completion tokens together, as the server counts them; estimated where it does not."""
     max_minutes: float | None = None
     """Wall-clock minutes since the run (or its resumption) started."""
+    max_cost: float | None = None
+    """What the runs of one command may cost together, in the currency of the prices."""
 
 
 class Stop:
@@ -35,8 +37,8 @@ class Stop:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self.unlimited = budget == Budget()
-        """Whether there is no budget: then nobody needs to ask before sending."""
+        self.unlimited = (budget.max_requests, budget.max_tokens_total, budget.max_minutes) == (None, None, None)
+        """Whether there is no budget: then nobody needs to ask before sending. Costs are kept by the endpoint."""
         self.deadline = None if budget.max_minutes is None else time.monotonic() + budget.max_minutes * 60
         self._sent = 0
         self._tokens = 0

@@ -90,6 +90,7 @@ def summarise(
         derived={**({} if derived is None else derived.figures()), **sums.panel.figures()},
         lower_is_better=[name for name in metrics if lower_is_better(name, spec.lower_is_better)],
         judges=judges,
+        cached_tokens=sums.cached_tokens,
     )
 
 
@@ -106,6 +107,7 @@ class _Sums:
         self.reasons: Counter[str] = Counter()
         self.redacted = self.cut = 0
         self._counted = self._prompt_tokens = self._completion_tokens = 0
+        self.cached_tokens = 0
 
     def add(self, indices: Sequence[int], records: RecordColumns) -> None:
         """Add many records, given with their row numbers."""
@@ -134,6 +136,7 @@ class _Sums:
             self._counted += len(usages)
             self._prompt_tokens += sum(map(itemgetter(0), usages))
             self._completion_tokens += sum(map(itemgetter(1), usages))
+            self.cached_tokens += sum(usage[2] for usage in usages if len(usage) > 2)
 
     def tokens(self) -> dict[str, Any]:
         """The token fields of a summary: sums of all replies, or what was counted where some were not."""

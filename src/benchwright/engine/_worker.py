@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks import Answer, AskableRows, Asking
 from benchwright.core import CallRecord, Route, Row, SampleRecord, encode_json, redact
-from benchwright.endpoints import Endpoint
+from benchwright.endpoints import Endpoint, OpenEndpoint
 from benchwright.engine._calls import Calls, Journal, Ledger, SampleCalls
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._findings import ServerFindings
@@ -54,6 +54,8 @@ class RunContext(Struct):
     """Where calls pass."""
     journal: Journal | None = None
     """Where calls are stored before their sample is done; None: only with the sample."""
+    metered: Callable[[OpenEndpoint, str | None], OpenEndpoint] | None = None
+    """Puts a limit on costs around an endpoint, given with the judge's model, or None for the model under test."""
 
     @classmethod
     def alone(cls, settings: RunSettings) -> RunContext:
@@ -102,7 +104,12 @@ class SampleWorker:
         if answering is not None:
             self._answer = answering(self._answer)
         self.judges = JudgeCalls(
-            context.ledger, settings.parallelism, RetryGate(context.stop), context.group, context.findings
+            context.ledger,
+            settings.parallelism,
+            RetryGate(context.stop),
+            context.group,
+            context.findings,
+            context.metered,
         )
         route: Route = "chat" if rows.model_type == "chat" else "completions"
         self._scoring = Scoring(

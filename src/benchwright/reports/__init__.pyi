@@ -95,9 +95,11 @@ from benchwright.reports.views.comparing_workflows import compare_workflows as c
 from benchwright.reports.views.comparison import Comparison as Comparison
 from benchwright.reports.views.comparison import ComparisonOptions as ComparisonOptions
 from benchwright.reports.views.comparison import title_of as title_of
+from benchwright.reports.views.figures import cost_lines as cost_lines
 from benchwright.reports.views.figures import duration as duration
 from benchwright.reports.views.figures import headline_of as headline_of
 from benchwright.reports.views.figures import judge_lines as judge_lines
+from benchwright.reports.views.figures import money as money
 from benchwright.reports.views.figures import plural as plural
 from benchwright.reports.views.load import LoadView as LoadView
 from benchwright.reports.views.load import load_details as load_details

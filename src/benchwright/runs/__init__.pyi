@@ -27,6 +27,7 @@ from benchwright.runs._run import (
     queue_plans,
     run_settings,
     run_targets,
+    with_cost,
     with_problems,
 )
 from benchwright.runs._synthetic import synthetic_target
@@ -75,5 +76,6 @@ __all__ = [
     "run_tasks",
     "scripted_model",
     "synthetic_target",
+    "with_cost",
     "with_problems",
 ]

@@ -129,7 +129,7 @@ def _defined_here(run: RunRecord, key: str) -> BenchmarkSpec:
 
 def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSettings:
     chosen = RunOptions.from_keywords(overrides, "resume")
-    budget = Budget(chosen.max_requests, chosen.max_tokens_total, chosen.max_minutes)
+    budget = Budget(chosen.max_requests, chosen.max_tokens_total, chosen.max_minutes, chosen.max_cost)
     parallelism = chosen.parallelism or settings.parallelism
     endpoint = replace(settings.endpoint, parallelism=parallelism)
     changes = {name: value for name, value in chosen.given().items() if name in DECIDES}

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import Caching, ConfigFile, PipelineSettings, RunOptions
-from benchwright.core import BenchwrightError, JsonValue, RunFile, UsageError
+from benchwright.core import BenchwrightError, ConfigError, JsonValue, RunFile, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
 from benchwright.engine import (
@@ -21,6 +21,7 @@ from benchwright.engine import (
     Prepared,
     RunSettings,
     Watcher,
+    estimated_cost,
     prepare,
     prepared_like,
     row_settings,
@@ -211,7 +212,10 @@ def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
         "pass_k": pass_k_of(options.pass_k, repeats),
         "reports": checked_reports(options.reports),
         "output_dir": None if options.output_dir is None else str(options.output_dir),
-        "budget": Budget(options.max_requests, options.max_tokens_total, options.max_minutes),
+        "budget": Budget(
+            options.max_requests, options.max_tokens_total, options.max_minutes, options.max_cost
+        ),
+        "prices": None if options.prices is None else str(Path(options.prices).expanduser().resolve()),
     }
 
 
@@ -318,8 +322,21 @@ def check_targets(
         effective = options.over(found.defaults)
         settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
         report = check_benchmark(found.spec, row_settings(found.spec, settings))
-        reports.append(with_problems(report, start_problems(found.spec, settings)))
+        report = with_problems(report, start_problems(found.spec, settings))
+        reports.append(with_cost(report, found.spec, settings))
     return reports
+
+
+def with_cost(report: CheckReport, spec: BenchmarkSpec, settings: RunSettings) -> CheckReport:
+    """The report with about what the run costs, where a price is known. A file of prices that cannot be read is among its
+    errors already."""
+    try:
+        cost = estimated_cost(
+            spec, settings, prompt_tokens=report.prompt_tokens_estimate, requests=report.requests
+        )
+    except ConfigError:
+        return report
+    return report if cost is None else replace(report, cost=cost)
 
 
 def with_problems(report: CheckReport, problems: Sequence[str]) -> CheckReport:

@@ -37,6 +37,7 @@ from benchwright.reports import (
 )
 from benchwright.runs import (
     recorded_result,
+    with_cost,
     with_problems,
 )
 from benchwright.store import Store, Workspace, find_workspace, open_store
@@ -304,7 +305,9 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         problems = tuple(start_problems(spec, settings))
         report = with_reasons.setdefault((key, problems), with_problems(reports[key], problems))
         skips = settings.skip_bad_rows and report.rows > 0 and not report.errors
-        checks.append(PairCheck(pair.model, pair.dataset, report, report.ok or skips))
+        checks.append(
+            PairCheck(pair.model, pair.dataset, with_cost(report, spec, settings), report.ok or skips)
+        )
     return SuiteCheck(tuple(checks), () if planned is None else planned.notes)
 
 

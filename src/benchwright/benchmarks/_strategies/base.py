@@ -69,8 +69,9 @@ class Answer(Struct):
     """0-based number of the last turn, of a conversation."""
     extra: dict[str, Any] | None = None
     """Fields of the `SampleRecord` that the strategy fills."""
-    usage: tuple[int, int] | None = None
-    """Prompt and completion tokens of all the sample's calls, where the server counted them."""
+    usage: tuple[int, ...] | None = None
+    """Prompt and completion tokens of all the sample's calls, where the server counted them; then those of the prompts
+    that it took from its cache, if any."""
 
 
 class Asking(Protocol):
@@ -174,12 +175,15 @@ def spellings(target: Any) -> Iterator[str]:
             yield chr(ord("A") + index)
 
 
-def tokens_of(replies: Sequence[ModelReply]) -> tuple[int, int] | None:
+def tokens_of(replies: Sequence[ModelReply]) -> tuple[int, ...] | None:
     """Of all calls together; None where the server did not count one of them, since part of a sum is none."""
-    prompt = completion = 0
+    prompt = completion = cached = 0
     for reply in replies:
         if reply.usage is None:
             return None
         prompt += reply.usage.prompt
         completion += reply.usage.completion
-    return (prompt, completion) if replies else None
+        cached += reply.usage.cached or 0
+    if not replies:
+        return None
+    return (prompt, completion, cached) if cached else (prompt, completion)

@@ -96,5 +96,7 @@ class Generate(Strategy):
             return Answer(None, "", row, skipped=str(error))
         reply = await asking.ask(request)
         usage = reply.usage
-        tokens = None if usage is None else (usage.prompt, usage.completion)
+        tokens: tuple[int, ...] | None = None if usage is None else (usage.prompt, usage.completion)
+        if usage is not None and usage.cached:
+            tokens = (usage.prompt, usage.completion, usage.cached)
         return Answer(reply, reply.text, row, usage=tokens)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchwright.core import OUTCOMES, MetricSummary, Outcome, RunFile, RunSummary, known_outcome, printable
 from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import (
+    cost_lines,
     duration,
     figures_of,
     headline_of,
@@ -186,6 +187,7 @@ def _remarks(view: ResultView) -> Table:
         rows.append(("first token", f"{times} of {plural(first['count'], 'reply')}"))
     if counted := tokens(summary):
         rows.append(("tokens", counted))
+    rows += [("cost", line) for line in cost_lines(summary)]
     rows += [("judge", line) for line in judge_lines(summary)]
     rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(RunFile)}"))
     rows.append(("run", _next_step(view)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
 from benchwright.reports.terminal.result import grid, result_table
 from benchwright.reports.views.benchmarks import result_view
-from benchwright.reports.views.figures import duration, local_time
+from benchwright.reports.views.figures import duration, local_time, money
 from benchwright.reports.views.runs import EventView, RunDetails, RunView
 from benchwright.reports.views.settings import table_of
 
@@ -66,11 +66,17 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
             Text(printable(run.model_title) or "–"),
             Text(status, RUN_STATUSES[run.status].style),
             f"{run.counted}{ends}",
-            Text(run.headline),
+            Text("\n".join([run.headline, *_cost(run)])),
             local_time(run.created_at).replace(" ", break_),
             *([] if narrow else [took]),
         )
     return table
+
+
+def _cost(run: RunView) -> list[str]:
+    """What the run cost, where that is known."""
+    cost: Any = (run.summary or {}).get("cost") or {}
+    return [] if cost.get("amount") is None else [money(cost["amount"], cost["currency"])]
 
 
 def _ends(counts: Sequence[int]) -> str:

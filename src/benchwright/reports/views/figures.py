@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import fields
+from math import floor, log10
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
@@ -16,9 +17,6 @@ from benchwright.store import MetricTotals, RunRecord
 
 MetricFigures: TypeAlias = MetricTotals
 """All points of one metric of a workflow run."""
-
-_USUAL = ("accuracy", "correct", "acc", "normalised_exact", "exact_match", "score")
-"""What people look for first, where the benchmark does not say."""
 
 _RENAMED = {
     "value": "mean",
@@ -54,11 +52,7 @@ def summary_of(run: RunRecord) -> RunSummary | None:
 
 def headline_of(summary: RunSummary) -> str | None:
     """The benchmark's own, else one of the usual names, else the first; None without metrics."""
-    metrics = summary.metrics
-    for name in (summary.headline, *_USUAL):
-        if name is not None and name in metrics:
-            return name
-    return next(iter(metrics), None)
+    return summary.main_metric
 
 
 def figures_of(summary: RunSummary) -> dict[str, MetricSummary]:
@@ -203,6 +197,47 @@ def tokens(summary: RunSummary) -> str:
         f"{part['prompt_tokens']:,} prompt, {part['completion_tokens']:,} completion in {part['samples']:,} of "
         f"{part['of']:,} samples; the server counted none in the others, so these are no totals"
     )
+
+
+def money(amount: float, currency: str) -> str:
+    """An amount with its currency; small ones keep two digits that count.
+
+    >>> money(12.5, "USD"), money(0.001234, "EUR"), money(0, "USD")
+    ('12.50 USD', '0.0012 EUR', '0.00 USD')
+    """
+    digits = 2 if amount == 0 or amount >= 0.1 else min(12, 1 - floor(log10(amount)))
+    return f"{amount:,.{digits}f} {currency}"
+
+
+def cost_lines(summary: RunSummary) -> list[str]:
+    """What the replies of the model cost, and those of each judge."""
+    cost = summary.cost
+    if cost is None:
+        return []
+    lines = []
+    if cost.get("amount") is not None:
+        line = money(cost["amount"], cost["currency"])
+        if cost.get("per_right_answer") is not None:
+            line += f", {money(cost['per_right_answer'], cost['currency'])} per right answer"
+        lines.append(line + _priced(cost))
+    elif "currency" in cost:
+        lines.append(f"not known: the server counts no tokens{_priced(cost)}")
+    judges = cost.get("judges") or {}
+    lines += [
+        f"{printable(name)} (judge): {money(each['amount'], each['currency'])}{_priced(each)}"
+        for name, each in judges.items()
+        if each.get("amount") is not None
+    ]
+    return lines
+
+
+def _priced(cost: Mapping[str, Any]) -> str:
+    covered = (
+        ""
+        if cost["coverage"] >= 1
+        else f"; only {cost['coverage']:.0%} of the replies have a count of tokens"
+    )
+    return f" (prices of {cost['as_of']}{covered})"
 
 
 def judge_lines(summary: RunSummary) -> list[str]:

@@ -177,6 +177,8 @@ def _summary(task: Mapping[str, Any]) -> RunSummary:
         reasons=task.get("reasons") or {},
         derived=task.get("derived") or {},
         judges=task.get("judges") or {},
+        cost=task.get("cost"),
+        cached_tokens=samples.get("cached_tokens") or 0,
         headline=task.get("headline"),
         lower_is_better=list(task.get("lower_is_better") or ()),
     )

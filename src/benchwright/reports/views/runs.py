@@ -127,6 +127,7 @@ class RunView:
             "comparable": summary.get("comparable"),
             "partial": summary.get("partial"),
             "metrics": {name: metric["value"] for name, metric in metrics.items()} if summary else None,
+            "cost": summary.get("cost"),
             "input": self.input,
             "output": self.output,
             "tags": self.tags,

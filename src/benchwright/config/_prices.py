@@ -1,0 +1,158 @@
+"""Prices of models: a dated file that users keep. The program itself knows none, since prices change."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from benchwright.core import ConfigError, JsonObject, own_ancestors, refuse_foreign, suggest
+
+PRICES_NAME = "prices.toml"
+_NUMBERS = ("input", "cached_input", "output")
+_TEXTS = ("model", "url", "currency", "source")
+_KEYS = (*_TEXTS, *_NUMBERS, "as_of")
+_REQUIRED = ("model", "input", "output", "currency", "as_of")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_ENTRY = re.compile(r"(?m)^[ \t]*\[\[[ \t]*price[ \t]*\]\]")
+_MILLION = 1_000_000
+
+
+class Price(Struct, frozen=True):
+    """What a model's tokens cost, on one day."""
+
+    model: str
+    """Model id, or a pattern with `*`."""
+    input: float
+    """A million prompt tokens."""
+    output: float
+    """A million completion tokens."""
+    currency: str
+    """Three letters, as in ISO 4217."""
+    as_of: str
+    """The day on which the price held, as 2026-01-31."""
+    file: str
+    """The file that has it."""
+    cached_input: float | None = None
+    """A million prompt tokens that the server took from its cache; None: as others."""
+    url: str = "*"
+    """URL of the server, or a pattern with `*`."""
+    source: str = ""
+    """Where the price was published."""
+
+    def cost(self, prompt: int, completion: int, cached: int = 0) -> float:
+        """What so many tokens cost; `cached` ones are part of the prompt.
+
+        >>> Price("m", 2.0, 8.0, "USD", "2026-01-31", "prices.toml", cached_input=1.0).cost(1000, 500, 400)
+        0.0056
+        """
+        reduced = self.input if self.cached_input is None else self.cached_input
+        return ((prompt - cached) * self.input + cached * reduced + completion * self.output) / _MILLION
+
+    def to_json(self) -> JsonObject:
+        """As records of runs hold it."""
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+
+class Prices(Struct, frozen=True):
+    """The entries of all files that count, the first match first."""
+
+    entries: tuple[Price, ...] = ()
+    """In the order in which they are tried."""
+    files: tuple[str, ...] = ()
+    """The files that were read."""
+
+    def find(self, model: str, url: str) -> Price | None:
+        """The price of a model on a server."""
+        for price in self.entries:
+            if fnmatchcase(model, price.model) and fnmatchcase(url, price.url):
+                return price
+        return None
+
+
+def find_prices(start: Path, given: str | None = None) -> Prices:
+    """The prices that hold in a folder: those of the `given` file alone, or else of `prices.toml` from `start` upwards and
+    then of the user's own. ConfigError names file, line and field."""
+    if given is not None:
+        return _together([Path(given).expanduser()])
+    nearest = next(
+        (folder / PRICES_NAME for folder in own_ancestors(start) if (folder / PRICES_NAME).is_file()), None
+    )
+    if nearest is not None:
+        refuse_foreign(nearest, "prices", start)
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "benchwright" / PRICES_NAME
+    return _together([path for path in (nearest, home) if path is not None and path.is_file()])
+
+
+def _together(paths: Sequence[Path]) -> Prices:
+    read = [_read(path) for path in paths]
+    return Prices(tuple(price for prices in read for price in prices), tuple(map(_shown, paths)))
+
+
+def _shown(path: Path) -> str:
+    """A path without what is particular to this machine."""
+    home = Path.home()
+    return (
+        f"~/{path.relative_to(home)}"
+        if path.is_relative_to(home) and path.name == PRICES_NAME and ".config" in path.parts
+        else path.name
+    )
+
+
+def _read(path: Path) -> list[Price]:
+    import tomllib
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        document = tomllib.loads(text)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such file of prices") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from None
+    if others := [name for name in document if name != "price"]:
+        raise ConfigError(
+            f"{path}: unknown key {others[0]!r}.{suggest(others[0], ['price'])} Prices stand in [[price]] tables"
+        )
+    tables = document.get("price", [])
+    if not isinstance(tables, list):
+        raise ConfigError(f"{path}: [price] is one table; write [[price]], of which there may be several")
+    lines = [text.count("\n", 0, found.start()) + 1 for found in _ENTRY.finditer(text)]
+    return [
+        _price(table, f"{path}:{lines[number]}" if number < len(lines) else str(path), _shown(path))
+        for number, table in enumerate(tables)
+    ]
+
+
+def _price(table: dict[str, Any], where: str, file: str) -> Price:
+    for name in table:
+        if name not in _KEYS:
+            raise ConfigError(
+                f"{where}: unknown key {name!r}.{suggest(name, _KEYS)} Known: {', '.join(_KEYS)}"
+            )
+    if missing := [name for name in _REQUIRED if name not in table]:
+        raise ConfigError(f"{where}: {missing[0]} is missing; a price needs {', '.join(_REQUIRED)}")
+    for name in _TEXTS:
+        if name in table and not (isinstance(table[name], str) and table[name].strip()):
+            raise ConfigError(f"{where}: {name} is {table[name]!r}; expected a text")
+    for name in _NUMBERS:
+        value = table.get(name, 0)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+            raise ConfigError(
+                f"{where}: {name} is {value!r}; expected the price of a million tokens, 0 or more"
+            )
+    if not _CURRENCY.fullmatch(table["currency"]):
+        raise ConfigError(
+            f"{where}: currency is {table['currency']!r}; expected three capital letters, such as USD"
+        )
+    day = table["as_of"]
+    if not isinstance(day, date):
+        raise ConfigError(
+            f"{where}: as_of is {day!r}; expected a day without quotes, such as as_of = 2026-01-31"
+        )
+    return Price(**{**table, "as_of": day.isoformat()[:10], "file": file})
