@@ -32,6 +32,7 @@ NEEDS: dict[str, dict[str, Any]] = {
     "fewshot_dataset": {"num_fewshot": 1, **SERVER},
     "judge_url": {"qa_metrics": ("judge",), "judge_id": "j", **SERVER},
     "evaluator_kwargs": {"evaluator": "exact_match", **SERVER},
+    "judge": {"qa_metrics": ("judge",), **SERVER},
     "tool_data_format": {"tool_data": "tools.jsonl", **SERVER},
     "tool_data_template": {"tool_data": "tools.jsonl", **SERVER},
 }
@@ -54,6 +55,8 @@ TEXTS: dict[str, Any] = {
     "filters": ("question=1+1=",),
     "evaluator_kwargs": {},
     "judge_url": "http://localhost:2/v1",
+    "judge": {"url": "http://localhost:2/v1", "model_id": "j"},
+    "extra": {"top_k": 0},
     "sheet": None,
     "compat": None,
     "data_type": "qa",
