@@ -37,7 +37,11 @@ class Stop:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self.unlimited = (budget.max_requests, budget.max_tokens_total, budget.max_minutes) == (None, None, None)
+        self.unlimited = (budget.max_requests, budget.max_tokens_total, budget.max_minutes) == (
+            None,
+            None,
+            None,
+        )
         """Whether there is no budget: then nobody needs to ask before sending. Costs are kept by the endpoint."""
         self.deadline = None if budget.max_minutes is None else time.monotonic() + budget.max_minutes * 60
         self._sent = 0
