@@ -95,6 +95,20 @@ def test_docker_builds_tags_and_pushes(
     assert "FROM local/python:3.11\n" in Path(recipe).read_text()
 
 
+def test_remote_data_is_fetched_with_a_token_that_stays_out_of_the_image(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_docker(monkeypatch, answers=True)
+    monkeypatch.setenv("HF_TOKEN", "hf_surelysecret")
+    quiz(dataset="hf://org/sums?split=test")
+    image = Path(compiled(capsys)["folder"])
+    assert calls()[0][1:3] == ["--secret", "id=hf_token,env=HF_TOKEN"]
+    recipe = (image / "Containerfile").read_text()
+    mount = "--mount=type=secret,id=hf_token HF_TOKEN_PATH=/run/secrets/hf_token"
+    assert f"RUN {mount} benchwright check sums" in recipe
+    assert not [path for path in image.rglob("*") if path.is_file() and b"surelysecret" in path.read_bytes()]
+
+
 def test_what_cannot_be_pushed_is_an_error(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

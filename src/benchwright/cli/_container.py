@@ -44,7 +44,7 @@ def containerize(inspected: Inspected, package: Package, arguments: Namespace, o
     )
     folder = (arguments.install_dir or Path("dist")) / f"{package.manifest.package}-image"
     found = write_build_folder(
-        folder, inspected.content, outside, tag=tag, base_image=base, platform=platform
+        folder, inspected.content, outside, tag=tag, base_image=base, platform=platform, remote=bool(inspected.unchecked)
     )  # fmt: skip
     problem = why_no_docker()
     if not output.as_json:

@@ -31,7 +31,8 @@ class Inspected(Struct, frozen=True):
     @property
     def records(self) -> dict[str, int]:
         """Rows of each dataset that was read, bad ones included."""
-        return {report.key: report.rows + report.bad_total for report in self.reports}
+        read = (report for report in self.reports if report.rows or report.bad_total or not report.errors)
+        return {report.key: report.rows + report.bad_total for report in read}
 
     @property
     def unmet(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -21,6 +22,8 @@ DATA_AT = "/opt/byob/data"
 _REFERENCE = re.compile(r"[a-zA-Z0-9][\w.-]*(:[0-9]+)?(/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?")
 _PLATFORM = re.compile(r"[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?")
 _ANSWER_S = 30
+_TOKEN = "HF_TOKEN"
+_WITH_TOKEN = "--mount=type=secret,id=hf_token HF_TOKEN_PATH=/run/secrets/hf_token "
 _RECIPE = """\
 # Written by benchwright compile. Build it with: {command}
 FROM {base}
@@ -33,7 +36,7 @@ COPY data {data}
 COPY metadata /opt/metadata
 ENV BENCHWRIGHT_CACHE={data}/cache
 # Fetches data of other machines into the image, and proves that every benchmark can be run.
-RUN {checks}
+{checks}
 WORKDIR /work
 ENTRYPOINT ["benchwright"]
 CMD ["ls"]
@@ -49,12 +52,15 @@ class BuildFolder(msgspec.Struct, frozen=True):
     """Name of the image."""
     platform: str | None
     """Platform of the image; None for this machine's."""
+    remote: bool = False
+    """Whether the build fetches data."""
 
     @property
     def build(self) -> list[str]:
-        """The command that builds the image."""
+        """The command that builds the image. A token of the hub is named, and never stands in a layer."""
         platform = ["--platform", self.platform] if self.platform else []
-        return ["docker", "build", *platform, "-f", str(self.folder / "Containerfile"), "-t", self.tag, str(self.folder)]  # fmt: skip
+        token = ["--secret", f"id=hf_token,env={_TOKEN}"] if self.remote and os.environ.get(_TOKEN) else []
+        return ["docker", "build", *platform, *token, "-f", str(self.folder / "Containerfile"), "-t", self.tag, str(self.folder)]  # fmt: skip
 
 
 def image_tag(image: str, platform: str | None, flag: str) -> str:
@@ -74,11 +80,18 @@ def image_tag(image: str, platform: str | None, flag: str) -> str:
 
 
 def write_build_folder(
-    folder: Path, content: Content, package: Package, *, tag: str, base_image: str, platform: str | None
+    folder: Path,
+    content: Content,
+    package: Package,
+    *,
+    tag: str,
+    base_image: str,
+    platform: str | None,
+    remote: bool = False,
 ) -> BuildFolder:
-    """Write everything that the image needs, in place of what an earlier call has written. `package` has its data at
-    `DATA_AT`."""
-    found = BuildFolder(folder, tag, platform)
+    """Write everything that the image needs, in place of what an earlier call has written. `package` has its local data at
+    `DATA_AT`; `remote` data is fetched when the image is built."""
+    found = BuildFolder(folder, tag, platform, remote)
     if folder.exists() and not (folder / "Containerfile").is_file() and any(folder.iterdir()):
         raise UsageError(f"{folder} holds something else; give another folder with --install-dir DIR")
     for name in ("packages", "code", "data", "metadata"):
@@ -92,7 +105,8 @@ def write_build_folder(
             shutil.copyfile(path, folder / name / place)
     (folder / "metadata" / "package.json").write_bytes(package.manifest.encoded())
     keys = [benchmark.key for benchmark in package.manifest.benchmarks]
-    checks = " && ".join(f"benchwright check {key} --allow-failing-gold --quiet" for key in keys)
+    check = "RUN " + (_WITH_TOKEN if remote else "")
+    checks = "\n".join(f"{check}benchwright check {key} --allow-failing-gold --quiet" for key in keys)
     recipe = _RECIPE.format(
         command=shlex.join([*found.build[:-1], "."]).replace(str(folder / "Containerfile"), "Containerfile"),
         base=base_image, data=DATA_AT, checks=checks,
