@@ -5,16 +5,23 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from benchwright.toolcalls._schema_types import LanguageTypes, language_of, types_of
+from benchwright.toolcalls._schema_types import PYTHON, PYTHON_TYPES, LanguageTypes, language_of, types_of
 from benchwright.toolcalls._value_rules import check_equal, check_type, check_value
 from benchwright.toolcalls._verdict import VALID, CallVerdict, invalid, shown
 
 _SIMPLE = "simple_function_checker:"
+_MULTIPLE = "multiple_function_checker:"
 _PARALLEL = "parallel_function_checker_no_order:"
+
+_PYTHON_MODES: dict[str, str] = {}
+"""How calls of a category are compared, once it has been met; only of categories in Python."""
+_MOST_MODES = 256
+_PLAIN = {name: kind if kind not in (list, dict) else None for name, kind in PYTHON_TYPES.items()}
+"""Types of values that are right where they equal an allowed one."""
 
 
 def check_ast(
-    functions: Any, model_output: Any, ground_truth: Any, category: str, *, underscore_names: bool = False
+    functions: Any, model_output: Any, ground_truth: Any, category: str, underscore_names: bool = False
 ) -> CallVerdict:
     """The verdict on decoded calls. It never raises: what has an unforeseen shape is wrong.
 
@@ -27,27 +34,93 @@ def check_ast(
     True
     """
     try:
-        types, mode = _rules_of(category)
-        if mode == "parallel":
-            return _check_parallel(functions, model_output, ground_truth, types, underscore_names)
-        if mode == "multiple":
-            if not isinstance(model_output, list) or len(model_output) != len(ground_truth):
-                return _wrong_count("multiple_function_checker:wrong_count", model_output, len(ground_truth))
-            function = _named(functions, ground_truth[0])
-        else:
-            if not isinstance(model_output, list) or len(model_output) != 1:
-                return _wrong_count(_SIMPLE + "wrong_count", model_output, 1)
-            function = functions[0]
-        return check_call(function, model_output[0], ground_truth[0], types, underscore_names)
+        mode = _PYTHON_MODES[category]
+        if type(model_output) is list and len(model_output) == (1 if mode is _SIMPLE else len(ground_truth)):
+            if mode is not _PARALLEL:
+                if _fits(functions, model_output[0], ground_truth[0], mode is _SIMPLE, underscore_names):
+                    return VALID
+            else:
+                for call, truth in zip(model_output, ground_truth, strict=True):
+                    if not _fits(functions, call, truth, False, underscore_names):
+                        break
+                else:
+                    return VALID
+    except Exception:  # whatever is odd is looked at below
+        pass
+    try:
+        return _first_fault(functions, model_output, ground_truth, category, underscore_names)
     except Exception as error:  # a broken document or ground truth; RecursionError where values are too deep
         return invalid(_SIMPLE + "unclear", f"cannot be checked: {type(error).__name__}: {shown(error)}")
+
+
+def _first_fault(
+    functions: Any, calls: Any, truths: Any, category: str, underscore_names: bool
+) -> CallVerdict:
+    types, mode = _rules_of(category)
+    if mode is _PARALLEL:
+        return _check_parallel(functions, calls, truths, types, underscore_names)
+    if mode is _MULTIPLE:
+        if not isinstance(calls, list) or len(calls) != len(truths):
+            return _wrong_count(_MULTIPLE, calls, len(truths))
+        function = _named(functions, truths[0])
+    else:
+        if not isinstance(calls, list) or len(calls) != 1:
+            return _wrong_count(_SIMPLE, calls, 1)
+        function = functions[0]
+    return check_call(function, calls[0], truths[0], types, underscore_names)
 
 
 @lru_cache(maxsize=256)
 def _rules_of(category: str) -> tuple[LanguageTypes, str]:
     """What the name of a category decides."""
-    mode = next((mode for mode in ("parallel", "multiple") if mode in category), "simple")
-    return types_of(language_of(category)), mode
+    mode = _PARALLEL if "parallel" in category else _MULTIPLE if "multiple" in category else _SIMPLE
+    types = types_of(language_of(category))
+    if types is PYTHON and len(_PYTHON_MODES) < _MOST_MODES:
+        _PYTHON_MODES[category] = mode
+    return types, mode
+
+
+def _fits(functions: Any, call: Any, truth: Any, by_place: bool, underscore_names: bool) -> bool:
+    """Whether a call is right beyond doubt: plain values of the schema's types, each equal to an allowed one.
+
+    Most calls are. The others, and what raises here, take the longer way, which comes to the same verdict on these.
+    """
+    (name,) = truth
+    expected = truth[name]
+    if by_place:
+        function = functions[0]
+        name = function["name"]
+    else:
+        for function in functions:
+            if function["name"] == name:
+                break
+        else:
+            return False
+    arguments = call[name.replace(".", "_") if underscore_names else name]
+    parameters = function["parameters"]
+    for required in parameters["required"]:
+        if required not in arguments:
+            return False
+    properties = parameters["properties"]
+    for name, value in arguments.items():
+        allowed = expected[name]
+        if type(allowed) is not list or value not in allowed:
+            return False
+        schema = properties[name]
+        if type(value) is not _PLAIN[schema["type"]]:
+            if type(value) is not list or schema["type"] not in ("array", "list"):
+                return False
+            inner = _PLAIN[schema["items"]["type"]]
+            if value != allowed[0]:  # one before it may be no list, which the longer way does not forgive
+                return False
+            for item in value:
+                if type(item) is not inner:
+                    return False
+    if len(arguments) != len(expected):
+        for name, allowed in expected.items():
+            if name not in arguments and "" not in allowed:
+                return False
+    return True
 
 
 def check_call(
@@ -62,20 +135,25 @@ def check_call(
     parameters = function.get("parameters") or {}
     properties = parameters.get("properties") or {}
     expected = next(iter(truth.values()))
-    scalars = types.scalars
     for required in parameters.get("required") or ():
         if required not in arguments:
             return invalid(
                 _SIMPLE + "missing_required", f"required parameter {required} is missing", required
             )
+    plain = types is PYTHON
     for parameter, value in arguments.items():
         if parameter not in properties or parameter not in expected:
             return invalid(
                 _SIMPLE + "unexpected_param", f"unexpected parameter {shown(parameter)}", parameter
             )
         schema, allowed = properties[parameter], expected[parameter]
-        if type(value) is scalars.get(schema.get("type")) and type(allowed) is list and value in allowed:
-            continue  # nearly all values are; by the longer way they would pass as well
+        if (
+            plain
+            and type(value) is _PLAIN.get(schema.get("type"))
+            and type(allowed) is list
+            and value in allowed
+        ):
+            continue
         verdict = _check_argument(parameter, value, schema, allowed, types)
         if not verdict.valid:
             return verdict
@@ -127,7 +205,7 @@ def _check_parallel(
 ) -> CallVerdict:
     """Each expected call takes the first unused call that passes. There is no second try, as in the published checker."""
     if not isinstance(calls, list) or len(calls) != len(truths):
-        return _wrong_count(_PARALLEL + "wrong_count", calls, len(truths))
+        return _wrong_count(_PARALLEL, calls, len(truths))
     unused = list(range(len(calls)))
     for truth in truths:
         function = _named(functions, truth)
@@ -158,6 +236,6 @@ def _named(functions: Any, truth: dict[str, Any]) -> dict[str, Any]:
     raise LookupError(f"the ground truth calls {name}, which no document describes")
 
 
-def _wrong_count(error_type: str, calls: Any, expected: int) -> CallVerdict:
+def _wrong_count(mode: str, calls: Any, expected: int) -> CallVerdict:
     found = len(calls) if isinstance(calls, list) else shown(calls)
-    return invalid(error_type, f"expected {expected} calls, got {found}")
+    return invalid(mode + "wrong_count", f"expected {expected} calls, got {found}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from benchwright.toolcalls._call import Language
@@ -59,19 +59,13 @@ class LanguageTypes:
     """The Python type of each type name."""
     lists: frozenset[str]
     """Type names whose elements have a type of their own."""
-    scalars: Mapping[str, type] = field(default_factory=dict)
-    """Type names of plain values that need no conversion: such a value is right where it is an allowed one."""
     error_type: str | None = None
     """The fault when a value is no text; None where values are not texts."""
     convert: Convert | None = None
     """From text, type name and element type to a value."""
 
 
-PYTHON = LanguageTypes(
-    PYTHON_TYPES,
-    frozenset(("array", "tuple", "list")),
-    {name: kind for name, kind in PYTHON_TYPES.items() if kind not in (list, dict)},
-)
+PYTHON = LanguageTypes(PYTHON_TYPES, frozenset(("array", "tuple", "list")))
 
 
 def types_of(language: Language) -> LanguageTypes:
@@ -86,13 +80,13 @@ def _written_types(language: Language) -> LanguageTypes:
             from benchwright.toolcalls._java_values import convert_java
 
             known = LanguageTypes(
-                JAVA_TYPES, frozenset(("Array", "ArrayList")), {}, "type_error:java", convert_java
+                JAVA_TYPES, frozenset(("Array", "ArrayList")), "type_error:java", convert_java
             )
         else:
             from benchwright.toolcalls._javascript_values import convert_javascript
 
             known = LanguageTypes(
-                JAVASCRIPT_TYPES, frozenset(("array",)), {}, "type_error:js", convert_javascript
+                JAVASCRIPT_TYPES, frozenset(("array",)), "type_error:js", convert_javascript
             )
         _KNOWN[language] = known
     return known
