@@ -195,7 +195,13 @@ def test_stored_results_give_score_files_and_tables(tmp_path: Path) -> None:
     head, *wrong = map(
         json.loads, (tmp_path / "score" / "BFCL_v3_simple_score.json").read_text().splitlines()
     )
-    assert head == {"accuracy": 1 / 3, "correct_count": 1, "total_count": 3, "failed_count": 1}
+    assert head == {
+        "accuracy": 1 / 3,
+        "accuracy_failures_as_wrong": 1 / 4,
+        "correct_count": 1,
+        "total_count": 3,
+        "failed_count": 1,
+    }
     assert [line["error_type"] for line in wrong] == [
         "ast_decoder:decoder_failed",
         "simple_function_checker:missing_required",

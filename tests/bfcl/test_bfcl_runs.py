@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import benchwright
 from benchwright.bfcl import CATEGORIES, GROUPS, define, load_evaluation
@@ -116,6 +117,26 @@ def test_a_run_offline_gives_scores_by_category_and_resumes(tmp_path: Path) -> N
     text = (folder / "results.yml").read_text()
     assert "non_live_ast:" in text
     assert "rows that ship with benchwright" in text
+
+
+def test_the_files_of_a_run_name_its_task_its_data_and_its_calls(tmp_path: Path) -> None:
+    parameters = {"type": "object", "properties": {"minutes": {"type": "integer"}}, "required": ["minutes"]}
+    function = {"name": "start_timer", "description": "Start a timer.", "parameters": parameters}
+    row = {
+        "messages": [{"role": "user", "content": "Start a timer of 12 minutes."}],
+        "tools": [{"type": "function", "function": function}],
+        "tool_calls_ground_truth": [{"start_timer": {"minutes": [12]}}],
+    }
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row) + "\n")
+    given = {"task": "simple", "custom_dataset": {"path": "mine.jsonl", "format": "openai"}}
+    result = benchwright.run("bfclv3_ast", input=given, demo_skill=1.0)
+    (sample,) = result.samples()
+    assert sample["calls"] == [{"start_timer": {"minutes": 12}}]
+    assert json.loads(sample["target"]) == row["tool_calls_ground_truth"]
+    (folder,) = (tmp_path / ".benchwright" / "runs").iterdir()
+    params = yaml.safe_load((folder / "results.yml").read_text())["config"]["params"]
+    assert (params["task"], params["extra"]["native_calling"]) == ("simple", True)
+    assert params["extra"]["custom_dataset"] == {"path": str(tmp_path / "mine.jsonl"), "format": "openai"}
 
 
 def test_a_broken_dataset_is_never_replaced(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ RECORDS = st.fixed_dictionaries(
         "_choices": CHOICES,
         "_choices_logprobs": st.lists(st.none() | st.floats(-9, 0), max_size=2),
         "_choices_is_greedy": st.lists(st.booleans(), max_size=2),
+        "tools": st.lists(st.builds(lambda name: {name: {"a": 1}}, TEXTS), max_size=2),
     },
 )
 REPLIES = st.fixed_dictionaries(
@@ -99,6 +100,7 @@ def plainly(steps: SampleSteps) -> SampleView:
         response=response,
         reasoning=reply.get("r"),
         target=target if target is None or isinstance(target, str) else orjson.dumps(target).decode(),
+        calls=orjson.dumps(record["tools"]) if record.get("tools") is not None else None,
         outcome=record["o"],
         error=record.get("e"),
         scores=record.get("s"),

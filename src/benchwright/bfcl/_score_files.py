@@ -74,11 +74,13 @@ class ScoreFiles:
         for name, wrong in self._wrong.items():
             tally = self.board.tallies.get(name)
             right, rows = (tally.right, tally.rows) if tally is not None else (0, 0)
+            failed = self._unscored[name]
             head = {
                 "accuracy": right / rows if rows else None,
+                "accuracy_failures_as_wrong": right / (rows + failed) if rows + failed else None,
                 "correct_count": right,
                 "total_count": rows,
-                "failed_count": self._unscored[name],
+                "failed_count": failed,
             }
             write_lines(result_file(folder, CATEGORIES[name], self._version, "score"), [head, *wrong])
         write_tables(folder, self.board, self._model)

@@ -34,7 +34,7 @@ from benchwright.reports.views.command import run_config
 from benchwright.reports.views.figures import metric_of_stats
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.sample_columns import COLUMNS
-from benchwright.reports.views.settings import recorded_params
+from benchwright.reports.views.settings import calling_of, recorded_params
 from benchwright.store import RunRecord, Store
 
 ALL_REPLIES = "pass@1"
@@ -140,13 +140,14 @@ def _recorded_settings(config: dict[str, Any]) -> dict[str, Any]:
     """The settings that reports show, under their recorded names."""
     table = config.get("config") or {}
     params: dict[str, Any] = table.get("params") or {}
+    settings = config.get("settings") or {}
     known = {
-        "benchmark": params.get("task"),
+        "benchmark": calling_of(settings).get("name", params.get("task")),  # there, the task lists categories
         "eval_type": table.get("type"),
         "metadata": config.get("metadata"),
     }
     found = {name: value for name, value in known.items() if value is not None}
-    return {**(config.get("settings") or {}), **found, **recorded_params(params)}
+    return {**settings, **found, **recorded_params(params)}
 
 
 def _summary(task: Mapping[str, Any]) -> RunSummary:

@@ -199,6 +199,8 @@ class SampleView(NamedTuple):
     """The model's thinking."""
     target: str | None
     """Expected answer; JSON where it is no text."""
+    calls: bytes | None
+    """Calls that were read from the reply, where functions were offered; JSON. Expected ones are the target."""
     outcome: str
     """How the sample ended."""
     error: str | None
@@ -272,6 +274,13 @@ class _Steps:
         found = self.records.column("target")
         return [target if target.__class__ is str else text_of(target) for target in found]
 
+    def calls(self) -> Sequence[bytes | None]:
+        """Calls as JSON."""
+        found = self.records.column("tool_calls")
+        if not self.records.holds("tool_calls"):
+            return found
+        return [None if calls is None else encode_json(calls) for calls in found]
+
 
 COLUMNS: dict[str, Column] = {
     column.name: column
@@ -284,6 +293,7 @@ COLUMNS: dict[str, Column] = {
         Column("response", TEXT, read=lambda steps: steps.responses, long=True),
         Column("reasoning", TEXT, read="reply", long=True, exported=True),
         Column("target", TEXT, read=_Steps.targets, compared="shown"),
+        Column("calls", JSON, read=_Steps.calls, long=True),
         Column("outcome", TEXT, read=lambda steps: steps.outcomes, repetitive=True, compared="shown"),
         Column("error", TEXT, read="record", repetitive=True, compared="shown"),
         Column("scores", JSON, read="record", long=True, compared="shown"),

@@ -63,10 +63,11 @@ def params_of(run: RunRecord) -> JsonObject:
     }
     if questions := questions_of(run):
         extra["questions"] = questions
+    calling = calling_of(settings)
     params: JsonObject = {
         "max_retries": model.get("max_retries"),
         "request_timeout": model.get("request_timeout_s"),
-        "task": run.name,
+        "task": calling.get("task", run.name),
         **{documented: generation.get(name) for name, documented in GENERATION_PARAMS.items()},
         "extra": extra,
     }
@@ -75,7 +76,20 @@ def params_of(run: RunRecord) -> JsonObject:
         for table in tables:
             place = place.setdefault(table, {})  # type: ignore[assignment]  # tables all the way
         place[last] = settings.get(name) if is_set(settings.get(name)) else None
+    if calling:
+        extra["native_calling"] = calling.get("native_calling")
+        if calling.get("path") is not None:
+            extra["custom_dataset"] = {
+                "path": calling["path"],
+                "format": calling.get("format"),
+                "data_template_path": calling.get("template"),
+            }
     return without_none(params)
+
+
+def calling_of(settings: JsonObject) -> dict[str, Any]:
+    """What a run of the function-calling evaluation was given; empty for other runs."""
+    return table_of(table_of(settings.get("nocode")).get("bfcl"))
 
 
 def recorded_params(params: JsonObject) -> JsonObject:
