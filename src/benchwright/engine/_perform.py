@@ -39,7 +39,6 @@ from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._journal import KnownReplies, RunJournal
 from benchwright.engine._ledger import CallLedger
-from benchwright.engine._pipeline import RunPipeline
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, replayed
@@ -51,6 +50,7 @@ from benchwright.store import RunRecord, StepWriter, Store
 
 if TYPE_CHECKING:
     from benchwright.endpoints import EchoProfile
+    from benchwright.engine._pipeline import RunPipeline
 
 _ESTIMATED = (
     "the server does not count tokens: --max-tokens-total was kept by an estimate of four characters a token"
@@ -141,7 +141,11 @@ class _UnderWay:
                 known=KnownReplies(partial(store.reusable, run.id)) if looks_up else None,
             ),
         )
-        self._pipeline = None if settings.steps is None else RunPipeline(settings.steps, run.folder)
+        self._pipeline: RunPipeline | None = None
+        if settings.steps is not None:
+            from benchwright.engine._pipeline import RunPipeline
+
+            self._pipeline = RunPipeline(settings.steps, run.folder)
         limit = settings.budget.max_cost
         if limit is not None:
             self._context.metered = _metering(group.cost_meter(limit), prepared.prices, stop)

@@ -34,7 +34,6 @@ from benchwright.engine._cost import RunPrices, run_prices
 from benchwright.engine._manifest import manifest_of
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import judge_settings
-from benchwright.pipeline import check_pipeline
 
 
 class Prepared(Struct, frozen=True):
@@ -152,6 +151,8 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
         settings.endpoint.check_secrets()
         resolve_headers(settings.endpoint.headers)
     if sends and settings.steps is not None:
+        from benchwright.pipeline import check_pipeline
+
         check_pipeline(settings.steps, settings.endpoint)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, field, fields
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchwright.benchmarks import Generation
-from benchwright.config import BY_NAME, Decides, PipelineSettings, pipeline_settings
+from benchwright.config import BY_NAME, Decides
 from benchwright.core import JsonObject, ModelType, light_dataclass
 from benchwright.demo import DemoSettings, FaultMix
 from benchwright.endpoints import EndpointSettings, ScriptedSettings
 from benchwright.engine._stop import Budget
+
+if TYPE_CHECKING:
+    from benchwright.config import PipelineSettings
 
 ModelSettings: TypeAlias = EndpointSettings | DemoSettings | ScriptedSettings
 """Any model a run can be pointed at."""
@@ -152,9 +155,15 @@ class RunSettings:
                 "filters": tuple((field, value) for field, value in values.get("filters", ())),
                 "generation": Generation(**values["generation"]),
                 "budget": Budget(**values["budget"]),
-                "steps": None if steps is None else pipeline_settings(steps),
+                "steps": None if steps is None else _steps(steps),
             }
         )
+
+
+def _steps(record: JsonObject) -> PipelineSettings:
+    from benchwright.config import pipeline_settings  # its classes take 5 ms, and few runs need them
+
+    return pipeline_settings(record)
 
 
 def _decides(name: str, declared: Decides | None) -> Decides:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -16,7 +16,6 @@ from benchwright.config import (
     RECORDED,
     ConfigFile,
     ModelConfig,
-    PipelineSettings,
     RunOptions,
     find_profile,
     host_url,
@@ -32,6 +31,9 @@ from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, ScriptedSettings, model_in_url, wire_format
 from benchwright.engine import ModelSettings
 from benchwright.runs._jobs import in_event_loop
+
+if TYPE_CHECKING:
+    from benchwright.config import PipelineSettings
 
 UNNAMED = "?"
 """Stands for a model that only its server could name, where the server got no request for its list."""

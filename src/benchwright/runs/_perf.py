@@ -40,7 +40,6 @@ from benchwright.perf import (
     slots_of,
     stage_step,
 )
-from benchwright.pipeline import PipelinedModel, check_load_pipeline
 from benchwright.runs._jobs import in_event_loop, owned
 from benchwright.runs._load_options import load_settings
 from benchwright.runs._load_rows import on_chat_route, rows_for_load
@@ -200,6 +199,8 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
         length_given=plan.length_given, converses=converses, urls=_urls(endpoints),
     )  # fmt: skip
     if settings.steps is not None:
+        from benchwright.pipeline import check_load_pipeline
+
         check_load_pipeline(settings.steps, load.workers)
     if load.workers > 1 and prepared.spec.next_turn is not None:
         raise UsageError("--workers: the benchmark's next_turn is a function of this process; leave it out")
@@ -256,6 +257,8 @@ def _within_pipeline(ready: _Ready) -> Sequence[EndpointSettings | OpenableSetti
     pipeline = ready.prepared.settings.steps
     if pipeline is None:
         return ready.endpoints
+    from benchwright.pipeline import PipelinedModel
+
     return [PipelinedModel(each, pipeline, ready.run.folder) for each in ready.endpoints]
 
 

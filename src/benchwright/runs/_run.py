@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.config import Caching, ConfigFile, PipelineSettings, RunOptions
+from benchwright.config import ConfigFile, RunOptions
 from benchwright.core import BenchwrightError, ConfigError, JsonValue, RunFile, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
@@ -38,6 +38,7 @@ from benchwright.store import RunRecord, Store, Workspace, open_store
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import CheckReport
+    from benchwright.config import PipelineSettings
 
 NO_FILE = "None"
 """Stands for the file of a benchmark that no file defines, such as a notebook's, in the record of a run."""
@@ -195,6 +196,8 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
 
 def _pipeline_values(pipeline: PipelineSettings, cache: bool | None) -> dict[str, Any]:
     """What a pipeline decides of a run."""
+    from benchwright.config import Caching
+
     values: dict[str, Any] = {"steps": pipeline, "changing_steps": pipeline.changing or None}
     caching: Caching | None = pipeline.find(Caching)
     wanted = None if caching is None else caching.reuse_cached_responses
