@@ -11,6 +11,7 @@ from benchmarks.function_calling import function_calling
 from benchmarks.latency import latency
 from benchmarks.memory import memory
 from benchmarks.per_row import per_row
+from benchmarks.pipeline import pipeline
 from benchmarks.processes import stub
 from benchmarks.questions import questions
 from benchmarks.rounds import IN_FLIGHT, Bench, Side
@@ -62,6 +63,7 @@ COMPARISONS: dict[str, Callable[[Bench], list[Figure]]] = {
     "streams": streams,
     "latency": latency,
     "per-row": per_row,
+    "pipeline": pipeline,
     "choices": choices,
     "memory": memory,
     "questions": questions,

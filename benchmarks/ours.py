@@ -64,10 +64,20 @@ class Ours:
     program: Path
     """The installed command."""
 
-    def qa(self, rows: Path, stub: StubAddress, *, in_flight: int, count: int, stream: bool = False) -> Usage:
+    def qa(
+        self,
+        rows: Path,
+        stub: StubAddress,
+        *,
+        in_flight: int,
+        count: int,
+        stream: bool = False,
+        pipeline: str = "",
+    ) -> Usage:
         """Generation over the chat route; every reply must be in the store afterwards."""
         folder = self._workspace("qa", QA_BENCH.format(rows=str(rows), prompt=data.QA_PROMPT))
-        used = self._run(folder, stub, in_flight, *(["--stream"] if stream else []))
+        further = [*(["--stream"] if stream else []), *(["--pipeline", pipeline] if pipeline else [])]
+        used = self._run(folder, stub, in_flight, *further)
         _expect(folder, "correct" if count > 1 else None, calls=count)
         return used
 

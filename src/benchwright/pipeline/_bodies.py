@@ -6,25 +6,34 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchwright.config import PayloadModifier, SystemMessage
-from benchwright.core import JsonObject, JsonValue, ModelRequest
+from benchwright.core import JsonObject, JsonValue, ModelRequest, encode_json
 from benchwright.pipeline._step import BodyChange, with_body
 
 
 class BodyStep:
     """Implements the request half of `Step`: changes that follow one another, and one encoding for all of them."""
 
-    def __init__(self, name: str, change: BodyChange) -> None:
+    def __init__(self, name: str, *changes: BodyChange) -> None:
         self.name = name
-        self._change = change
+        self._changes = changes
 
     def followed_by(self, other: BodyStep) -> BodyStep:
         """Both as one step."""
-        first, second = self._change, other._change
-        return BodyStep(f"{self.name}, {other.name}", lambda body: second(first(body)))
+        return BodyStep(f"{self.name}, {other.name}", *self._changes, *other._changes)
 
     def on_request(self, request: ModelRequest) -> ModelRequest:
         """The changed request."""
-        return with_body(request, self._change)
+        if request.record is not None:
+            return with_body(request, self._changed)
+        body = request.body
+        for change in self._changes:
+            body = change(body)
+        return ModelRequest(request.route, body, encode_json(body), request.repeat)
+
+    def _changed(self, body: JsonObject) -> JsonObject:
+        for change in self._changes:
+            body = change(body)
+        return body
 
 
 def system_message(step: SystemMessage) -> BodyStep:
@@ -37,8 +46,15 @@ def system_message(step: SystemMessage) -> BodyStep:
             return {**body, "prompt": _in_front(text, body)}
         if not isinstance(messages, list):
             raise ValueError("the request has no messages that a system message could go to")
-        others = [each for each in messages if not _is_system(each)]
-        existing = [_content(each) for each in messages if _is_system(each)]
+        others: list[JsonValue] = []
+        existing: list[str] = []
+        for each in messages:
+            if isinstance(each, dict) and each.get("role") == "system":
+                existing.append(_content(each))
+            else:
+                others.append(each)
+        if not existing:
+            return {**body, "messages": [{"role": "system", "content": text}, *others]}
         parts = {"prepend": [text, *existing], "append": [*existing, text], "replace": [text]}[strategy]
         return {**body, "messages": [{"role": "system", "content": "\n".join(parts)}, *others]}
 
@@ -57,10 +73,6 @@ def _in_front(text: str, body: JsonObject) -> JsonValue:
     return f"{text}\n{prompt}"
 
 
-def _is_system(message: JsonValue) -> bool:
-    return isinstance(message, dict) and message.get("role") == "system"
-
-
 def _content(message: Any) -> str:
     content = message.get("content")
     if isinstance(content, list):  # parts
@@ -77,7 +89,7 @@ def payload_change(step: PayloadModifier) -> BodyStep | None:
         return None
 
     def change(body: JsonObject) -> JsonObject:
-        changed: JsonObject = _without(body, removed) if removed else dict(body)
+        changed: JsonObject = _without(body, removed) if removed and _holds(body, removed) else dict(body)
         changed.update(added)
         for old, new in renamed.items():
             if old in changed:
@@ -87,16 +99,29 @@ def payload_change(step: PayloadModifier) -> BodyStep | None:
     return BodyStep(step.name, change)
 
 
+def _holds(value: Any, names: frozenset[str]) -> bool:
+    """Whether a field of one of these names is anywhere. Looking costs less than building all anew."""
+    if type(value) is dict:
+        if not names.isdisjoint(value):
+            return True
+        value = value.values()
+    for entry in value:  # noqa: SIM110  # a generator would cost as much as all the rest
+        if (type(entry) is dict or type(entry) is list) and _holds(entry, names):
+            return True
+    return False
+
+
 def _without(value: Any, names: frozenset[str]) -> Any:
-    if isinstance(value, dict):
-        return {
-            name: _without(entry, names) if isinstance(entry, dict | list) else entry
-            for name, entry in value.items()
-            if name not in names
-        }
-    if isinstance(value, list):
-        return [_without(entry, names) if isinstance(entry, dict | list) else entry for entry in value]
-    return value
+    """The value without these fields; parts that have none of them are shared."""
+    if type(value) is dict:
+        kept = {name: entry for name, entry in value.items() if name not in names}
+        for name, entry in kept.items():
+            if (type(entry) is dict or type(entry) is list) and _holds(entry, names):
+                kept[name] = _without(entry, names)
+        return kept
+    return [
+        _without(entry, names) if type(entry) is dict or type(entry) is list else entry for entry in value
+    ]
 
 
 def header_changes(steps: Sequence[PayloadModifier]) -> list[PayloadModifier]:

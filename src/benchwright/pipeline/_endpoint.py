@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from benchwright.pipeline._exchange_log import ExchangeLog
 
 _MOST_NOTES = 5
+_PLAIN = (ModelRequest, ModelReply)
+"""What steps return that need not be awaited."""
 
 
 class PipelineEndpoint:
@@ -51,7 +53,7 @@ class PipelineEndpoint:
         for step, on_request, observes in self._before:
             try:
                 result = on_request(request)
-                if isawaitable(result):
+                if type(result) not in _PLAIN and isawaitable(result):
                     result = await result
             except Exception as error:
                 if observes:
@@ -89,7 +91,7 @@ class PipelineEndpoint:
         for step, on_reply, observes in self._after:
             try:
                 result = on_reply(request, reply)
-                if isawaitable(result):
+                if type(result) not in _PLAIN and isawaitable(result):
                     result = await result
             except Exception as error:
                 if observes:
