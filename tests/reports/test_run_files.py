@@ -58,11 +58,14 @@ def test_every_setting_of_bodies_and_data_is_found_in_the_command_and_read_back(
     for setting in RUN_SETTINGS:
         if setting.name in sent or setting.name in data:
             assert any(word.partition("=")[0] in setting.flags for word in words), setting.name
-    there = recorded_params(params_of(run))
+    params = params_of(run)
+    there = recorded_params(params)
     assert there["generation"] == {name: value for name, value in generation.items() if name != "model"}
-    assert {name: there[name] for name in data if name != "filters"} == {
-        name: value for name, value in data.items() if name != "filters"
+    elsewhere = ("filters", "extra")  # under `settings` of run_config.yml
+    assert {name: there[name] for name in data if name not in elsewhere} == {
+        name: value for name, value in data.items() if name not in elsewhere
     }
+    assert params["extra"].items() >= data["extra"].items()
 
 
 def test_numbers_keep_their_full_precision(store: Store, record: Record, here: Path) -> None:

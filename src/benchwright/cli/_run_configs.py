@@ -52,7 +52,7 @@ def refuse_config_flags(arguments: Namespace) -> None:
         ("explain_config", "--explain-config"),
         ("parallel_tasks", "--parallel-tasks"),
     ):
-        if getattr(arguments, name) not in (None, False):
+        if getattr(arguments, name) is not None and getattr(arguments, name) is not False:  # 0 is a value
             raise UsageError(f"{flag} is for run configurations: name one with --config FILE")
 
 
@@ -208,7 +208,8 @@ def _explain(runs: Sequence[ConfiguredRun], output: Output) -> int:
 
     for run in runs:
         table = Table(box=box.SIMPLE_HEAD, title=run.name if len(runs) > 1 else None)
-        for heading in ("key", "value", "from", "instead of"):
+        table.add_column("key", no_wrap=True)
+        for heading in ("value", "from", "instead of"):
             table.add_column(heading, overflow="fold")
         for value in run.explained():
             over = ", ".join(f"{each.value} ({each.source})" for each in value.over)

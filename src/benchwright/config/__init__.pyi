@@ -7,7 +7,7 @@ from benchwright.config._benchmark import (
     CodeBenchmark,
     read_builtin,
 )
-from benchwright.config._config_layers import ConfigValue, Layer
+from benchwright.config._config_layers import ConfigValue, Layer, merge_layers
 from benchwright.config._files import (
     CONFIG_NAMES,
     SUITE_SUFFIXES,
@@ -41,6 +41,7 @@ from benchwright.config._nocode_style import (
     GraderStyle,
     GraderType,
 )
+from benchwright.config._overrides import read_override, read_overrides
 from benchwright.config._pipeline import HOP_BY_HOP, PipelineSettings, StepEntry, pipeline_settings
 from benchwright.config._pipeline_steps import (
     STEP_SETTINGS,
@@ -61,7 +62,15 @@ from benchwright.config._pipeline_steps import (
 from benchwright.config._prices import Price, Prices, find_prices
 from benchwright.config._run_config import RunConfig, check_complete
 from benchwright.config._run_config_files import RunConfigs, merged_run_config, read_run_configs
-from benchwright.config._run_config_keys import ADAPTER, BAKED_IN, EXTRA, KEY_OF, RUN_CONFIG_KEYS, TYPE
+from benchwright.config._run_config_keys import (
+    ADAPTER,
+    BAKED_IN,
+    EXTRA,
+    EXTRA_NAMES,
+    KEY_OF,
+    RUN_CONFIG_KEYS,
+    TYPE,
+)
 from benchwright.config._run_settings import (
     BODY_SETTINGS,
     BY_NAME,
@@ -114,6 +123,7 @@ __all__ = [
     "CONFIG_NAMES",
     "DEFAULT_PROFILE_URL",
     "EXTRA",
+    "EXTRA_NAMES",
     "GRADERS",
     "HARMLESS",
     "HOP_BY_HOP",
@@ -193,6 +203,7 @@ __all__ = [
     "is_provider_value",
     "keywords_in_errors",
     "layered",
+    "merge_layers",
     "merged_run_config",
     "pipeline_settings",
     "profile_model",
@@ -201,6 +212,8 @@ __all__ = [
     "read_config",
     "read_document",
     "read_model_entry",
+    "read_override",
+    "read_overrides",
     "read_run_configs",
     "read_values",
     "resolve_headers",

@@ -59,7 +59,7 @@ def leaves(table: Mapping[Any, Any], before: Path = ()) -> Iterator[tuple[Path, 
             yield path, value
 
 
-def merged(layers: Sequence[Layer]) -> dict[Path, ConfigValue]:
+def merge_layers(layers: Sequence[Layer]) -> dict[Path, ConfigValue]:
     """The values that hold, by path: of each key, the one of the last layer that sets it.
 
     A null takes a value back: then the default holds, of the framework or the task.

@@ -91,7 +91,9 @@ def _after_bracket(text: str, place: int) -> int | None:
         if character in "\"'" and text[end - 1] in _BEFORE_QUOTES:
             end = _after_quote(text, end)
             continue
-        if character in _CLOSED_BY:
+        if character in _CLOSED_BY and (
+            character != "(" or text[place] == "("
+        ):  # in YAML, a bracket like "(" is a text
             opened.append(_CLOSED_BY[character])
         elif character == opened[-1]:
             opened.pop()
@@ -126,6 +128,8 @@ def _value(flag: str, text: str, place: int, written: str) -> Any:
     import yaml
 
     written = written.strip()
+    if written.startswith("{{"):
+        return written  # a template of some other program, which is a text here
     try:
         value = yaml.safe_load(written)
     except yaml.YAMLError as error:

@@ -16,7 +16,7 @@ from benchwright.config._config_layers import (
     Path,
     as_table,
     leaves,
-    merged,
+    merge_layers,
 )
 from benchwright.config._run_config_keys import (
     ADAPTER,
@@ -34,6 +34,8 @@ from benchwright.config._run_config_keys import (
     is_table,
     option_of,
 )
+from benchwright.config._run_settings import BY_NAME
+from benchwright.config._values import from_python
 from benchwright.core import ConfigError
 
 _SHOWN = (
@@ -43,6 +45,10 @@ _SHOWN = (
     ("config", "output_dir"),
 )  # fmt: skip
 """Keys that a rendered configuration always has, null where nothing sets them."""
+
+
+TO_BE_GIVEN = "???"
+"""Stands in launchers' files for a value that whoever starts a run must give."""
 
 
 class RunConfig(Struct, frozen=True):
@@ -62,7 +68,7 @@ class RunConfig(Struct, frozen=True):
     """What the configuration repeats of the benchmark; a run cannot change it."""
     metadata: Mapping[str, Any] = {}
     """The section of this name, as it was written."""
-    adapter_config: Mapping[str, Any] | None = None
+    adapter_config: Mapping[str, Any] | list[Any] | None = None
     """Steps of the request pipeline, as they were written; None: not given."""
     label: str = ""
     """The task's name in a file with several."""
@@ -76,12 +82,12 @@ class RunConfig(Struct, frozen=True):
 
     def explained(self, lower: Sequence[Layer] = ()) -> list[ConfigValue]:
         """Every value with its origin, by key; `lower` has the layers below the file."""
-        found = merged([*lower, *self.layers])
+        found = merge_layers([*lower, *self.layers])
         return [found[path] for path in sorted(found)]
 
     def as_document(self, lower: Sequence[Layer] = ()) -> dict[str, Any]:
         """The configuration as a file would hold it; with `lower`, complete."""
-        found = {path: value.value for path, value in merged([*lower, *self.layers]).items()}
+        found = {path: value.value for path, value in merge_layers([*lower, *self.layers]).items()}
         empty = {path: None for path in _SHOWN if path not in found} if lower else {}
         return as_table({**found, **empty})
 
@@ -107,19 +113,26 @@ def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tupl
             raise ConfigError(
                 f"{source} sets {'.'.join(key)} twice, once as {'.'.join(path)}; keep one of them"
             )
-        found[key] = None if value is None else checked_value(source, key, value)
+        found[key] = value if value in (None, TO_BE_GIVEN) else checked_value(source, key, value)
     return Layer(name, found, source), tuple(dict.fromkeys(notes))
 
 
 def flag_layer(flags: Mapping[str, Any]) -> Layer:
-    """The layer of what was typed: options of a run by name, and `eval_type`."""
-    given = {name: value for name, value in flags.items() if value is not None}
-    keys = {**KEY_OF, "eval_type": TYPE}
-    found = {keys[name]: value for name, value in given.items()}
-    for name in ("limit", "model_type"):
-        if name in given:
-            checked_value(f"--{name.replace('_', '-')}", keys[name], given[name])
-    typed = {keys[name]: f"--{name.replace('_', '-')}" for name in given}
+    """The layer of what was typed: options of a run by name, and `eval_type`. Tables are merged with those of the file."""
+    keys = {**KEY_OF, "eval_type": TYPE, "extra": EXTRA}
+    found: dict[Path, Any] = {}
+    typed: dict[Path, str] = {}
+    for name, value in flags.items():
+        if value is None:
+            continue
+        flag = f"--{name.replace('_', '-')}"
+        if name in ("limit", "model_type"):
+            checked_value(flag, keys[name], value)
+        if name == "headers":
+            value = from_python(BY_NAME[name], value)
+        table = dict(leaves(value, keys[name])) if isinstance(value, Mapping) else {keys[name]: value}
+        found |= table
+        typed |= dict.fromkeys(table, flag)
     return Layer("flags", found, "flags", typed)
 
 
@@ -140,7 +153,13 @@ def config_of(
     layers: Sequence[Layer], *, label: str = "", name: str = "", notes: Sequence[str] = ()
 ) -> RunConfig:
     """The configuration that the layers make. `name` is evaluated where no layer says what."""
-    found = {path: value.value for path, value in merged(layers).items()}
+    values = merge_layers(layers)
+    for value in values.values():
+        if value.value == TO_BE_GIVEN:
+            raise ConfigError(
+                f"{value.source}: {value.key} is {TO_BE_GIVEN}, a value that is still to be given: -o {value.key}=VALUE"
+            )
+    found = {path: value.value for path, value in values.items()}
     target = found.get(TYPE, name)
     if not target:
         raise ConfigError(
@@ -154,8 +173,8 @@ def config_of(
         head = next((path[:n] for n in range(len(path), 0, -1) if path[:n] in RUN_CONFIG_KEYS), None)
         if head is None:
             extra[path[len(EXTRA) :]] = value
-        elif head in (ADAPTER, METADATA):
-            tables.setdefault(head[-1], {})[path[len(head) :]] = value
+        elif head == METADATA:
+            tables.setdefault("metadata", {})[path[1:]] = value
         elif (option := option_of(head)) and head == path:
             options[option] = value
         elif option:
@@ -165,8 +184,9 @@ def config_of(
     inner = {
         each: as_table({path: value for path, value in held.items() if path}) for each, held in tables.items()
     }
-    adapter, metadata = inner.pop("adapter_config", None), inner.pop("metadata", {})
+    metadata = inner.pop("metadata", {})
     options |= inner
+    adapter = options.pop(option_of(ADAPTER), None)
     if found.get(FAIL_ON_SKIP) and "max_failures" not in options:
         options["max_failures"] = 0
     if MODULE in found:

@@ -13,7 +13,14 @@ from benchwright.config._config_layers import Layer, leaves
 from benchwright.config._files import read_document
 from benchwright.config._launcher import LauncherFile, is_launcher_file, read_launcher
 from benchwright.config._overrides import read_override, read_overrides
-from benchwright.config._run_config import RunConfig, config_of, flag_layer, override_layer, read_layer
+from benchwright.config._run_config import (
+    TO_BE_GIVEN,
+    RunConfig,
+    config_of,
+    flag_layer,
+    override_layer,
+    read_layer,
+)
 from benchwright.config._run_config_keys import KEY_OF
 from benchwright.core import ConfigError
 
@@ -74,6 +81,10 @@ def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
     names = [task.name for task in found.tasks]
     typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
     place = flags.get("output_dir") or found.output_dir
+    if place == TO_BE_GIVEN:
+        raise ConfigError(
+            f"execution.output_dir is {place}, a folder that is still to be given: --output-dir DIR"
+        )
     configs = []
     for number, task in enumerate(found.tasks):
         label = (

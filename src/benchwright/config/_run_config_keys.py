@@ -14,7 +14,7 @@ from typing import Any, Final
 from benchwright.config._config_layers import Path
 from benchwright.config._run_settings import BY_NAME, RUN_SETTINGS
 from benchwright.config._setting import Setting
-from benchwright.core import MODEL_TYPES, ConfigError, is_secret_name, suggest
+from benchwright.core import MODEL_TYPES, ConfigError, is_secret_name, nearest, suggest
 
 TYPE: Final = ("config", "type")
 EXTRA: Final = ("config", "params", "extra")
@@ -40,10 +40,14 @@ _NAMED: Mapping[str, str] = {
     "config.params.extra.custom_dataset.data_template_path": "tool_data_template",
     "config.params.extra.dataset.path": "dataset",
     "config.params.extra.dataset.num_fewshot": "num_fewshot",
+    "config.params.extra.dataset.fewshot_seed": "fewshot_seed",
+    "config.params.extra.dataset.fewshot_strict": "fewshot_strict",
+    "config.params.extra.dataset.skip_bad_rows": "skip_bad_rows",
     "target.api_endpoint.url": "model_url",
     "target.api_endpoint.type": "model_type",
     "target.api_endpoint.stream": "stream",
     "metadata": "metadata",
+    "target.api_endpoint.adapter_config": "pipeline",
 }
 """Keys of settings that are called otherwise in run configurations."""
 
@@ -76,14 +80,14 @@ def _place(setting: Setting) -> str:
 
 
 _OPTION_KEYS: Mapping[str, str] = {
-    **{_place(each): each.name for each in RUN_SETTINGS if each.name not in _NAMED.values()},
+    **{_place(each): each.name for each in RUN_SETTINGS if each.name not in (*_NAMED.values(), "extra")},
     **_NAMED,
 }
 KEY_OF: Mapping[str, Path] = {name: tuple(key.split(".")) for key, name in _OPTION_KEYS.items()}
-"""The key of each option of a run, and with `eval_type` that of the evaluation."""
+"""The key of each option of a run, but for `extra`: what a benchmark declares stands below `config.params.extra` itself."""
 RUN_CONFIG_KEYS: Mapping[Path, str] = {
     **{path: name for name, path in KEY_OF.items()},
-    **dict.fromkeys((TYPE, ADAPTER, METADATA, MODULE, PREDICTIONS, FAIL_ON_SKIP, *BAKED_IN), ""),
+    **dict.fromkeys((TYPE, MODULE, PREDICTIONS, FAIL_ON_SKIP, *BAKED_IN), ""),
 }
 """All keys, with the options of a run that they set; empty for those that set none."""
 _OTHER_NAMES: Mapping[Path, Path] = {
@@ -92,14 +96,18 @@ _OTHER_NAMES: Mapping[Path, Path] = {
         (*EXTRA, name): KEY_OF[each.name]
         for each in RUN_SETTINGS
         for name in (each.name, *each.aliases)
-        if KEY_OF[each.name][:-1] == EXTRA and KEY_OF[each.name] != (*EXTRA, name)
+        if KEY_OF.get(each.name, ())[:3] == EXTRA
+        and (*EXTRA, name) not in (*RUN_CONFIG_KEYS, (*EXTRA, "dataset"))
     },
 }
+EXTRA_NAMES = sorted({path[-1] for path in (*RUN_CONFIG_KEYS, *_OTHER_NAMES) if path[:-1] == EXTRA})
+"""What may stand directly below `extra`, whatever is evaluated."""
 _TABLES = {
     ADAPTER,
     METADATA,
+    KEY_OF["headers"],
     *BAKED_IN,
-    *(KEY_OF[each.name] for each in RUN_SETTINGS if each.kind == "table"),
+    *(path for name, path in KEY_OF.items() if BY_NAME[name].kind in ("table", "steps")),
 }
 """Keys whose values may be tables: what is in those is not looked at here."""
 _INNER = {key[:length] for key in RUN_CONFIG_KEYS for length in range(1, len(key))} - {TYPE}
@@ -137,8 +145,10 @@ def _unknown(where: str, path: Path) -> ConfigError:
     siblings = list(
         dict.fromkeys(known[len(table)] for known in RUN_CONFIG_KEYS if known[: len(table)] == table)
     )
-    every = [".".join(known) for known in RUN_CONFIG_KEYS]
-    near = suggest(wrong, siblings) or suggest(key, every)
+    elsewhere = {known[-1]: ".".join(known) for known in RUN_CONFIG_KEYS}
+    near = suggest(wrong, siblings)
+    if not near and (known := nearest(last, elsewhere)) is not None:
+        near = f" Did you mean {elsewhere[known]!r}?"
     listed = ", ".join(siblings) if len(siblings) <= _LISTED else f"see the manual ({len(siblings)} keys)"
     return ConfigError(
         f"{where}: {key} is not known.{near} Known in {'.'.join(table) or 'a run configuration'}: {listed}"
@@ -166,8 +176,6 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
         raise ConfigError(f"{where}: {key} is {value!r}; expected a text")
     if path in (PREDICTIONS, FAIL_ON_SKIP) and not isinstance(value, bool):
         raise ConfigError(f"{where}: {key} is {value!r}; expected true or false")
-    if path in (ADAPTER, METADATA) and value != {}:
-        raise ConfigError(f"{where}: {key} is {value!r}; expected a table")
     if not name:
         return value
     if name == "limit":

@@ -11,13 +11,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks import BENCHMARK_PLUGINS, BenchmarkSpec
+from benchwright.benchmarks import BENCHMARK_PLUGINS, BenchmarkSpec, is_question_file
 from benchwright.bfcl import EVALUATIONS, evaluation_of
 from benchwright.config import (
     ADAPTER,
     BAKED_IN,
     BY_NAME,
     EXTRA,
+    EXTRA_NAMES,
     KEY_OF,
     RUN_CONFIG_KEYS,
     ConfigFile,
@@ -152,7 +153,8 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
 
 def _is_place(written: str, cwd: Path) -> bool:
     """Whether a file, a URI or a place in a module is meant."""
-    return ":" in written or "/" in written or (cwd / written).exists() or written.endswith(".py")
+    named = written.endswith(".py") or is_question_file(written)
+    return named or ":" in written or "/" in written or (cwd / written).exists()
 
 
 def _resolved(
@@ -196,14 +198,13 @@ def _targets(target: str, keywords: Mapping[str, Any], cwd: Path) -> tuple[Targe
 
 
 def _check_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> None:
-    names = [path[-1] for path in RUN_CONFIG_KEYS if path[:-1] == EXTRA]
-    tables = ["dataset", "custom_dataset"]
+    known = [*spec.config, "dataset", "custom_dataset", *EXTRA_NAMES]
     for name in extra:
         if name not in spec.config:
             declared = ", ".join(spec.config) or "none"
             raise ConfigError(
-                f"config.params.extra.{name} is not known.{suggest(name, [*spec.config, *tables, *names])} {spec.name} declares: "
-                f"{declared}. Settings of runs also stand there: extra.{', extra.'.join(names[:4])}, …"
+                f"config.params.extra.{name} is not known.{suggest(name, known)} {spec.name} declares: "
+                f"{declared}. Settings of runs stand there too: {', '.join(EXTRA_NAMES[:3])}, …"
             )
 
 

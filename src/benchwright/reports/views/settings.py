@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
+from benchwright.config import BODY_SETTINGS, KEY_OF, RUN_SETTINGS
 from benchwright.core import DEMO_NOTE, STRATEGIES, JsonObject, is_secret_name, public_url
 from benchwright.store import STATE_FOLDER, RunRecord
 
 PARAMS: dict[str, tuple[str, ...]] = {
-    "limit": ("limit_samples",),
-    "parallelism": ("parallelism",),
-    "dataset": ("extra", "dataset", "path"),
-    "num_fewshot": ("extra", "dataset", "num_fewshot"),
-    "fewshot_seed": ("extra", "dataset", "fewshot_seed"),
-    "fewshot_strict": ("extra", "dataset", "fewshot_strict"),
-    "skip_bad_rows": ("extra", "dataset", "skip_bad_rows"),
-    "system": ("extra", "system"),
-    "native_calling": ("extra", "native_calling"),
-    "lenient_calls": ("extra", "lenient_calls"),
-    "repeats": ("extra", "n_repeats"),
-    "pass_k": ("extra", "pass_k"),
+    **{
+        name: KEY_OF[name][2:]
+        for name in (
+            "limit", "parallelism", "dataset", "num_fewshot", "fewshot_seed", "fewshot_strict", "skip_bad_rows", "system",
+            "native_calling", "lenient_calls", "repeats", "pass_k", "failure_threshold",
+        )
+    },
     "rescored_from": ("extra", "rescored_from"),
     "infer_only": ("extra", "infer_only"),
-    "failure_threshold": ("extra", "failure_threshold"),
-}
+}  # fmt: skip
 """Where `params` of `results.yml` has a recorded setting. All others are under `settings` of `run_config.yml`."""
 GENERATION_PARAMS = {"max_tokens": "max_new_tokens", "temperature": "temperature", "top_p": "top_p"}
 """Settings of request bodies that `params` has under these names. All others are in its `extra`."""
@@ -61,6 +55,7 @@ def params_of(run: RunRecord) -> JsonObject:
         for name, value in generation.items()
         if name not in ("model", *GENERATION_PARAMS) and is_set(value)
     }
+    extra |= table_of(settings.get("extra"))  # what the benchmark declares itself
     if questions := questions_of(run):
         extra["questions"] = questions
     calling = calling_of(settings)

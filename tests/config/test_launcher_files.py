@@ -1,0 +1,166 @@
+"""Files of a launcher: several tasks, what holds for all of them and for one, and what is not done here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchwright.config import RunConfig, read_run_configs
+from benchwright.core import ConfigError
+
+
+def document(tasks: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "defaults": [{"execution": "local"}, "_self_"],
+        "execution": {"output_dir": "res ults"},
+        "deployment": "none",
+        "target": {"api_endpoint": {"model_id": "m", "url": "http://h/v1"}},
+        "evaluation": {"nemo_evaluator_config": own(parallelism=3), "tasks": tasks},
+        **more,
+    }
+
+
+def own(**params: Any) -> dict[str, Any]:
+    return {"config": {"params": params}}
+
+
+TASKS = [
+    {"name": "a", "nemo_evaluator_config": own(limit_samples=5, extra={"dataset": {"path": "x.jsonl", "num_fewshot": 2}})},
+    {"name": "b.c", "nemo_evaluator_config": own(parallelism=9)},
+    "d",
+]  # fmt: skip
+
+
+def read(
+    folder: Path, content: Any, *pairs: str, name: str = "my_config.yaml", **flags: Any
+) -> list[RunConfig]:
+    file = folder / name
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return list(read_run_configs(file, flags, None, pairs).configs)
+
+
+def test_each_task_has_the_shared_values_its_own_and_a_folder(tmp_path: Path) -> None:
+    first, second, third = read(tmp_path, document(TASKS))
+    model = {"model_id": "m", "model_url": "http://h/v1"}
+    assert first.options == {
+        **model, "parallelism": 3, "limit": 5, "dataset": "x.jsonl", "num_fewshot": 2, "output_dir": "res ults/a",
+    }  # fmt: skip
+    assert (second.target, second.options) == (
+        "b.c",
+        {**model, "parallelism": 9, "output_dir": "res ults/b.c"},
+    )
+    assert (third.label, third.options["output_dir"]) == ("d", "res ults/d")
+
+
+def test_a_table_of_tasks_is_as_good_as_a_list_and_yml_as_yaml(tmp_path: Path) -> None:
+    table = {"a": {"nemo_evaluator_config": own(limit_samples=5)}, "d": None}
+    found = read(tmp_path, document(table), name="my_config.yml")
+    assert [(each.target, each.options.get("limit")) for each in found] == [("a", 5), ("d", None)]
+
+
+@pytest.mark.parametrize("prefix", ["", "+", "++"])
+def test_overrides_reach_one_task_by_name_or_number_and_siblings_survive(tmp_path: Path, prefix: str) -> None:
+    """The two overrides of seed 000, and others."""
+    of = f"{prefix}evaluation.tasks.%s.nemo_evaluator_config.config.params"
+    first, second, third = read(
+        tmp_path, document(TASKS),
+        f"{of % 'a'}.extra.dataset.path=hf://other/foo?split=test",
+        f"{of % 'a'}.extra.dataset.num_fewshot=0",
+        f"{of % 'b.c'}.temperature=0.5",
+        f"{of % 2}.task='x, y'",
+    )  # fmt: skip
+    assert first.options["dataset"] == "hf://other/foo?split=test"
+    assert (first.options["num_fewshot"], first.options["limit"]) == (0, 5)
+    assert (second.options["temperature"], second.options["parallelism"]) == (0.5, 9)
+    assert third.options["task"] == "x, y"
+    assert not {"temperature", "dataset"} & set(third.options)
+
+
+def test_who_wins_over_whom(tmp_path: Path) -> None:
+    """All tasks < one task < flags < overrides of all < overrides of one."""
+    shared = "evaluation.nemo_evaluator_config.config.params.parallelism=20"
+    one = "evaluation.tasks.a.nemo_evaluator_config.config.params.parallelism=30"
+
+    def parallelism(*pairs: str, **flags: Any) -> list[Any]:
+        return [each.options["parallelism"] for each in read(tmp_path, document(TASKS), *pairs, **flags)]
+
+    assert parallelism() == [3, 9, 3]
+    assert parallelism(parallelism=10) == [10, 10, 10]
+    assert parallelism(shared, parallelism=10) == [20, 20, 20]
+    assert parallelism(one, shared) == [30, 20, 20]
+    assert parallelism("config.params.parallelism=40") == [40, 40, 40]
+
+
+def test_the_model_and_the_folder_can_be_overridden(tmp_path: Path) -> None:
+    found = read(tmp_path, document(["a"]), "target.api_endpoint.model_id=n", "execution.output_dir=other")
+    assert (found[0].options["model_id"], found[0].options["output_dir"]) == ("n", "other/a")
+    assert read(tmp_path, document(["a"]), output_dir="typed")[0].options["output_dir"] == "typed/a"
+
+
+def test_a_task_that_stands_twice_has_two_labels(tmp_path: Path) -> None:
+    found = read(
+        tmp_path, document(["a", "a"]), "evaluation.tasks.a.nemo_evaluator_config.config.params.top_p=1"
+    )
+    assert [each.label for each in found] == ["a.1", "a.2"]
+    assert [each.options["output_dir"] for each in found] == ["res ults/a.1", "res ults/a.2"]
+    assert [each.options["top_p"] for each in found] == [1.0, 1.0]
+
+
+def test_what_is_ignored_is_noted(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    tasks = [{"name": "a", "container": "registry/image", "env_vars": {"HF_TOKEN": "HF_TOKEN"}}]
+    content = document(
+        tasks, execution={"mode": "parallel", "auto_export": {"destinations": ["x"]}}, export={}
+    )
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    found = read_run_configs(file, {})
+    assert (found.several, found.at_once) == (True, True)
+    for word in ("defaults", "container", "auto_export", "export"):
+        assert any(word in note for note in found.notes), word
+
+
+def test_values_still_to_be_given_can_be_given(tmp_path: Path) -> None:
+    content = document(["a"], execution={"output_dir": "???"}, target={"api_endpoint": {"model_id": "???"}})
+    with pytest.raises(ConfigError, match=r"execution.output_dir is \?\?\?"):
+        read(tmp_path, content)
+    with pytest.raises(ConfigError, match=r"target.api_endpoint.model_id is \?\?\?.*-o target"):
+        read(tmp_path, content, "execution.output_dir=o")
+    found = read(tmp_path, content, "execution.output_dir=o", "target.api_endpoint.model_id=m")
+    assert (found[0].options["model_id"], found[0].options["output_dir"]) == ("m", "o/a")
+    assert (
+        read(tmp_path, content, "target.api_endpoint.model_id=m", output_dir="typed")[0].options["output_dir"]
+        == "typed/a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "pairs", "reason"),
+    [
+        ({"deployment": {"type": "vllm"}}, (), "deployment is 'vllm', and servers are not started here"),
+        ({"execution": {"type": "slurm"}}, (), "execution.type is 'slurm'"),
+        ({"execution": {"mode": "both"}}, (), "expected parallel or sequential"),
+        ({"evaluaton": {}}, (), "evaluaton is not known. Did you mean 'evaluation'"),
+        ({"evaluation": {"tasks": []}}, (), "expected a list of tasks"),
+        ({"evaluation": {"tasks": [{"nam": "a"}]}}, (), "evaluation.tasks.0.name is missing"),
+        ({"evaluation": {"tasks": [{"name": "a", "pre_cmd": "rm -rf x"}]}}, (), "no command is run"),
+        ({"evaluation": {"tasks": [{"name": "a", "nemo_evaluator_confg": {}}]}}, (), "nemo_evaluator_config"),
+        ({"evaluation": {"tasks": ["a"], "env_vars": {"K": "sk-secret"}}}, (), "env_vars.K gives the variable another value"),
+        ({}, ("evaluation.tasks.aa.nemo_evaluator_config.config.params.top_p=1",), "Did you mean 'a'"),
+        ({}, ("evaluation.tasks.a.config.params.top_p=1",), "after the task's name"),
+        ({}, ("evaluation.tasks.a.nemo_evaluator_config.config.params.topp=1",), "Did you mean 'top_p'"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(
+    tmp_path: Path, changes: dict[str, Any], pairs: tuple[str, ...], reason: str
+) -> None:
+    with pytest.raises(ConfigError, match=reason) as raised:
+        read(tmp_path, document(["a"], **changes), *pairs)
+    assert "sk-secret" not in str(raised.value)
+
+
+def test_a_name_on_the_command_line_is_one_too_many(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"lists what is evaluated as evaluation.tasks"):
+        read(tmp_path, document(["a"]), eval_type="b")
