@@ -61,7 +61,7 @@ def test_every_setting_of_bodies_and_data_is_found_in_the_command_and_read_back(
     params = params_of(run)
     there = recorded_params(params)
     assert there["generation"] == {name: value for name, value in generation.items() if name != "model"}
-    elsewhere = ("filters", "extra")  # under `settings` of run_config.yml
+    elsewhere = ("filters", "extra", "judge")  # under `settings` of run_config.yml
     assert {name: there[name] for name in data if name not in elsewhere} == {
         name: value for name, value in data.items() if name not in elsewhere
     }
