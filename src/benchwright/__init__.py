@@ -26,7 +26,7 @@ _ROOMS = {
         "mcq_letter_extract multiple_choice_acc regex_match retrieval_metrics rouge"
     ),
     "sdk": (
-        "LoadResult ProgramResult RunResult SuiteResult Verdict bless check compare gate judge_panel judge_score perf rescore "
+        "LoadResult ProgramResult RunResult SuiteResult Verdict bless calibrate_judge check compare gate judge_panel judge_score perf rescore "
         "resume run run_suite"
     ),
     "stats": "Classification Statistics",

@@ -51,6 +51,7 @@ from benchwright.sdk import (
     Verdict as Verdict,
     bless as bless,
     check as check,
+    calibrate_judge as calibrate_judge,
     compare as compare,
     gate as gate,
     judge_panel as judge_panel,

@@ -105,7 +105,7 @@ def flags_of(command: str) -> set[str]:
 def command_pages() -> dict[str, str]:
     """Where the table of all commands says that each is described."""
     cells = [row[0] for row in table_rows(sections("running")["All commands"])][1:]
-    links = [re.fullmatch(r"\[`(\w+).*`\]\((?:(\w+)\.md)?#\1\)", cell) for cell in cells]
+    links = [re.fullmatch(r"\[`([\w-]+).*`\]\((?:(\w+)\.md)?#\1\)", cell) for cell in cells]
     return {link[1]: link[2] or "running" for link in links if link is not None}
 
 

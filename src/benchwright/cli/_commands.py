@@ -72,6 +72,9 @@ COMMANDS: dict[str, Command] = {
     "compare": Command("compare A B", "compare two runs, sample by sample", "_compare"),
     "gate": Command("gate RUN", "judge a run by a policy: GO, NO-GO or INCONCLUSIVE, for CI", "_gate"),
     "bless": Command("bless RUN", "let a name stand for a run, as the baseline of gates", "_bless"),
+    "judge-calibrate": Command(
+        "judge-calibrate FILE", "compare a judge with human labels, and correct its score", "_judge_calibrate"
+    ),
     "cache": Command(
         "cache ACTION", "manage the cached rows of hub datasets: info, verify, prune, clear", "_cache"
     ),
@@ -113,5 +116,5 @@ example:
 
 def help_text() -> str:
     """What `benchwright --help` prints."""
-    lines = [f"  {command.usage:<19}{command.summary}" for command in COMMANDS.values()]
+    lines = [f"  {command.usage:<21}{command.summary}" for command in COMMANDS.values()]
     return _HELP.format(commands="\n".join(lines))

@@ -77,6 +77,7 @@ from benchwright.reports.kinds import (
 from benchwright.reports.kinds import (
     View as View,
 )
+from benchwright.reports.terminal.calibration import calibration_table as calibration_table
 from benchwright.reports.terminal.comparison import comparison_table as comparison_table
 from benchwright.reports.terminal.load import load_table as load_table
 from benchwright.reports.terminal.load_comparison import load_comparison_table as load_comparison_table
@@ -88,6 +89,9 @@ from benchwright.reports.terminal.workflows import event_table as event_table
 from benchwright.reports.views.benchmarks import ResultView as ResultView
 from benchwright.reports.views.benchmarks import benchmark_details as benchmark_details
 from benchwright.reports.views.benchmarks import benchmark_view as benchmark_view
+from benchwright.reports.views.calibration import Calibration as Calibration
+from benchwright.reports.views.calibration import JudgedRow as JudgedRow
+from benchwright.reports.views.calibration import calibration as calibration
 from benchwright.reports.views.comparing import compare_benchmarks as compare_benchmarks
 from benchwright.reports.views.comparing import disagreements as disagreements
 from benchwright.reports.views.comparing import setting_differences as setting_differences

@@ -15,6 +15,7 @@ from benchwright.scorers._judge_panel import GRADE_OF as GRADE_OF
 from benchwright.scorers._judge_panel import SCORE_OF as SCORE_OF
 from benchwright.scorers._judge_panel import judge_panel as judge_panel
 from benchwright.scorers._judge_templates import TEMPLATE_PLUGINS as TEMPLATE_PLUGINS
+from benchwright.scorers._judge_templates import TEMPLATES as TEMPLATES
 from benchwright.scorers._judge_templates import JudgeTemplate as JudgeTemplate
 from benchwright.scorers._judge_templates import JudgeTemplateError as JudgeTemplateError
 from benchwright.scorers._letters import mcq_letter_extract as mcq_letter_extract

@@ -3,6 +3,7 @@
 from benchwright.config import RunOptions, SuiteOptions
 from benchwright.gates import Blessed, Policy, Verdict
 from benchwright.runs import LoadResult, RunResult, TaskResult
+from benchwright.sdk._calibrate import calibrate_judge
 from benchwright.sdk._compare import compare
 from benchwright.sdk._front import check, rescore, resume, run, validate
 from benchwright.sdk._gate import bless, export_baseline, gate
@@ -49,6 +50,7 @@ __all__ = [
     "Verdict",
     "Workflow",
     "bless",
+    "calibrate_judge",
     "cancel_run",
     "check",
     "compare",

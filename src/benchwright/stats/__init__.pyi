@@ -5,6 +5,9 @@ from benchwright.stats._agreement import Agreement as Agreement
 from benchwright.stats._agreement import PanelAgreement as PanelAgreement
 from benchwright.stats._agreement import Weights as Weights
 from benchwright.stats._agreement import agreement as agreement
+from benchwright.stats._corrected import Corrected as Corrected
+from benchwright.stats._corrected import prediction_powered as prediction_powered
+from benchwright.stats._corrected import rogan_gladen as rogan_gladen
 from benchwright.stats._helpers import Classification as Classification
 from benchwright.stats._helpers import Statistics as Statistics
 from benchwright.stats._intervals import (

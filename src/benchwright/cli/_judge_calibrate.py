@@ -1,0 +1,75 @@
+"""`benchwright judge-calibrate LABELS`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from benchwright.cli._flags import add_workspace
+from benchwright.cli._output import Output
+from benchwright.cli._parser import Parser
+from benchwright.core import UsageError
+
+
+def configure(parser: Parser) -> None:
+    parser.add_argument("labels", metavar="LABELS", help="file of human labels (.jsonl, .csv, …)")
+    parser.add_argument("--run", metavar="RUN", help="take the judge's grades from this run, by sample_id")
+    parser.add_argument("--judge", metavar="JSON", help="have this judge grade the labelled rows now")
+    parser.add_argument(
+        "--template", metavar="NAME", help="template of the judge, which says what grades are worth"
+    )
+    parser.add_argument("--criteria", metavar="TEXT", default="", help="further instructions for --judge")
+    parser.add_argument(
+        "--label-field", metavar="NAME", default="label", help="field of the labels (default: label)"
+    )
+    parser.add_argument(
+        "--grade-field", metavar="NAME", help="field of the grades (default: grade; of a run: judge_grade)"
+    )
+    parser.add_argument("--score-mapping", metavar="JSON", help="what grades are worth, if no template says")
+    parser.add_argument(
+        "--weights", choices=("none", "linear", "quadratic"),
+        help="how disagreements count in kappa (default: quadratic for more than two grades)",
+    )  # fmt: skip
+    add_workspace(parser)
+    parser.example("benchwright judge-calibrate labels.jsonl --run last")
+
+
+def execute(arguments: Namespace, output: Output) -> int:
+    """Print agreement, bias and the corrected score; with --json the same as one object."""
+    from benchwright.sdk import calibrate_judge
+
+    found = calibrate_judge(
+        arguments.labels,
+        run=arguments.run,
+        judge=_table(arguments.judge, "--judge"),
+        template=arguments.template,
+        criteria=arguments.criteria,
+        label_field=arguments.label_field,
+        grade_field=arguments.grade_field,
+        score_mapping=_table(arguments.score_mapping, "--score-mapping"),
+        weights=arguments.weights,
+        workspace=arguments.workspace,
+    )
+    if output.as_json:
+        output.json({**found.to_json(), "exit_code": 0})
+    else:
+        from benchwright.reports import calibration_table
+
+        output.show(calibration_table(found))
+    return 0
+
+
+def _table(text: str | None, flag: str) -> dict[str, Any] | None:
+    import json
+
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{flag}: not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise UsageError(
+            f'{flag} is {text}; expected an object such as {{"url": "http://…/v1", "model_id": "…"}}'
+        )
+    return value

@@ -1,0 +1,64 @@
+"""A calibrated judge on the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchwright.core import printable
+from benchwright.reports.terminal.result import FittedTable, grid
+from benchwright.reports.views.calibration import Calibration
+from benchwright.reports.views.figures import number, plural
+from benchwright.stats import Corrected
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+
+_METHODS = {
+    "prediction_powered": "by the judge's mean error on the labelled rows",
+    "rogan_gladen": "by its sensitivity and specificity",
+}
+
+
+def calibration_table(view: Calibration) -> Group:
+    """Confusion, agreement, bias and the corrected score; a rich renderable."""
+    from rich.console import Group
+    from rich.text import Text
+
+    found = view.agreement
+    title = f"judge against {plural(view.labelled, 'label')}, of {plural(view.judged, 'judged row')}"
+    names = list(map(printable, found.categories))
+    columns = [("human \\ judge", names, 9)] + [
+        (name, [f"{row[place]:,}" for row in found.confusion], 9) for place, name in enumerate(names)
+    ]
+    rows: list[tuple[str, str | RenderableType]] = [
+        ("accuracy", f"{found.agreed:.1%} of the labels"),
+        ("kappa", _kappa(view)),
+        ("bias", _bias(view)),
+    ]
+    if view.sensitivity is not None and view.specificity is not None:
+        rows.append(("sensitivity", f"{view.sensitivity:.1%}, specificity {view.specificity:.1%}"))
+    rows.append(("judge's score", number(view.judge_score)))
+    rows += [("corrected", _corrected(each)) for each in view.corrected]
+    rows += [("note", Text(printable(note), "yellow")) for note in view.notes]
+    return Group(Text(), Text(title, "bold"), FittedTable(columns), grid(rows))
+
+
+def _kappa(view: Calibration) -> str:
+    found = view.agreement
+    if found.kappa is None or found.ci_low is None or found.ci_high is None:
+        return "–"
+    weighted = "" if found.weights == "none" else f", {found.weights} weights"
+    return f"{found.kappa:.3f} ({found.ci_low:.3f} – {found.ci_high:.3f}{weighted})"
+
+
+def _bias(view: Calibration) -> str:
+    bias = view.bias
+    known = bias.ci_low is not None and bias.ci_high is not None
+    interval = f" ({bias.ci_low:+.4f} – {bias.ci_high:+.4f})" if known else ""
+    return f"{bias.difference:+.4f}{interval}: humans {number(bias.mean_a)}, the judge {number(bias.mean_b)}"
+
+
+def _corrected(found: Corrected) -> str:
+    return (
+        f"{number(found.value)} ({number(found.ci_low)} – {number(found.ci_high)}) {_METHODS[found.method]}"
+    )

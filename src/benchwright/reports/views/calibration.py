@@ -1,0 +1,143 @@
+"""A judge against human labels: how far they agree, and what humans would have said about all that it judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import fsum
+
+from msgspec import Struct
+
+from benchwright.core import JsonObject
+from benchwright.stats import (
+    FEWEST,
+    Agreement,
+    Corrected,
+    PairedResult,
+    Weights,
+    agreement,
+    compare_pairs,
+    prediction_powered,
+    rogan_gladen,
+)
+
+
+class JudgedRow(Struct, frozen=True):
+    """One row that a judge graded."""
+
+    grade: str
+    """The judge's grade."""
+    score: float
+    """What the grade is worth."""
+    label: str | None = None
+    """The grade that a human gave, if one did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """What labels say about a judge."""
+
+    labelled: int
+    """Rows with a label and a grade."""
+    judged: int
+    """Rows with a grade."""
+    scores: dict[str, float]
+    """Grade → score."""
+    agreement: Agreement
+    """Confusion (rows: humans, columns: the judge), κ and its interval."""
+    bias: PairedResult
+    """The judge's scores (b) against the humans' (a) on labelled rows: a positive difference is a judge that is too kind."""
+    sensitivity: float | None
+    """Of scores of 0 and 1: share of what humans call right that the judge calls right."""
+    specificity: float | None
+    """Share of what humans call wrong that the judge calls wrong."""
+    judge_score: float
+    """The mean of the judge's scores over all judged rows, as it stands."""
+    corrected: tuple[Corrected, ...]
+    """The same as humans would have scored, the better way first: prediction-powered where labels are part of the judged
+    rows, else by sensitivity and specificity."""
+    notes: tuple[str, ...]
+    """What a reader must know."""
+
+    def to_json(self) -> JsonObject:
+        """As `judge-calibrate --json` prints it."""
+        found = self.agreement
+        return {
+            "labelled": self.labelled,
+            "judged": self.judged,
+            "scores": dict(self.scores),
+            "kappa": {
+                "value": found.kappa, "ci_low": found.ci_low, "ci_high": found.ci_high, "weights": found.weights,
+                "too_few": found.too_few,
+            },
+            "accuracy": found.agreed,
+            "confusion": {
+                "categories": list(found.categories), "counts": [list(row) for row in found.confusion],
+                "rows": "human", "columns": "judge",
+            },
+            "bias": {
+                "human_mean": self.bias.mean_a, "judge_mean": self.bias.mean_b, "difference": self.bias.difference,
+                "ci_low": self.bias.ci_low, "ci_high": self.bias.ci_high, "p_value": self.bias.p_value,
+            },
+            "sensitivity": self.sensitivity,
+            "specificity": self.specificity,
+            "judge_score": self.judge_score,
+            "corrected": [asdict(each) for each in self.corrected],
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+
+def calibration(
+    rows: Sequence[JudgedRow],
+    scores: Mapping[str, float],
+    *,
+    weights: Weights | None = None,
+    notes: Sequence[str] = (),
+) -> Calibration:
+    """What the labels of some of the rows say. `scores` has every grade; ValueError without any label."""
+    labelled = [(row, row.label) for row in rows if row.label is not None]
+    pairs = [(scores[label], row.score) for row, label in labelled]
+    found = agreement([(label, row.grade) for row, label in labelled], scores, weights)
+    used = [*scores.values(), *(row.score for row in rows)]
+    ends = min(used), max(used)
+    bias = compare_pairs([human for human, _ in pairs], [judge for _, judge in pairs])
+    ones = [judge for human, judge in pairs if human == 1]
+    zeros = [judge for human, judge in pairs if human == 0]
+    binary = set(used) <= {0.0, 1.0}
+    powered = prediction_powered(
+        [(judge, human) for human, judge in pairs], [row.score for row in rows if row.label is None], ends
+    )
+    by_rates = None
+    if binary:
+        judged = round(fsum(row.score for row in rows)), len(rows)
+        by_rates = rogan_gladen(
+            judged, (round(fsum(ones)), len(ones)), (len(zeros) - round(fsum(zeros)), len(zeros))
+        )
+    return Calibration(
+        labelled=len(labelled),
+        judged=len(rows),
+        scores=dict(scores),
+        agreement=found,
+        bias=bias,
+        sensitivity=fsum(ones) / len(ones) if binary and ones else None,
+        specificity=1 - fsum(zeros) / len(zeros) if binary and zeros else None,
+        judge_score=fsum(row.score for row in rows) / len(rows),
+        corrected=tuple(each for each in (powered, by_rates) if each is not None),
+        notes=(*notes, *_notes(found, binary, ones, zeros)),
+    )
+
+
+def _notes(found: Agreement, binary: bool, ones: Sequence[float], zeros: Sequence[float]) -> list[str]:
+    notes = []
+    if found.too_few:
+        notes.append(f"fewer than {FEWEST} labels: too few to rely on the 95 % intervals")
+    if found.kappa is None:
+        notes.append(
+            "one of the two gave a single grade throughout: κ is not defined. Label rows of every grade"
+        )
+    if binary and not (ones and zeros):
+        missing = "right" if not ones else "wrong"
+        notes.append(f"no row is labelled as {missing}: sensitivity and specificity are not both known")
+    elif binary and fsum(ones) / len(ones) <= fsum(zeros) / len(zeros):
+        notes.append("the judge does not tell right from wrong better than chance")
+    return notes

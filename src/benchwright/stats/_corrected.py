@@ -1,0 +1,129 @@
+"""What humans would have said, from what a judge said and how far it can be trusted.
+
+Two ways, each with a 95 % interval that holds the error of the judge and the few labels that it is known from:
+
+* by sensitivity and specificity, for scores of 0 and 1 (Rogan and Gladen 1978; interval of Lang and Reiczigel 2014);
+* by the mean error on labelled rows drawn from those that were judged, for any scores (prediction-powered inference, with
+  the weight of Angelopoulos, Duchi and Zrnic 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum, sqrt
+from typing import Literal, TypeAlias
+
+from benchwright.stats._intervals import Z_95, t_quantile
+
+Correction: TypeAlias = Literal["rogan_gladen", "prediction_powered"]
+"""How a score was corrected."""
+
+_UNSEEN = 1.0
+"""Rows with the largest possible error that are added before the interval is computed: twenty labels that all agree may
+lack the one that does not. Chosen by simulation (tests/stats/test_corrected.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A mean score as humans would have given it."""
+
+    method: Correction
+    """How it was corrected."""
+    value: float
+    """The corrected mean."""
+    ci_low: float
+    """Lower end of its 95 % interval."""
+    ci_high: float
+    """Upper end."""
+
+
+def rogan_gladen(
+    judged: tuple[int, int], positives: tuple[int, int], negatives: tuple[int, int]
+) -> Corrected | None:
+    """The true share of ones, where a judge calls `judged[0]` of `judged[1]` so.
+
+    `positives` are labelled ones, `negatives` labelled zeros: how many of them the judge calls as they are, of how many.
+    Labels may come from other rows, if the judge errs there as often. None where the judge does not tell ones from
+    zeros better than chance, or one of the two has no label.
+
+    >>> found = rogan_gladen((60, 100), (45, 50), (40, 50))
+    >>> round(found.value, 4), round(found.ci_low, 4), round(found.ci_high, 4)
+    (0.5714, 0.3963, 0.7432)
+    """
+    (ones, size), (hits, positive), (passes, negative) = judged, positives, negatives
+    if not size or not positive or not negative:
+        return None
+    skill = hits / positive + passes / negative - 1
+    sensitivity, specificity = (hits + 1) / (positive + 2), (passes + 1) / (negative + 2)
+    slope = sensitivity + specificity - 1
+    if skill <= 0 or slope <= 0:
+        return None
+    square = Z_95 * Z_95
+    apparent = (ones + square / 2) / (size + square)
+    share = (apparent + specificity - 1) / slope
+    one_error = sensitivity * (1 - sensitivity) / (positive + 2)
+    zero_error = specificity * (1 - specificity) / (negative + 2)
+    shift = 2 * square * (share * one_error - (1 - share) * zero_error)
+    spread = (
+        apparent * (1 - apparent) / (size + square) + share**2 * one_error + (1 - share) ** 2 * zero_error
+    )
+    half = Z_95 * sqrt(spread) / slope
+    value = _within((ones / size + passes / negative - 1) / skill, 0.0, 1.0)
+    low, high = _within(share + shift - half, 0.0, 1.0), _within(share + shift + half, 0.0, 1.0)
+    return Corrected("rogan_gladen", value, min(low, value), max(high, value))
+
+
+def prediction_powered(
+    labelled: Sequence[tuple[float, float]], unlabelled: Sequence[float], scale: tuple[float, float]
+) -> Corrected | None:
+    """The mean that humans would give, from (judge, human) scores of some rows and the judge's of the others.
+
+    The labelled rows must be drawn at random from all of them. `scale` has the smallest and the largest possible score.
+    None with fewer than two labels.
+
+    >>> found = prediction_powered([(1.0, 1.0)] * 30 + [(1.0, 0.0)] * 10 + [(0.0, 0.0)] * 20, [1.0] * 200 + [0.0] * 100, (0, 1))
+    >>> round(found.value, 2), round(found.ci_low, 2), round(found.ci_high, 2)
+    (0.5, 0.4, 0.6)
+    """
+    count, others = len(labelled), len(unlabelled)
+    if count < 2:
+        return None
+    judge, human = [pair[0] for pair in labelled], [pair[1] for pair in labelled]
+    weight = _weight(judge, human, unlabelled)
+    errors = [label - weight * score for score, label in labelled]
+    value = fsum(errors) / count
+    variance = _variance(errors, _UNSEEN * (scale[1] - scale[0]) ** 2) / count
+    if others and weight:
+        value += weight * fsum(unlabelled) / others
+        variance += weight**2 * _variance(unlabelled) / others
+    half = t_quantile(count - 1, 0.95) * sqrt(variance)
+    value = _within(value, *scale)
+    return Corrected(
+        "prediction_powered", value, _within(value - half, *scale), _within(value + half, *scale)
+    )
+
+
+def _weight(judge: Sequence[float], human: Sequence[float], unlabelled: Sequence[float]) -> float:
+    """How much the judge's scores of further rows are worth: 0 where they tell nothing, 1 where nearly all."""
+    spread = _variance([*judge, *unlabelled])
+    if not unlabelled or not spread:
+        return 0.0
+    count = len(judge)
+    judge_mean, human_mean = fsum(judge) / count, fsum(human) / count
+    shared = fsum((a - judge_mean) * (b - human_mean) for a, b in zip(judge, human, strict=True)) / (
+        count - 1
+    )
+    return _within(shared / (spread * (1 + count / len(unlabelled))), 0.0, 1.0)
+
+
+def _variance(values: Sequence[float], more: float = 0.0) -> float:
+    """Of a sample; `more` is a further squared deviation."""
+    if len(values) < 2:
+        return more
+    mean = fsum(values) / len(values)
+    return (fsum((value - mean) ** 2 for value in values) + more) / (len(values) - 1)
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)

@@ -1,0 +1,170 @@
+"""A judge against human labels: from a file, from a run, by asking it; and what is wrong with labels is named."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright
+from benchwright import ScorerInput, ScriptedEndpoint, benchmark, calibrate_judge, judge_score, scorer
+from benchwright.cli import main
+from benchwright.core import DatasetError, NotFoundError, UsageError
+from recording_server import recording
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(rows: list[dict[str, Any]]) -> str:
+    Path("labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "labels.jsonl"
+
+
+def rows_of(**counts: int) -> list[dict[str, Any]]:
+    """Rows by the human's grade and the judge's: CI=5 is five that the human calls C and the judge I."""
+    return [{"label": key[0], "grade": key[1]} for key, count in counts.items() for _ in range(count)]
+
+
+def test_labels_and_grades_of_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of(CC=20, CI=5, IC=10, II=15) + [{"grade": "C"}] * 60 + [{"grade": "I"}] * 40
+    assert main(["judge-calibrate", written(rows), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["labelled"], found["judged"], found["accuracy"]) == (50, 150, 0.7)
+    assert found["kappa"]["value"] == pytest.approx(0.4)
+    assert found["kappa"]["ci_low"] < 0.4 < found["kappa"]["ci_high"]
+    # Categories from the lowest score up; rows are the humans'.
+    assert found["confusion"]["categories"] == ["I", "C"]
+    assert found["confusion"]["counts"] == [[15, 10], [5, 20]]
+    assert found["bias"]["difference"] == pytest.approx(0.1)
+    assert (found["sensitivity"], found["specificity"]) == (0.8, 0.6)
+    assert found["judge_score"] == 0.6
+    powered, by_rates = found["corrected"]
+    assert (powered["method"], by_rates["method"]) == ("prediction_powered", "rogan_gladen")
+    assert by_rates["value"] == pytest.approx((0.6 + 0.6 - 1) / (0.8 + 0.6 - 1))
+    assert powered["ci_low"] < powered["value"] < powered["ci_high"]
+    assert main(["judge-calibrate", "labels.jsonl"]) == 0
+    shown = capsys.readouterr().out
+    assert "0.400 (" in shown
+    assert "+0.1000" in shown
+    assert "human \\ judge" in shown
+
+
+def test_a_scale_gets_weights(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"label": human, "grade": judge} for human, judge in [(1, 2), (2, 2), (3, 4), (5, 5), (4, 4)] * 6]
+    found = calibrate_judge(rows)
+    assert found.agreement.weights == "quadratic"
+    assert found.scores["2"] == 0.4
+    assert found.bias.difference == pytest.approx(0.08)
+    assert [each.method for each in found.corrected] == ["prediction_powered"]
+    plain = calibrate_judge(rows, weights="none").agreement.kappa
+    assert found.agreement.kappa is not None
+    assert plain is not None
+    assert found.agreement.kappa > plain
+
+
+def judged(url: str) -> Any:
+    data = [{"question": f"q{n}", "answer": "B"} for n in range(30)]
+
+    @benchmark(
+        name="graded",
+        dataset=data,
+        prompt="{question}",
+        target_field="answer",
+        judge={"url": url, "model_id": "j"},
+    )
+    @scorer
+    def graded(sample: ScorerInput) -> dict[str, Any]:
+        return judge_score(sample)
+
+    return graded
+
+
+def kind(body: dict[str, Any]) -> str:
+    """A judge that fails two of three."""
+    return (
+        "GRADE: I"
+        if any(f"q{n}\n" in body["messages"][0]["content"] for n in range(0, 30, 3))
+        else "GRADE: C"
+    )
+
+
+def test_labels_of_a_run_by_sample(folder: Path) -> None:
+    with recording(kind) as server:
+        result = benchwright.run(judged(server.url), endpoint=ScriptedEndpoint("x"), workspace=folder)
+    # Of the first 24, humans call every second one right.
+    labels = [{"sample_id": n, "label": n % 2 == 0} for n in range(24)]
+    found = calibrate_judge(labels, run=result, workspace=folder)
+    assert (found.labelled, found.judged) == (24, 30)
+    assert found.agreement.confusion == ((4, 8), (4, 8))
+    assert found.judge_score == pytest.approx(20 / 30)
+    assert any("better than chance" in note for note in found.notes)
+    assert [each.method for each in found.corrected] == ["prediction_powered"]
+    assert found.corrected[0].value == pytest.approx(0.5, abs=0.01)
+    assert main(["judge-calibrate", written(labels), "--run", "last"]) == 0
+    with pytest.raises(DatasetError, match=r"labels.jsonl:2: the run has no sample 99"):
+        calibrate_judge(written([labels[0], {"sample_id": 99, "label": "C"}]), run="last")
+    with pytest.raises(DatasetError, match=r"labels.jsonl:2: sample 0 has a label already"):
+        calibrate_judge(written([labels[0], labels[0]]), run="last")
+    with pytest.raises(DatasetError, match=r"labels.jsonl:1: field 'sample_id' is None"):
+        calibrate_judge(written([{"label": "C"}]), run="last")
+    with pytest.raises(NotFoundError, match=r"no 'judge_grad'.*Did you mean 'judge_grade'"):
+        calibrate_judge(labels, run="last", grade_field="judge_grad")
+
+
+def test_a_judge_grades_the_labelled_rows_now(folder: Path) -> None:
+    rows = [
+        {"question": f"q{n}", "response": "x", "target": "B", "label": "C" if n % 3 else "I"}
+        for n in range(30)
+    ]
+    with recording(kind) as server:
+        judge = json.dumps({"url": server.url, "model_id": "j"})
+        assert main(["judge-calibrate", written(rows), "--judge", judge]) == 0
+        assert len(server.received) == 30
+        found = calibrate_judge("labels.jsonl", judge={"url": server.url, "model_id": "j"})
+        assert len(server.received) == 30  # recorded the first time
+    assert found.agreement.kappa == 1.0
+    assert found.agreement.ci_low is not None
+    assert found.agreement.ci_low < 0.95
+    assert found.corrected[0].value == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (
+            [{"label": "C", "grade": "C"}, {"label": "maybe", "grade": "C"}],
+            "what are the grades C, maybe worth",
+        ),
+        ([{"label": "C"}], "labels.jsonl:1: field 'grade' is missing .the row has label"),
+        ([{"grade": "C"}], "no row has both a label and a grade"),
+        ([], "has no rows|empty"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_refused(
+    rows: list[dict[str, Any]], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["judge-calibrate", written(rows)]) == 2
+    assert re.search(says, " ".join(capsys.readouterr().err.split()))
+
+
+def test_a_label_off_the_scale_is_named_with_its_line() -> None:
+    rows = [{"label": "C", "grade": "C"}, {"label": "maybe", "grade": "C"}]
+    with pytest.raises(DatasetError, match=r"labels.jsonl:2: field 'label' is 'maybe'; expected one of C, I"):
+        calibrate_judge(written(rows), template="binary_qa")
+    mapped = calibrate_judge(written(rows), score_mapping={"C": 1, "maybe": 0.5, "I": 0})
+    assert mapped.bias.mean_a == 0.75
+
+
+def test_wrong_options_are_refused() -> None:
+    with pytest.raises(UsageError, match="give only one"):
+        calibrate_judge([], run=1, judge={})
+    with pytest.raises(UsageError, match="Did you mean 'linear'"):
+        calibrate_judge([], weights="liner")
+    assert main(["judge-calibrate", "labels.jsonl", "--judge", "{"]) == 2
