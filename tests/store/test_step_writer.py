@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from itertools import count
 
 import pytest
 from backends import sqlite_only
 
 from benchwright.core import StepValues, call_key, score_key
-from benchwright.store import Store, StoreError
+from benchwright.store import StepWriter, Store, StoreError
+from benchwright.store._sqlite import writer as sqlite_writer
 from stored_steps import stored_step
 from waiting import PATIENCE_S
 
@@ -50,6 +52,35 @@ def test_many_appends_of_one_turn_share_a_commit(store: Store) -> None:
 
     assert asyncio.run(main()) <= 500 // 48 + 1
     assert store.count_steps(run_id, "score") == 500
+
+
+@sqlite_only
+def test_a_loop_with_time_to_spare_commits_sooner(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id = new_run(store)
+    clock = count()
+    numbers = count()
+    monkeypatch.setattr(sqlite_writer, "monotonic", lambda: float(next(clock)))
+
+    async def turns_of_a_commit(writer: StepWriter) -> int:
+        written = writer.append([step(score_key(next(numbers), 0))])
+        turns = 0
+        while not written.done():
+            await asyncio.sleep(0)
+            turns += 1
+        return turns
+
+    async def turns_once_known(worked: float) -> int:
+        works = count(0.0, worked)
+        monkeypatch.setattr(sqlite_writer, "thread_time", lambda: next(works))
+        writer = store.step_writer(run_id)
+        for _ in range(sqlite_writer._LOOK_EVERY):
+            await turns_of_a_commit(writer)
+        turns = await turns_of_a_commit(writer)
+        await writer.close()
+        return turns
+
+    idle, busy = asyncio.run(turns_once_known(0.1)), asyncio.run(turns_once_known(1.0))
+    assert idle < busy
 
 
 def test_close_commits_what_nobody_awaited(store: Store) -> None:
