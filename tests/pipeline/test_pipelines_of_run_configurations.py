@@ -92,3 +92,35 @@ def test_a_wrong_flag_is_refused_with_its_place(folder: Path, capsys: pytest.Cap
         "target.api_endpoint.adapter_config: use_cashing is not known. Did you mean 'use_caching'"
         in capsys.readouterr().err
     )
+
+
+def test_reports_and_statistics_are_those_that_are_wanted(folder: Path) -> None:
+    adapter = {"html_report_size": 2, "generate_html_report": True, "include_json": True}
+    with recording("a1") as server:
+        assert run_eval(server, adapter) == 0
+        assert len(json.loads(Path("out/report.json").read_text())) == 2
+        assert {"response_stats", "reasoning"} <= json.loads(
+            Path("out/eval_factory_metrics.json").read_text()
+        ).keys()
+        less = {
+            "generate_html_report": False,
+            "tracking_requests_stats": False,
+            "process_reasoning_traces": True,
+            "track_reasoning": False,
+        }
+        assert run_eval(server, less, "--overrides", "config.output_dir=less") == 0
+    assert sorted(path.name for path in Path("less").glob("report.*")) == []
+    assert json.loads(Path("less/eval_factory_metrics.json").read_text()).keys() == {"evaluation"}
+
+
+def test_a_run_of_any_command_writes_the_files_that_steps_ask_for(folder: Path) -> None:
+    steps = json.dumps({"generate_html_report": True, "include_json": False, "tracking_requests_stats": True})
+    with recording("a1") as server:
+        assert (
+            main(["run", "rows.csv", *server.model, "--output-dir", "out", "--pipeline", steps, "--quiet"])
+            == 0
+        )
+    assert Path("out/report.html").read_text().count("q0")
+    assert not Path("out/report.json").exists()
+    stats = json.loads(Path("out/eval_factory_metrics.json").read_text())["response_stats"]
+    assert (stats["count"], stats["status_codes"]) == (3, {"200": 3})

@@ -189,8 +189,8 @@ class ExchangeReport(PipelineStep):
 
     name = "post_eval_report"
     enabled: bool | None = row("whether to write it", "place", default=True)
-    report_types: tuple[str, ...] | None = row("which: html, json", "place", otherwise="html")
-    html_report_size: int | None = row("how many exchanges", "place", least=1, otherwise="all")
+    report_types: tuple[str, ...] | None = row("which: html, json", "place", otherwise="html, json")
+    html_report_size: int | None = row("how many exchanges", "place", least=1, default=5)
 # fmt: on
 
 

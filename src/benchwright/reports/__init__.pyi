@@ -5,6 +5,7 @@ from benchwright.reports.files.eval_folder import EvalRun as EvalRun
 from benchwright.reports.files.eval_folder import mark_eval_folder as mark_eval_folder
 from benchwright.reports.files.eval_folder import start_eval_folder as start_eval_folder
 from benchwright.reports.files.eval_folder import write_eval_folder as write_eval_folder
+from benchwright.reports.files.eval_folder import write_files_of_steps as write_files_of_steps
 from benchwright.reports.files.export import (
     TEXT_FORMATS as TEXT_FORMATS,
 )

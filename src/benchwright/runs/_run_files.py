@@ -70,7 +70,11 @@ def _mark_of(performed: Performed, signal: str) -> EvalMark | None:
     if performed.cause == "interrupted":
         return EvalMark("interrupted", signal)
     summary = performed.summary
-    hopeless = summary.failed == summary.evaluated or performed.cause in ("hopeless", "failures")
+    hopeless = summary.failed == summary.evaluated or performed.cause in (
+        "hopeless",
+        "failures",
+        "client_error",
+    )
     if hopeless and summary.outcomes.get(Outcome.REQUEST_FAILED):
         reasons = dict.fromkeys((performed.reason, performed.first_failure))
         return EvalMark("upstream error", ": ".join(filter(None, reasons)))
@@ -94,6 +98,10 @@ def last_files(
             mark = _mark_of(performed, signal)
             with_events = benchmark_details(run, store.events(run_id))
             write_eval_folder(EvalRun(with_events, samples, summary, mark))
+        elif prepared.settings.steps is not None:
+            from benchwright.reports import EvalRun, write_files_of_steps
+
+            write_files_of_steps(EvalRun(benchmark_details(run, store.events(run_id)), samples, summary))
         write_run_files(details, samples, summary)
         store.index_samples(at_least=_MANY_SAMPLES)
         return write_reports(details, reports)

@@ -15,9 +15,9 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import RunSummary, known_secrets, replacing, write_whole
+from benchwright.core import JsonObject, RunSummary, known_secrets, replacing, write_whole
 from benchwright.reports.files.eval_metrics import RUN_TIMES, last_start, metrics_document
-from benchwright.reports.files.eval_samples import exchanges, prediction
+from benchwright.reports.files.eval_samples import EXCHANGES, exchanges, prediction
 from benchwright.reports.files.run_files import dump_yaml, indented_json, results_document
 from benchwright.reports.files.work_folder import safe_name
 from benchwright.reports.views.command import versioning
@@ -62,6 +62,14 @@ class EvalRun(Struct, frozen=True):
         """The number of its last start, from 0."""
         return max(0, self.details.run.starts - 1)
 
+    def step(self, name: str) -> JsonObject | None:
+        """The settings of a step of the run's pipeline; None where it has no such step."""
+        entries = table_of(self.details.settings.get("steps")).get("interceptors")
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict) and entry.get("name") == name:
+                return table_of(entry.get("config"))
+        return None
+
     def calls(self) -> Iterator[RecordedCall]:
         """Its calls to the model so far."""
         return self.samples.calls(0 if self.summary is None else self.summary.rows)
@@ -81,6 +89,8 @@ class EvalFile(Struct, frozen=True):
     """When it is written."""
     content: Callable[[EvalRun], bytes | Iterable[bytes] | None]
     """What it holds, whole or line by line. None: there is nothing to write."""
+    step: str = ""
+    """The pipeline step that asks for it, also in runs that do not write the others."""
 
 
 def start_eval_folder(run: EvalRun) -> list[Path]:
@@ -99,14 +109,20 @@ def write_eval_folder(run: EvalRun) -> list[Path]:
     return _write("end", run) + ([] if run.mark is None else _write(run.mark.why, run))
 
 
+def write_files_of_steps(run: EvalRun) -> list[Path]:
+    """The same of a run that writes only what steps of its pipeline ask for."""
+    asked = [file for file in EVAL_FILES if file.step and run.step(file.step) is not None]
+    return _write("end", run, asked) if asked else []
+
+
 def mark_eval_folder(run: EvalRun, mark: EvalMark) -> list[Path]:
     """Say that the run was interrupted, or that the server ended it."""
     return _write(mark.why, replace(run, mark=mark))
 
 
-def _write(when: When, run: EvalRun) -> list[Path]:
+def _write(when: When, run: EvalRun, files: Iterable[EvalFile] | None = None) -> list[Path]:
     name, written = safe_name(run.details.run.name), []
-    for file in EVAL_FILES:
+    for file in EVAL_FILES if files is None else files:
         content = file.content(run) if file.when == when else None
         if content is None:
             continue
@@ -133,7 +149,12 @@ def _run_time(run: EvalRun) -> bytes | None:
 
 def _metrics(run: EvalRun) -> bytes:
     replies = (call.reply for call in run.calls())
-    return indented_json(metrics_document(replies, run.details, run.folder))
+    document = metrics_document(replies, run.details, run.folder)
+    if (run.step("response_stats") or {}).get("enabled") is False:
+        del document["response_stats"]
+    if (run.step("reasoning") or {}).get("enable_reasoning_tracking") is False:
+        del document["reasoning"]
+    return indented_json(document)
 
 
 def _predictions(run: EvalRun) -> Iterable[bytes]:
@@ -148,16 +169,29 @@ def _results(run: EvalRun) -> bytes | None:
     return indented_json(table_of(results_document(run.details, run.summary)["results"]))
 
 
-def _exchanges(run: EvalRun) -> bytes:
-    return indented_json(exchanges(run.calls(), run.url))
+def _exchanges(run: EvalRun) -> bytes | None:
+    return indented_json(_first(run)) if _reports(run, "json") else None
 
 
-def _page(run: EvalRun) -> bytes:
+def _reports(run: EvalRun, kind: str) -> bool:
+    """Whether the first exchanges are to be reported so."""
+    step = run.step("post_eval_report") or {}
+    kinds = step.get("report_types")
+    return step.get("enabled") is not False and (not isinstance(kinds, list) or kind in kinds)
+
+
+def _first(run: EvalRun) -> list[JsonObject]:
+    step = run.step("post_eval_report")
+    size = EXCHANGES if step is None else step.get("html_report_size", EXCHANGES)
+    return exchanges(run.calls(), run.url, size if isinstance(size, int) else EXCHANGES)
+
+
+def _page(run: EvalRun) -> bytes | None:
+    if not _reports(run, "html"):
+        return None
     from benchwright.reports.html.pages import exchanges_page  # Jinja2: 20 ms that only this needs
 
-    return exchanges_page(
-        f"First requests of {run.details.run.name}", exchanges(run.calls(), run.url)
-    ).encode()
+    return exchanges_page(f"First requests of {run.details.run.name}", _first(run)).encode()
 
 
 def _interruption(run: EvalRun) -> bytes:
@@ -171,12 +205,12 @@ def _upstream_error(run: EvalRun) -> bytes:
 
 EVAL_FILES = (
     EvalFile("metadata.yaml", "start", _metadata),
-    EvalFile(f"{RUN_TIMES}/runtime_{{start}}.json", "end", _run_time),
-    EvalFile("eval_factory_metrics.json", "end", _metrics),
+    EvalFile(f"{RUN_TIMES}/runtime_{{start}}.json", "end", _run_time, "response_stats"),
+    EvalFile("eval_factory_metrics.json", "end", _metrics, "response_stats"),
     EvalFile("{name}/byob_predictions.jsonl", "end", _predictions),
     EvalFile("{name}/byob_results.json", "end", _results),
-    EvalFile("report.json", "end", _exchanges),
-    EvalFile("report.html", "end", _page),
+    EvalFile("report.json", "end", _exchanges, "post_eval_report"),
+    EvalFile("report.html", "end", _page, "post_eval_report"),
     EvalFile(".nemo_evaluator_interrupted", "interrupted", _interruption),
     EvalFile(".nemo_evaluator_server_error", "upstream error", _upstream_error),
 )

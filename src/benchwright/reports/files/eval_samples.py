@@ -13,7 +13,7 @@ from benchwright.core import JsonObject, ModelReply, Outcome, encode_json, load_
 from benchwright.reports.views.samples import Predicted, RecordedCall
 
 EXCHANGES = 5
-"""Requests with their replies in `report.json` and `report.html`."""
+"""Requests with their replies in `report.json` and `report.html`, unless the pipeline says otherwise."""
 _STATUSES = {
     Outcome.REQUEST_FAILED: "skipped_model_error",
     Outcome.SCORER_FAILED: "skipped_scorer_error",
@@ -44,8 +44,8 @@ def prediction(predicted: Predicted, rows: int, repeats: int) -> bytes:
     return (line if line.isascii() else json.dumps(load_json(line)).encode()) + b"\n"
 
 
-def exchanges(calls: Iterable[RecordedCall], url: str) -> list[JsonObject]:
-    """The first requests with their replies, as `report.json` lists them."""
+def exchanges(calls: Iterable[RecordedCall], url: str, most: int = EXCHANGES) -> list[JsonObject]:
+    """The first requests, `most` of them, with their replies, as `report.json` lists them."""
     return [
         {
             "request_data": call.request,
@@ -54,7 +54,7 @@ def exchanges(calls: Iterable[RecordedCall], url: str) -> list[JsonObject]:
             "endpoint": url,
             "cache_key": call.input_hash.hex(),
         }
-        for call in islice(calls, EXCHANGES)
+        for call in islice(calls, most)
     ]
 
 
