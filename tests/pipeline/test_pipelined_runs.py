@@ -300,6 +300,38 @@ def test_demo_and_scripted_models_have_pipelines_too(rows: Path) -> None:
         run(rows, None, PayloadModifier(headers_to_add={"X-A": "1"}))
 
 
+def test_ranked_choices_and_a_system_message_are_refused_together(tmp_path: Path) -> None:
+    path = tmp_path / "mcq.csv"
+    path.write_text("question,A,B,answer\n1+1?,2,3,A\n")
+    with recording() as server:
+        with pytest.raises(ConfigError, match="nothing may be put in front"):
+            run(path, server, SystemMessage("S"), infer_method="logprob")
+        (report,) = benchwright.check(
+            path, pipeline=[SystemMessage("S"), RequestLogging()], workspace=tmp_path
+        )
+        assert any("which the prompts here do not show: system_message" in each for each in report.warnings)
+        assert server.bodies == []
+
+
+def test_each_model_of_a_suite_has_its_own_pipeline(rows: Path) -> None:
+    with recording(echo) as first, recording(echo) as second:
+        models = [
+            {
+                "name": name,
+                "base_url": server.url,
+                "model": "m",
+                "pipeline": {"params_to_add": {"user": name}},
+            }
+            for name, server in (("one", first), ("two", second))
+        ]
+        models[1]["adapter_config"] = models[1].pop("pipeline")
+        suite = rows.parent / "suite.yaml"
+        suite.write_text(yaml.safe_dump({"models": models, "datasets": [{"path": str(rows)}]}))
+        benchwright.run_suite(suite, workspace=rows.parent, work_dir=rows.parent / "work")
+        assert {body["user"] for body in first.bodies} == {"one"}
+        assert {body["user"] for body in second.bodies} == {"two"}
+
+
 def test_judges_are_left_alone(tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("question,answer\nq0,a0\n")

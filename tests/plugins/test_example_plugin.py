@@ -114,3 +114,15 @@ def test_a_report_that_fails_leaves_the_run_as_it_is(
     assert done.returncode == 1
     assert "error: refunds ended, but report headline failed: IsADirectoryError" in done.stderr
     assert json.loads(command("show", "last", "--json").stdout)["run"]["status"] == "completed"
+
+
+def test_step_takes_closing_words_off_answers(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("question,answer\nHow much is 12 + 30?,42\n")
+    steps = {"interceptors": [{"name": "sign_off", "config": {"words": "2"}}]}
+    words = ["run", "rows.csv", "--model", "demo", "--demo-skill", "1", "--json", "--pipeline"]
+    cut = result_of(command(*words, json.dumps(steps)))
+    assert cut["summary"]["metrics"]["exact"]["value"] == 0.0
+    steps["interceptors"][0]["config"] = {"word": "2"}
+    refused = command(*words, json.dumps(steps))
+    assert refused.returncode == 2
+    assert "step sign_off (refund-desk 1.0) cannot be used" in refused.stdout

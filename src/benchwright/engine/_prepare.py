@@ -153,7 +153,8 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
     if sends and settings.steps is not None:
         from benchwright.pipeline import check_pipeline
 
-        check_pipeline(settings.steps, settings.endpoint)
+        ranks = model_type_of(spec, settings) == "completions_logprob"
+        check_pipeline(settings.steps, settings.endpoint, ranks_choices=ranks)
 
 
 def _judge_problems(spec: BenchmarkSpec) -> list[str]:

@@ -39,8 +39,13 @@ STEP_PLUGINS: Registry[Callable[..., Any]] = Registry(
 """Steps of installed packages by name: what makes one out of its settings."""
 
 
-def check_pipeline(settings: PipelineSettings, model: object) -> None:
+def check_pipeline(settings: PipelineSettings, model: object, *, ranks_choices: bool = False) -> None:
     """Refuse, with ConfigError, what could not be opened; nothing is sent."""
+    if ranks_choices and settings.find(SystemMessage) is not None:
+        raise ConfigError(
+            "the pipeline adds a system message, and choices are ranked by their place after the prompt, so nothing may "
+            "be put in front of it; give the system message to the benchmark, or as the model's `system`"
+        )
     compiled_steps(settings)
     HttpSide(_header_steps(settings, model), None)
     if (progress := settings.find(ProgressTracking)) is not None:

@@ -326,8 +326,17 @@ def check_targets(
         settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
         report = check_benchmark(found.spec, row_settings(found.spec, settings))
         report = with_problems(report, start_problems(found.spec, settings))
-        reports.append(with_cost(report, found.spec, settings))
+        reports.append(with_cost(with_steps(report, settings), found.spec, settings))
     return reports
+
+
+def with_steps(report: CheckReport, settings: RunSettings) -> CheckReport:
+    """The report with what a pipeline will do to the requests that it shows."""
+    names = [str(step["name"]) for step in settings.changing_steps or ()]
+    if not names:
+        return report
+    said = f"requests and replies pass steps that change them, which the prompts here do not show: {', '.join(names)}"
+    return replace(report, warnings=(*report.warnings, said))
 
 
 def with_cost(report: CheckReport, spec: BenchmarkSpec, settings: RunSettings) -> CheckReport:
