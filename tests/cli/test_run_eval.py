@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import yaml
 import benchwright
 from benchwright.cli import main
 from recording_server import RecordingServer, Refusal, recording
+from waiting import PATIENCE_S
 
 BENCH = """
 from benchwright import benchmark, scorer
@@ -338,6 +340,41 @@ def test_a_dry_run_prints_the_complete_configuration(
     assert main(typed(document["command"] + " --dry-run")) == 0  # the command is one
 
 
+def test_what_a_dry_run_prints_is_the_same_configuration(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    params = {
+        "limit_samples": 2,
+        "extra": {"offset": 3, "stop": ["a, b"], "extra_body": {"top_k": 5}, "fewshot_seed": 7},
+    }
+    with recording("B") as server:
+        words = ["run_eval", "--dry_run", "--json", "--run_config"]
+        assert main([*words, write("r.yaml", config(server, params, headers={"X-A": "$HOME"}))]) == 0
+        (first,) = json.loads(capsys.readouterr().out)["configs"]
+        assert main([*words, write("again.yaml", first["config"])]) == 0
+    (second,) = json.loads(capsys.readouterr().out)["configs"]
+    assert {**first["config"], "command": ""} == {**second["config"], "command": ""}
+
+
+def test_item_25_the_folder_of_the_benchmark_decides_and_not_where_it_is_started(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere" / "data.jsonl").write_text('{"question": "decoy", "answer": "B"}', encoding="utf-8")
+    with recording("B") as server:
+        document = config(
+            server, {"limit_samples": 1, "extra": {"dataset": {"num_fewshot": 0}, "cache": False}}
+        )
+        file = Path(write("r.yaml", document)).resolve()
+        for place in (folder, folder / "elsewhere"):
+            monkeypatch.chdir(place)
+            assert (
+                main(["run_eval", "--run_config", str(file), "--eval_type", "my_qa", "--output_dir", "out"])
+                == 0
+            )
+    assert server.contents == ["Q: data.jsonl 0"] * 2
+
+
 def test_origins_of_all_five_layers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with recording("B") as server:
         file = write("r.yaml", config(server, {"temperature": 0.5, "parallelism": 5, "top_p": 0.1}))
@@ -464,6 +501,30 @@ def test_tasks_as_json_and_their_exit_code(
         ("bfcl.simple", 0),
     ]
     assert found["tasks"][1]["result"]["model"] == "m"
+
+
+def test_parallel_tasks_are_under_way_together(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MY_KEY", "k" * 12)
+    both = threading.Barrier(2)  # nobody is answered before both have asked
+
+    def answer(body: dict[str, Any]) -> str:
+        both.wait(PATIENCE_S)
+        return "B"
+
+    with recording(answer) as server:
+        file = launcher(server, ["my_qa", "byob_my_qa.my_qa"])
+        assert main(["run", "--config", file, "--parallel-tasks", "--no-cache"]) == 0, capsys.readouterr()
+    assert len(server.received) == 2
+
+
+def test_a_run_configuration_as_target_is_told_from_a_suite(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with recording("B") as server:
+        assert main(["run", write("r.yaml", config(server))]) == 2
+    assert "start it with: benchwright run --config r.yaml" in capsys.readouterr().err
 
 
 def test_flags_of_run_configurations_need_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,7 +115,7 @@ def test_tables_that_are_typed_are_merged_with_those_of_the_file(tmp_path: Path)
     found = merged_run_config(config_file(tmp_path, document), flags, None)
     assert found.options == {"extra_body": {"top_k": 5, "min_p": 0.1}, "headers": {"X-A": "1", "X-B": "3"}}
     assert found.extra == {"own": {"a": 1, "b": 2}}
-    assert found.adapter_config == {"use_caching": True, "max_logged_requests": 2}
+    assert found.adapter_config == {"use_caching": True}  # the steps are one value, as elsewhere
     steps = [{"name": "caching"}]
     assert merged_run_config(tmp_path / "run.yaml", {"pipeline": steps}, None).adapter_config == steps
 
@@ -189,6 +189,25 @@ def test_what_an_earlier_run_recorded_sets_nothing_and_is_noted(tmp_path: Path) 
     assert [note.split(": ")[1].split(" ")[0] for note in found.notes] == [
         "command", "config.supported_endpoint_types", "framework_name", "pkg_name",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "holds nothing; a run configuration has the keys config and target"),
+        ("- a", "holds a list; a run configuration has"),
+        ("config: {type: x}\nconfig: {type: y}", "run.yaml:2: the key 'config' stands twice"),
+        ("config: {type: [x}", "not valid YAML: line 1"),
+        (
+            "models: [demo]\ndatasets: [a.csv]",
+            "is a suite of models and datasets; start it with: benchwright run",
+        ),
+    ],
+)
+def test_files_that_are_no_run_configuration(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=reason):
+        read_run_configs(tmp_path / "run.yaml", {})
 
 
 @pytest.mark.parametrize(

@@ -135,8 +135,12 @@ SUITE_SUFFIXES = (".toml", ".yaml", ".yml", ".json", ".py")
 """What a suite file may end in."""
 
 
-def read_document(path: Path) -> dict[str, object]:
-    """The top level of a TOML, YAML or JSON file. `ConfigError` names the file and the place."""
+SUITE_HOLDS = "a suite has the keys models and datasets, each with a list"
+
+
+def read_document(path: Path, expected: str = SUITE_HOLDS) -> dict[str, object]:
+    """The top level of a TOML, YAML or JSON file. `ConfigError` names the file and the place, and says what is `expected` where
+    there is no table."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -154,7 +158,7 @@ def read_document(path: Path) -> dict[str, object]:
         raise ConfigError(f"{path}: {TooDeepError()}") from None
     if not isinstance(document, dict):
         found = "nothing" if document is None else f"a {type(document).__name__}"
-        raise ConfigError(f"{path} holds {found}; a suite has the keys models and datasets, each with a list")
+        raise ConfigError(f"{path} holds {found}; {expected}")
     return {str(key): value for key, value in document.items()}
 
 

@@ -131,6 +131,10 @@ def flag_layer(flags: Mapping[str, Any]) -> Layer:
         if name == "headers":
             value = from_python(BY_NAME[name], value)
         table = dict(leaves(value, keys[name])) if isinstance(value, Mapping) else {keys[name]: value}
+        if keys[name] == ADAPTER and isinstance(
+            value, Mapping
+        ):  # steps that are typed replace those of the file
+            table = {ADAPTER: None, **table}
         found |= table
         typed |= dict.fromkeys(table, flag)
     return Layer("flags", found, "flags", typed)

@@ -24,6 +24,8 @@ from benchwright.config._run_config import (
 from benchwright.config._run_config_keys import KEY_OF
 from benchwright.core import ConfigError
 
+_HOLDS = "a run configuration has the keys config and target, that of several tasks evaluation and target"
+
 
 class RunConfigs(Struct, frozen=True):
     """What a file describes together with flags and overrides."""
@@ -49,7 +51,9 @@ def read_run_configs(
     `flags` has options of a run by name, and `eval_type`. ConfigError names the file, the key and near ones.
     """
     above = [*(read_overrides(overrides) if overrides else ()), *map(read_override, pairs)]
-    document = {} if file is None else read_document(file)
+    document = {} if file is None else read_document(file, _HOLDS)
+    if "datasets" in document and "config" not in document:
+        raise ConfigError(f"{file} is a suite of models and datasets; start it with: benchwright run {file}")
     if file is not None and is_launcher_file(document):
         return _tasks(read_launcher(str(file), document, above), flags)
     layers: list[Layer] = []

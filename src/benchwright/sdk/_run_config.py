@@ -161,11 +161,8 @@ def _resolved(
     target: str, keywords: dict[str, Any], config: RunConfig, cwd: Path
 ) -> tuple[tuple[Target, ...], dict[str, Any], dict[str, Any]]:
     """What is evaluated, the options, and what of them the benchmark declares as settings of its own."""
-    below_extra = {
-        BELOW_EXTRA[value.key]: value.key.rpartition(".")[2]
-        for value in config.explained()
-        if value.key in BELOW_EXTRA and value.layer != "flags"
-    }
+    keys = {".".join(value.key.split(".")[:4]) for value in config.explained() if value.layer != "flags"}
+    below_extra = {BELOW_EXTRA[key]: key.rpartition(".")[2] for key in keys if key in BELOW_EXTRA}
     try:
         found = _targets(target, keywords, cwd)
     except UsageError:
@@ -269,7 +266,7 @@ def _task(target: Target, file: ConfigFile | None) -> Layer:
         declared[KEY_OF["dataset"]] = place if "://" in place else str(spec.base_dir / place)
     if spec.num_fewshot:
         declared[KEY_OF["num_fewshot"]] = spec.num_fewshot
-    declared[KEY_OF["task"]] = spec.key
+    declared |= {KEY_OF["task"]: spec.key, KEY_OF["model_type"]: spec.endpoint_type}
     if target.nocode is not None and "bfcl" in target.nocode:
         evaluation = evaluation_of(target.reload)
         if evaluation is not None:

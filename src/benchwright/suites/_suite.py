@@ -111,6 +111,8 @@ def read_suite(path: Path, *, cwd: Path) -> Suite:
 
 def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tuple[str, ...] = ()) -> Suite:
     """A suite from the top level of its file, or from the names of a Python file."""
+    if "datasets" not in document and not {"config", "evaluation"}.isdisjoint(document):
+        raise ConfigError(f"{path} is a run configuration; start it with: benchwright run --config {path}")
     for key in document:
         if key not in SUITE_KEYS:
             raise ConfigError(
