@@ -247,7 +247,7 @@ def test_paths_of_results_start_at_the_file(write: Write) -> None:
 
 def test_what_only_suites_say_is_no_setting_of_runs() -> None:
     names = {name for setting in RUN_SETTINGS for name in (setting.name, *setting.aliases)}
-    assert set(QUESTION_KEYS) - names == {"bot_prompt", "human_prompt", "judge"}
+    assert set(QUESTION_KEYS) - names == {"bot_prompt", "human_prompt"}
 
 
 def test_read_base_does_nothing() -> None:
