@@ -180,7 +180,7 @@ def main() -> int:
     """Measure and print; 1 if a figure is not met."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run_eval")
     parser.add_argument("--rows", type=int, default=2_000)
-    parser.add_argument("--in-flight", type=int, nargs="+", default=[64], help="our settings")
+    parser.add_argument("--in-flight", type=int, nargs="+", default=[32, 64, 128], help="our settings")
     parser.add_argument("--older-in-flight", type=int, nargs="+", default=[16, 64], help="its settings")
     parser.add_argument("--rounds", type=int, default=1)
     given = parser.parse_args()

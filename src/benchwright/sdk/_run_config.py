@@ -121,8 +121,10 @@ def run_configured(
 
 def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
     """What `benchwright run` calls the evaluation `NAME` or `FRAMEWORK.NAME`."""
+    if "." not in written or _is_place(written, cwd):
+        return written
     known = (*(() if file is None else file.benchmarks), *BENCHMARK_PLUGINS.names())
-    if written in known or "." not in written or _is_place(written, cwd):
+    if written in known:
         return written
     framework, _, name = written.rpartition(".")
     if "." in framework:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,13 +18,14 @@ from msgspec.structs import replace
 
 from benchwright.core import JsonObject, RunSummary, known_secrets, replacing, write_whole
 from benchwright.reports.files.eval_metrics import RUN_TIMES, last_start, metrics_document
-from benchwright.reports.files.eval_samples import EXCHANGES, exchanges, prediction
+from benchwright.reports.files.eval_samples import EXCHANGES, exchanges, exchanges_page, prediction
 from benchwright.reports.files.run_files import dump_yaml, indented_json, results_document
 from benchwright.reports.files.work_folder import safe_name
 from benchwright.reports.views.command import versioning
 from benchwright.reports.views.runs import RunDetails
-from benchwright.reports.views.samples import RecordedCall, RunSamples
+from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.settings import table_of
+from benchwright.store import CallStep
 
 EarlyEnd: TypeAlias = Literal["interrupted", "upstream error"]
 """Why a run ended before all of its samples had an outcome."""
@@ -70,8 +72,8 @@ class EvalRun(Struct, frozen=True):
                 return table_of(entry.get("config"))
         return None
 
-    def calls(self) -> Iterator[RecordedCall]:
-        """Its calls to the model so far."""
+    def calls(self) -> Iterator[list[CallStep]]:
+        """Its calls to the model so far, block by block."""
         return self.samples.calls(0 if self.summary is None else self.summary.rows)
 
     @property
@@ -148,8 +150,8 @@ def _run_time(run: EvalRun) -> bytes | None:
 
 
 def _metrics(run: EvalRun) -> bytes:
-    replies = (call.reply for call in run.calls())
-    document = metrics_document(replies, run.details, run.folder)
+    outputs = ([call.output for call in block] for block in run.calls())
+    document = metrics_document(outputs, run.details, run.folder)
     if (run.step("response_stats") or {}).get("enabled") is False:
         del document["response_stats"]
     if (run.step("reasoning") or {}).get("enable_reasoning_tracking") is False:
@@ -183,15 +185,13 @@ def _reports(run: EvalRun, kind: str) -> bool:
 def _first(run: EvalRun) -> list[JsonObject]:
     step = run.step("post_eval_report")
     size = EXCHANGES if step is None else step.get("html_report_size", EXCHANGES)
-    return exchanges(run.calls(), run.url, size if isinstance(size, int) else EXCHANGES)
+    return exchanges(chain.from_iterable(run.calls()), run.url, size if isinstance(size, int) else EXCHANGES)
 
 
 def _page(run: EvalRun) -> bytes | None:
     if not _reports(run, "html"):
         return None
-    from benchwright.reports.html.pages import exchanges_page  # Jinja2: 20 ms that only this needs
-
-    return exchanges_page(f"First requests of {run.details.run.name}", _first(run)).encode()
+    return exchanges_page(run.details.run.name, _first(run)).encode()
 
 
 def _interruption(run: EvalRun) -> bytes:

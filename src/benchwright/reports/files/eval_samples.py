@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from html import escape
 from itertools import islice
 from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, ModelReply, Outcome, encode_json, load_json
-from benchwright.reports.views.samples import Predicted, RecordedCall
+from benchwright.core import (
+    JsonObject,
+    ModelReply,
+    Outcome,
+    encode_json,
+    exact_json,
+    load_json,
+    printable,
+    reply_from_json,
+)
+from benchwright.reports.views.samples import Predicted
+from benchwright.store import CallStep
 
 EXCHANGES = 5
 """Requests with their replies in `report.json` and `report.html`, unless the pipeline says otherwise."""
-_STATUSES = {
-    Outcome.REQUEST_FAILED: "skipped_model_error",
-    Outcome.SCORER_FAILED: "skipped_scorer_error",
-    Outcome.SKIPPED: "skipped_missing_field",
+_STATUSES: dict[str, str] = {
+    Outcome.REQUEST_FAILED.value: "skipped_model_error",
+    Outcome.SCORER_FAILED.value: "skipped_scorer_error",
+    Outcome.SKIPPED.value: "skipped_missing_field",
 }
 """What such files call samples without a score. All others are `scored`; `outcome` tells them apart."""
 
@@ -25,37 +36,58 @@ _STATUSES = {
 def prediction(predicted: Predicted, rows: int, repeats: int) -> bytes:
     """A line of `byob_predictions.jsonl`, in ASCII. Each repeat has numbers of its own, `rows` after the one before."""
     view = predicted.view
-    row: Any = None if view.metadata is None else orjson.loads(view.metadata)
-    if repeats > 1 and isinstance(row, dict):
-        row["_repeat"] = view.repeat
-    line = encode_json(
-        {
-            "sample_id": view.sample_id + view.repeat * rows,
-            "prompt": view.prompt,
-            "response": view.response,
-            "target": view.target,
-            "scores": view.scores,
-            "status": _STATUSES.get(Outcome(view.outcome), "scored"),
-            "outcome": view.outcome,
-            "error": view.error,
-            "metadata": row,
-        }
-    )
-    return (line if line.isascii() else json.dumps(load_json(line)).encode()) + b"\n"
+    record: dict[str, Any] = {
+        "sample_id": view.sample_id + view.repeat * rows,
+        "prompt": view.prompt,
+        "response": view.response,
+        "target": view.target,
+        "scores": view.scores,
+        "status": _STATUSES.get(view.outcome, "scored"),
+        "outcome": view.outcome,
+        "error": view.error,
+    }
+    row: Any = view.metadata
+    try:
+        if repeats > 1 or row is None or not row.isascii():
+            raise TypeError
+        line = orjson.dumps(record | {"metadata": orjson.Fragment(row)}, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        row = None if row is None else load_json(row)
+        if repeats > 1 and isinstance(row, dict):
+            row["_repeat"] = view.repeat
+        line = encode_json(record | {"metadata": row}) + b"\n"
+    return line if line.isascii() else json.dumps(load_json(line)).encode() + b"\n"
 
 
-def exchanges(calls: Iterable[RecordedCall], url: str, most: int = EXCHANGES) -> list[JsonObject]:
+def exchanges(calls: Iterable[CallStep], url: str, most: int = EXCHANGES) -> list[JsonObject]:
     """The first requests, `most` of them, with their replies, as `report.json` lists them."""
     return [
         {
-            "request_data": call.request,
-            "display_request": call.request,
-            "response": _body(call.reply),
+            "request_data": request,
+            "display_request": request,
+            "response": _body(reply_from_json(load_json(call.output))),
             "endpoint": url,
             "cache_key": call.input_hash.hex(),
         }
         for call in islice(calls, most)
+        for request in (None if call.input is None else load_json(call.input),)
     ]
+
+
+def exchanges_page(name: str, shown: Sequence[JsonObject]) -> str:
+    """The same as a page for a browser. By hand: to load a template engine takes longer than all other files together."""
+    title = f"First requests of {escape(printable(name))}"
+    parts = [
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n{_STYLE}\n<h1>{title}</h1>\n'
+    ]
+    for number, exchange in enumerate(shown, 1):
+        for heading, key in ((f"Request {number}", "request_data"), ("Reply", "response")):
+            text = escape(printable(exact_json(exchange[key], indent=True).decode()))
+            parts.append(f"<h2>{heading}</h2>\n<pre>{text}</pre>\n")
+    return "".join(parts)
+
+
+_STYLE = "<style>body { font-family: sans-serif; margin: 2em; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }</style>"
 
 
 def _body(reply: ModelReply) -> JsonObject:

@@ -76,8 +76,9 @@ _KINDS: dict[ColumnType, Kind] = {TEXT: "text", JSON: "text", INTEGER: "integer"
 
 
 def _few(group: dict[str, list[Any]], metrics: Sequence[str]) -> bytes | None:
-    """The file of a few rows; None if a value is not what its column holds, which pyarrow may be able to convert."""
-    from benchwright.reports.files.small_parquet import small_parquet
+    """The file of a few rows; None if it is large, or a value is not what its column holds, which pyarrow may be able to
+    convert."""
+    from benchwright.reports.files.small_parquet import MOST_BYTES, small_parquet
 
     kinds: dict[str, Kind] = {}
     for name, column in COLUMNS.items():
@@ -86,9 +87,10 @@ def _few(group: dict[str, list[Any]], metrics: Sequence[str]) -> bytes | None:
         if name == "scores":
             kinds |= {f"score.{metric}": "number" for metric in metrics}
     try:
-        return small_parquet({name: group[name] for name in kinds}, kinds)
+        content = small_parquet({name: group[name] for name in kinds}, kinds)
     except (TypeError, ValueError, struct.error):
         return None
+    return content if len(content) <= MOST_BYTES else None
 
 
 def sample_rows(table: Any) -> list[Row]:

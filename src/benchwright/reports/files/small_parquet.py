@@ -12,8 +12,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-MOST_ROWS = 200
+MOST_ROWS = 2_000
 """Files with more rows are worth a library: it compresses them."""
+MOST_BYTES = 4_000_000
+"""And so are those of long texts."""
 
 Kind = Literal["text", "integer", "number"]
 """What a column holds."""

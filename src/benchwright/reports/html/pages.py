@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import OUTCOMES, JsonObject, exact_json, printable
+from benchwright.core import OUTCOMES, printable
 from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import figures_of, no_interval, plural
 from benchwright.reports.views.side_by_side import SideBySide
@@ -39,17 +38,6 @@ def result_fragment(view: ResultView) -> str:
 def suite_fragment(name: str, comparison: SideBySide) -> str:
     """The result of a suite, as a notebook shows it: a column for each model."""
     return render("suite.html", name=name, comparison=comparison)
-
-
-def exchanges_page(title: str, exchanges: Sequence[JsonObject]) -> str:
-    """Requests with their replies, as a page for a browser."""
-    shown = [
-        {name: exact_json(exchange[name], indent=True).decode() for name in ("request_data", "response")}
-        for exchange in exchanges
-    ]
-    return render(
-        "exchanges.html", title=title, exchanges=shown, url=exchanges[0]["endpoint"] if exchanges else ""
-    )
 
 
 def render(template: str, **values: Any) -> str:
