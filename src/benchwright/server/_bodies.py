@@ -185,6 +185,8 @@ class RunBody(BaseModel):
     partial: bool | None
     metrics: dict[str, Any] | None
     """The value of each metric."""
+    cost: dict[str, Any] | None
+    """What the replies cost; null where no price is known."""
     input: str | None
     """JSON text."""
     output: str | None
