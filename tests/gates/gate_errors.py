@@ -78,6 +78,17 @@ def threshold(share: float) -> Callable[[np.random.RandomState, int, float], Lim
     return draw
 
 
+def graded_threshold(partly: float) -> Callable[[np.random.RandomState, int, float], LimitTest]:
+    """Scores that are mostly 1, and anything below in some rows, against a least mean: skewed as F1 of a good model is."""
+
+    def draw(random: np.random.RandomState, rows: int, worse: float) -> LimitTest:
+        lower = random.random_sample(rows) < partly + 2 * worse
+        values = np.where(lower, random.uniform(0, 1, rows), 1.0).tolist()
+        return mean_against([[value] for value in values], 1 - partly / 2, 1, level=0.95)
+
+    return draw
+
+
 SETTINGS = (
     Setting("regression, right or wrong, 10 % change", right_or_wrong(0.10, 0.0)),
     Setting("regression, right or wrong, 30 % change", right_or_wrong(0.30, 0.0)),
@@ -87,6 +98,7 @@ SETTINGS = (
     Setting("the same with a margin of 0.05", graded(0.1, 0.05), 0.05),
     Setting("threshold of 0.7, right or wrong", threshold(0.7)),
     Setting("threshold of 0.95, right or wrong", threshold(0.95)),
+    Setting("threshold of 0.9, scores from 0 to 1", graded_threshold(0.2)),
 )
 
 

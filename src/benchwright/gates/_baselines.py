@@ -17,6 +17,7 @@ from benchwright.core import (
     ConfigError,
     JsonObject,
     RunKind,
+    RunSummary,
     SampleRecord,
     UsageError,
     decode_score,
@@ -26,7 +27,7 @@ from benchwright.core import (
     known_secrets,
     rfc3339,
 )
-from benchwright.perf import RequestRecord
+from benchwright.perf import LoadSummary, RequestRecord
 from benchwright.reports import Scored
 from benchwright.store import RunRecord
 
@@ -160,6 +161,8 @@ def read_baseline(path: Path) -> Baseline:
             kind=header["kind"],
         )
         title = f"{about['title']} in {path}"
+        if run.summary is not None:  # figures of a newer version may have more than this one knows
+            (LoadSummary if run.kind == RunKind.LOAD else RunSummary).from_json(run.summary)
         if run.kind == RunKind.LOAD:
             return Baseline(title, run, requests=tuple(_request(line) for line in lines), filed=True)
         return Baseline(title, run, StoredLines(lines), filed=True)

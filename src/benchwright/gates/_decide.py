@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isinf
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.gates._policy import Bound, Policy, Rule
 from benchwright.gates._verdict import RuleRow, Word
@@ -152,8 +153,11 @@ def _rows(claim: Claim, found: LimitTest, policy: Policy, alpha: float, wanted: 
     if wanted is not None:
         return rows_needed(found.spread, wanted, alpha=alpha, power=policy.power, allowed=claim.allowed)
     distance = claim.side * (found.value - claim.limit)
-    level = (1 - claim.rule.level) / 2 if distance > 0 else alpha
-    needed = rows_needed(found.spread, abs(distance), alpha=level, power=policy.power)
+    if distance > 0:  # the end of the interval would show it
+        level, spread = (1 - claim.rule.level) / 2, replace(found.spread, by_bets=False)
+    else:
+        level, spread = alpha, found.spread
+    needed = rows_needed(spread, abs(distance), alpha=level, power=policy.power)
     return needed if needed is None else max(needed, FEWEST)
 
 

@@ -10,15 +10,18 @@ from collections.abc import Callable, Sequence
 from math import erfc, exp, fsum, lgamma, log, log1p, sqrt
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._intervals import FEWEST, UNSEEN, wilson_interval
 from benchwright.stats._paired import Ends, difference_ends
 from benchwright.stats._power import Spread, normal_quantile
+from benchwright.stats._skewed import betting_p, unskewed
 
 _MaybeEnds: TypeAlias = Callable[[float], tuple[float | None, float | None]]
 _BINOMIAL = "exact binomial test"
+_BETS = "test by betting"
+_CORRECTED = "interval of the mean, inverted, corrected for skewness"
 _MCNEMAR = "McNemar's exact test"
 _PAIRED_SHARES = "score test of paired shares"
 _FARTHEST = 8.0
@@ -49,7 +52,7 @@ class LimitTest(Struct, frozen=True):
     @property
     def reliable(self) -> bool:
         """Whether p holds for so few rows: tests of counts need no estimate of a spread."""
-        return not self.too_few or self.test in (_BINOMIAL, _MCNEMAR, _PAIRED_SHARES)
+        return not self.too_few or self.test in (_BINOMIAL, _BETS, _MCNEMAR, _PAIRED_SHARES)
 
 
 def mean_against(
@@ -75,8 +78,25 @@ def mean_against(
         p_value = _share_p(right, known.count, limit, side)
         spread = _share_spread(known.count, limit, side)
         return LimitTest(known.mean, low, high, p_value, _BINOMIAL, spread)
-    p_value_or_none = None if low is None else _inverted(scores.interval, known.mean, limit, side)
-    return LimitTest(known.mean, low, high, p_value_or_none, "interval of the mean, inverted", spread)
+    means = [fsum(row) / len(row) for row in values]
+    if share and known.min >= 0 and known.max <= 1:
+        bets = means if side > 0 else [1 - mean for mean in means]
+        p_value = betting_p(bets, limit if side > 0 else 1 - limit)
+        # A miss is taken to be of rows that fall by a third of the range, which adds to the spread.
+        wider = structs.replace(spread, null_slope=0.3, true_slope=0.3, curve=1.0, by_bets=True)
+        return LimitTest(known.mean, low, high, p_value, _BETS, wider)
+    if low is None:
+        return LimitTest(known.mean, low, high, None, _CORRECTED, spread)
+    skewed = unskewed((known.mean - limit) / (known.sample_stderr or 1e-300), _skewness(means), len(means))
+    p_value = max(_inverted(scores.interval, known.mean, limit, side), _upper_tail(-side * skewed))
+    return LimitTest(known.mean, low, high, p_value, _CORRECTED, spread)
+
+
+def _skewness(values: Sequence[float]) -> float:
+    n = len(values)
+    mean = fsum(values) / n
+    spread = sqrt(fsum((value - mean) ** 2 for value in values) / n)
+    return fsum((value - mean) ** 3 for value in values) / n / spread**3 if spread else 0.0
 
 
 def share_against(hits: int, n: int, limit: float, side: int, *, level: float) -> LimitTest:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, sqrt
+from math import ceil, log, sqrt
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.stats._intervals import Z_95
+from benchwright.stats._skewed import BETS
 
 _MOST_ROWS = 10**9
 
@@ -29,13 +30,15 @@ class Spread(Struct, frozen=True):
     curve: float = 0.0
     """What its square takes from the true variance; 1 for shares, which lose no more than all."""
 
+    by_bets: bool = False
+    """Whether the test holds for every distribution, which costs power."""
+
     def reached(self, effect: float, *, alpha: float, power: float, allowed: float = 0.0) -> bool:
         """Whether an effect beyond what is allowed is found with this power, at the one-sided level `alpha`."""
         null = self.variance + self.null_slope * effect
         true = max(0.0, self.variance + self.true_slope * effect - self.curve * effect * effect)
-        noise = normal_quantile(1 - alpha) * sqrt(self.n * null) + normal_quantile(power) * sqrt(
-            self.n * true
-        )
+        certain = sqrt(2 * log(len(BETS) / alpha)) if self.by_bets else normal_quantile(1 - alpha)
+        noise = certain * sqrt(self.n * null) + normal_quantile(power) * sqrt(self.n * true)
         return self.n * (effect - allowed) >= noise + self.step
 
 

@@ -1,0 +1,87 @@
+"""Gates of load tests: latency, throughput, errors and goodput, by the value and by the interval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchwright
+from benchwright import LoadResult, Verdict
+from benchwright.cli import main
+
+ROWS = [{"q": f"What is {k} + 1?", "target": str(k + 1)} for k in range(80)]
+
+
+@benchwright.benchmark(name="loaded rows", dataset=ROWS, prompt="{q}")
+def loaded_rows(sample: Any) -> dict[str, float]:
+    return {"correct": sample.response == sample.target}
+
+
+@pytest.fixture(scope="module")
+def tests(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LoadResult, LoadResult]:
+    place = tmp_path_factory.mktemp("load")
+    first, second = (
+        benchwright.perf(loaded_rows, concurrency=[4], requests=150, slo="e2e=60s", workspace=place)
+        for _ in range(2)
+    )
+    return place, first, second
+
+
+def judged(place: Path, run: Any, baseline: Any = None, **tables: Any) -> Verdict:
+    return benchwright.gate(run, policy=tables, baseline=baseline, workspace=place)
+
+
+def words(verdict: Verdict) -> list[str]:
+    return [row.verdict.value for row in verdict.rows[1:]]
+
+
+def test_figures_are_held_by_value_or_interval(tests: tuple[Path, LoadResult, LoadResult]) -> None:
+    place, first, _ = tests
+    rules = [
+        {"figure": "e2e.p99", "max": 60_000},
+        {"figure": "e2e.mean", "max": 60_000, "bound": "upper"},
+        {"figure": "e2e.p50", "max": 0.000001},
+        {"figure": "e2e.p90", "max": 60_000, "bound": "upper"},
+        {"figure": "request_throughput", "min": 0.1, "bound": "lower"},
+        {"figure": "request_throughput", "max": 0.1, "bound": "upper"},
+        {"figure": "error_share", "max": 0.2, "bound": "upper"},
+        {"figure": "good_share", "min": 0.5, "bound": "lower"},
+        {"figure": "goodput", "min": 0.1},
+        {"figure": "cached_tokens.mean", "max": 60_000},
+        {"figure": "e2e.min", "max": 60_000, "stage": "77 in flight"},
+    ]
+    found = judged(place, first, load=rules)
+    assert words(found) == [
+        "GO", "GO", "NO-GO", "INCONCLUSIVE", "GO", "NO-GO", "GO", "GO", "GO", "INCONCLUSIVE", "INCONCLUSIVE",
+    ]  # fmt: skip
+    assert "has no level '77 in flight'" in found.rows[-1].reason
+
+
+def test_a_load_test_is_compared_with_a_run_and_with_a_portable_baseline(
+    tests: tuple[Path, LoadResult, LoadResult], tmp_path: Path
+) -> None:
+    place, first, second = tests
+    wide = {"metric": "e2e.mean", "bound": "upper", "margin": 60_000}
+    rules = {"regression": [wide, {"metric": "request_throughput", "bound": "value", "margin_percent": 99.9}]}
+    found = judged(place, second, first, **rules)
+    assert words(found) == ["GO", "GO"]
+    assert main(["export", "1", "--baseline", str(tmp_path / "b.jsonl"), "--workspace", str(place)]) == 0
+    again = judged(place, second, tmp_path / "b.jsonl", **rules)
+    assert [row.observed for row in again.rows] == [row.observed for row in found.rows]
+    strict = judged(place, second, first, regression=[{**wide, "metric": "e2e.p90"}])
+    assert words(strict) == ["INCONCLUSIVE"]
+
+
+def test_rules_of_benchmarks_are_not_judged_on_load_tests(tests: tuple[Path, LoadResult, LoadResult]) -> None:
+    place, first, second = tests
+    found = judged(
+        place, first, second,
+        threshold=[{"metric": "correct", "min": 0.1, "bound": "value"}],
+        regression=[{"metric": "correct", "bound": "value"}],
+        failures=[{"max": 0.5}],
+        usage=[{"figure": "total_tokens", "max": 1e9}],
+    )  # fmt: skip
+    assert words(found) == ["INCONCLUSIVE"] * 4
+    assert not any(row.evaluated for row in found.rows[1:])
