@@ -209,3 +209,31 @@ def test_a_run_and_itself_and_unknown_baselines_are_refused() -> None:
     bless(run, name="main")
     with pytest.raises(NotFoundError, match="Did you mean 'main'"):
         judged(run, "mian", regression=[rule])
+
+
+def test_cost_is_that_of_model_and_judges_and_needs_all_prices() -> None:
+    from dataclasses import replace
+
+    from benchwright.gates import policy_of
+    from benchwright.gates._claims import BenchmarkRun, claims_about
+    from benchwright.gates._evidence import Evidence
+
+    summary = gate_run().summary
+    model = {"amount": 3.0, "currency": "USD", "coverage": 1.0, "right_answers": 100.0}
+    judge = {"amount": 1.0, "currency": "USD", "coverage": 1.0}
+
+    def found(cost: dict[str, Any] | None, **rule: Any) -> Any:
+        policy = policy_of({"usage": [{"figure": "cost", "max": 5, **rule}]}, "p")
+        known = BenchmarkRun(replace(summary, cost=cost), Evidence())
+        (claim,) = claims_about(policy.rules[0], known)
+        return claim.problem or (claim.found and claim.found.value)
+
+    assert found(model) == 3.0
+    assert found({**model, "judges": {"j": judge}}) == 4.0
+    assert found({**model, "judges": {"j": judge}}, figure="cost_per_right_answer") == 0.04
+    assert found(model, per="sample") == 0.015
+    assert "no price" in found(None)
+    assert "no price of a judge" in found({**model, "judges": {"j": {**judge, "amount": None}}})
+    assert "no count of tokens" in found({**model, "coverage": 0.5})
+    assert "EUR and USD" in found({**model, "judges": {"j": {**judge, "currency": "EUR"}}})
+    assert "the rule is in EUR" in found(model, currency="EUR")

@@ -20,8 +20,6 @@ class BenchmarkRun(Struct, frozen=True):
 
     summary: RunSummary
     evidence: Evidence
-    cost: float | None = None
-    """What the run cost; None: no price is known."""
     no_pairs: str = ""
     """Why the run cannot be compared with a baseline."""
     declared_lower: Collection[str] = ()
@@ -205,13 +203,7 @@ def _used(rule: Rule, run: BenchmarkRun) -> float | str:
     """The figure, or why there is none."""
     summary = run.summary
     if rule.figure in ("cost", "cost_per_right_answer"):
-        if run.cost is None:
-            return "the run has no cost: no price is known for its model"
-        if rule.figure == "cost":
-            return run.cost
-        headline = summary.metrics.get(summary.headline or "correct")
-        right = None if headline is None else headline.value * headline.count
-        return run.cost / right if right else "the run has no right answers, or no metric that counts them"
+        return _cost(rule, summary)
     if summary.prompt_tokens is None or summary.completion_tokens is None:
         counted = summary.partly_counted
         return (
@@ -223,3 +215,26 @@ def _used(rule: Rule, run: BenchmarkRun) -> float | str:
     return float(
         {"prompt_tokens": prompt, "completion_tokens": completion}.get(rule.figure, prompt + completion)
     )
+
+
+def _cost(rule: Rule, summary: RunSummary) -> float | str:
+    """What model and judges cost together, or why that is not known."""
+    model = summary.cost or {}
+    if model.get("amount") is None:
+        return "the run has no cost: no price of its model is known, or the server counts no tokens"
+    parts = [model, *(model.get("judges") or {}).values()]
+    if summary.judges.keys() - (model.get("judges") or {}).keys() or any(
+        part.get("amount") is None for part in parts
+    ):
+        return "the run has no cost as a whole: no price of a judge is known"
+    if any(part.get("coverage", 1.0) < 1 for part in parts):
+        return "the run has no cost as a whole: some replies have no count of tokens"
+    currencies = {str(part.get("currency")) for part in parts}
+    if len(currencies) > 1 or (rule.currency and rule.currency not in currencies):
+        needed = f", and the rule is in {rule.currency}" if rule.currency else ""
+        return f"the prices are in {' and '.join(sorted(currencies))}{needed}"
+    total = float(sum(part["amount"] for part in parts))
+    if rule.figure == "cost":
+        return total
+    right = model.get("right_answers")
+    return total / right if right else "the run has no right answers, or no metric that counts them"

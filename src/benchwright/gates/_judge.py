@@ -44,7 +44,6 @@ def judge_benchmark(
     known = BenchmarkRun(
         summary,
         evidence,
-        _cost(run),
         why,
         [str(each) for each in declared] if isinstance(declared, list) else [],
     )
@@ -218,11 +217,3 @@ def _pair_notes(evidence: Evidence) -> Iterator[str]:
         yield (
             f"{pairs.both:,} samples are in both; {pairs.only_a:,} only in the baseline, {pairs.only_b:,} only in the run"
         )
-
-
-def _cost(run: RunRecord) -> float | None:
-    """What the run cost, where its figures say so."""
-    found = (run.summary or {}).get("cost")
-    if isinstance(found, dict):
-        found = found.get("total")
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None

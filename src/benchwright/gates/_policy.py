@@ -63,6 +63,7 @@ KEYS: dict[RuleKind, tuple[Setting, ...]] = {
         Setting("figure", "text", "what is counted", choices=USAGE_FIGURES),
         *_LIMITS,
         Setting("per", "text", "of the whole run, or of one sample", choices=("run", "sample"), default="run"),
+        Setting("currency", "text", "the currency that the price list must have", otherwise="any"),
     ),
     "load": (
         Setting("figure", "text", "a figure of load tests: ttft.p99, e2e.mean, goodput, error_share, request_throughput"),
@@ -109,6 +110,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     failures_as_wrong: bool = False
     lower_is_better: bool | None = None
     per: Literal["run", "sample"] = "run"
+    currency: str = ""
     stage: str | None = None
 
     @property
