@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 Answer = Callable[[dict[str, Any]], "str | dict[str, Any]"]
 """From a body to the text of the answer, or to its message where that holds more, such as tool calls."""
 
+Usage = Callable[[dict[str, Any]], "dict[str, Any] | None"]
+"""From a body to the tokens that the server counts; None: it does not count them."""
+
 
 class Received(NamedTuple):
     """One request."""
@@ -34,6 +37,7 @@ class RecordingServer(ThreadingHTTPServer):
     def __init__(self, reply: Answer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.reply = reply
+        self.usage: Usage = lambda body: {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
         self.received: list[Received] = []
 
     @property
@@ -81,8 +85,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         message = text if isinstance(text, dict) else {"content": text}
         choice = {"index": 0, "message": {"role": "assistant", **message}, "text": text}
-        usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
-        self._send(200, {"choices": [{**choice, "finish_reason": "stop"}], "usage": usage})
+        counted = server.usage(body)
+        usage = {} if counted is None else {"usage": counted}
+        self._send(200, {"choices": [{**choice, "finish_reason": "stop"}], **usage})
 
     def _send(self, status: int, answer: dict[str, Any]) -> None:
         payload = json.dumps(answer).encode()

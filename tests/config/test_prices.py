@@ -80,6 +80,17 @@ def test_the_users_own_file_comes_after_the_folders(tmp_path: Path) -> None:
             'currency = "$"\nas_of = 2026-02-01',
             "three capital letters",
         ),
+        ("input = 3", "input = nan", "input is nan; expected the price of a million tokens"),
+        ("input = 3", "input = inf", "input is inf"),
+        (
+            "input = 3",
+            "input = 1e13",
+            r"input is 10000000000000.0; expected the price of a million tokens, from 0 to 1e\+12",
+        ),
+        ("input = 3", 'input = "3"', "input is '3'"),
+        ('model = "big-*"\ninput', 'model = " "\ninput', "model is ' '; expected a text"),
+        ('model = "big-*"\ninput', "model = 7\ninput", "model is 7; expected a text"),
+        ("2026-02-01", "12:30:00", "as_of is .*; expected a day without quotes"),
         ("[[price]]", "[[prices]]", "unknown key 'prices'. Did you mean 'price'"),
         ("input = 3", "input = ", "cannot be read as TOML.*line 15"),
     ],
@@ -93,3 +104,42 @@ def test_mistakes_are_named_with_line_and_cure(tmp_path: Path, before: str, afte
 def test_a_named_file_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file of prices"):
         find_prices(tmp_path, str(tmp_path / "none.toml"))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"price = 3\n", "price is not a list of tables; write"),
+        (b"price = [1, 2]\n", "price is not a list of tables; write"),
+        (b'[price]\nmodel = "m"\n', "price is not a list of tables; write"),
+        (b"\xff\xfe", "cannot be read as TOML"),
+        (
+            GOOD.encode() + GOOD.encode(),
+            r"prices.toml:21: big-\* has a price already, at .*prices.toml:3; keep one",
+        ),
+        (b'price = [{model = "m", input = 1}]', "prices.toml, entry 1: output is missing"),
+    ],
+    ids=["number", "numbers", "one table", "bytes", "twice", "inline"],
+)
+def test_files_that_are_something_else(tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "prices.toml").write_bytes(content)
+    with pytest.raises(ConfigError, match=says):
+        find_prices(tmp_path)
+
+
+def test_byte_order_marks_empty_files_and_odd_model_ids_are_fine(tmp_path: Path) -> None:
+    path = tmp_path / "prices.toml"
+    path.write_bytes(b"")
+    assert find_prices(tmp_path).find("m", "") is None
+    path.write_text("\ufeff" + GOOD.replace("big-*", "org/m[1]:latest"), encoding="utf-8")
+    assert find_prices(tmp_path).find("org/m[1]:latest", "http://h") is not None
+    with pytest.raises(ConfigError, match="cannot be read"):
+        find_prices(tmp_path, str(tmp_path))
+
+
+def test_a_file_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "prices.toml"
+    path.write_text(GOOD)
+    path.chmod(0o666)
+    with pytest.raises(ConfigError, match=r"prices\.toml"):
+        find_prices(tmp_path)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from loopback_server import TransportName, chat, chat_json, in_loop, make_transport, serving
 
-from benchwright.core import encode_json
+from benchwright.core import RequestFailure, encode_json
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, SendGate, open_endpoint
 from benchwright.endpoints._http1 import RawHeaders
@@ -30,7 +30,7 @@ class Gate:
         self.asked = 0
         self.stopped = False
 
-    def may_send(self) -> bool:
+    def may_send(self, failed: RequestFailure | None = None) -> bool:
         self.asked += 1
         self.allowed -= 1
         return self.allowed >= 0
@@ -41,7 +41,7 @@ class BareGate:
 
     deadline: float | None = None
 
-    def may_send(self) -> bool:
+    def may_send(self, failed: RequestFailure | None = None) -> bool:
         return True
 
 

@@ -1,26 +1,22 @@
-"""A run knows what it costs, and stops before it may cost more than it is allowed."""
+"""A run knows what it costs, by a file of prices."""
 
 from __future__ import annotations
 
-import asyncio
 import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 import yaml
 
 from benchwright.cli import main
-from benchwright.config import Price
-from benchwright.core import ModelReply, RequestFailure, TokenUsage, encode_json
-from benchwright.core import ModelRequest as Request
-from benchwright.engine._cost import CostMeter, MeteredEndpoint, cost_bound, reply_cost
-from benchwright.engine._stop import Budget, Stop
+from benchwright.engine._cost import RunPrices, run_cost
 from recording_server import recording
 
 # One unit a prompt token, two a completion token: a reply of the recording server (3 and 1) costs 5.
-PRICE = Price("m", 1e6, 2e6, "USD", "2026-01-31", "prices.toml")
 PRICES = """
 [[price]]
 model = "m"
@@ -95,35 +91,117 @@ def test_the_judges_cost_is_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no price is known for j" in capsys.readouterr().err
 
 
-def test_max_cost_stops_in_time_and_resume_continues(capsys: pytest.CaptureFixture[str]) -> None:
-    with recording("B") as server:
-        # A body has about 110 bytes and may bring 10 tokens: its bound is about 130, its cost 5.
-        code, found = run_json(
-            capsys, "run", "sums.py", *server.model, "--max-tokens", "10", "--max-cost", "160"
-        )
-        sent = len(server.received)
-        result = found["results"][0]
-        assert code == 3
-        assert "stopped by --max-cost 160 USD" in result["stopped_because"]
-        assert 1 <= sent < 12
-        assert result["summary"]["cost"]["amount"] == 5.0 * sent <= 160
-        code, found = run_json(capsys, "resume", "last")
-        assert code == 0
-        assert len(server.received) == 12
-        assert found["results"][0]["summary"]["cost"]["amount"] == 60.0
+def cost_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    _, found = run_json(capsys, *words)
+    cost: dict[str, Any] = found["results"][0]["summary"]["cost"]
+    return cost
 
 
-def test_a_missing_price_is_an_error_before_anything_is_sent(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("prices.toml").write_text(PRICES.replace('"m"', '"other"'))
+def counted(body: dict[str, Any]) -> dict[str, Any]:
+    """7 prompt tokens and as many more as the question says, two of them from the cache; 3 completion tokens."""
+    prompt = 7 + int(body["messages"][-1]["content"])
+    return {"prompt_tokens": prompt, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 2}}
+
+
+def test_the_amount_is_exact_to_the_last_digit(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("prices.toml").write_text(
+        PRICES.replace("1000000", "0.1\ncached_input = 0.07", 1).replace("2000000", "0.3")
+    )
     with recording("B") as server:
-        for command in ("run", "check"):
-            assert main([command, "sums.py", *server.model, "--max-cost", "5"]) == 2
-            shown = capsys.readouterr()
-            assert "no price is known for m" in " ".join((shown.out + shown.err).split())
-        Path("prices.toml").write_text(PRICES)
-        assert main(["run", "sums.py", *server.model, "--max-cost", "5", "--max-tokens", "none"]) == 2
-        assert "give --max-tokens" in capsys.readouterr().err
-    assert server.received == []
+        server.usage = counted
+        cost = cost_of(capsys, "run", "sums.py", *server.model)
+    prompt, completion, cached = sum(7 + n for n in range(12)), 12 * 3, 12 * 2
+    exact = (
+        (prompt - cached) * Decimal("0.1") + cached * Decimal("0.07") + completion * Decimal("0.3")
+    ) / 10**6
+    assert Decimal(repr(cost["amount"])) == exact == Decimal("0.00002508")
+
+
+def test_replies_that_nobody_counted_are_left_out_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with recording("B") as server:
+        server.usage = lambda body: counted(body) if int(body["messages"][-1]["content"]) < 9 else None
+        cost = cost_of(capsys, "run", "sums.py", *server.model)
+        assert cost["amount"] == sum(7 + n for n in range(9)) + 9 * 3 * 2.0
+        assert (cost["coverage"], cost["per_right_answer"]) == (0.75, None)
+        main(["show", "last"])
+        assert "only 75% of the replies have a count of tokens" in " ".join(capsys.readouterr().out.split())
+        server.usage = lambda body: None
+        cost = cost_of(capsys, "run", "sums.py", *server.model, "--no-cache")
+    assert (cost["amount"], cost["spent"], cost["coverage"]) == (None, None, 0.0)
+    main(["show", "last"])
+    assert "not known: the server counts no tokens" in capsys.readouterr().out
+
+
+def test_replies_of_earlier_runs_cost_but_are_not_spent_again(capsys: pytest.CaptureFixture[str]) -> None:
+    with recording("B") as server:
+        cost = cost_of(capsys, "run", "sums.py", *server.model, "--limit", "4")
+        assert (cost["amount"], cost["spent"]) == (20.0, 20.0)
+        # Stopped and resumed: what was taken over in the first start counts in the second as well.
+        cost = cost_of(capsys, "run", "sums.py", *server.model, "--max-requests", "3")
+        assert (cost["amount"], cost["spent"]) == (35.0, 15.0)
+        cost = cost_of(capsys, "resume", "last")
+        assert (cost["amount"], cost["spent"]) == (60.0, 40.0)
+        main(["show", "last"])
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "40.00 USD spent by this run, as the other replies came from earlier ones" in shown
+        cost = cost_of(capsys, "rescore", "last")
+    assert (cost["amount"], cost["spent"]) == (60.0, 0.0)
+    assert len(server.received) == 12
+
+
+def test_without_a_price_nobody_looks_at_the_calls() -> None:
+    def calls() -> Iterator[Any]:
+        raise AssertionError("read")
+        yield
+
+    assert run_cost(None, RunPrices(None, {}), calls()) is None  # type: ignore[arg-type]
+
+
+def test_a_note_says_that_a_price_is_old_or_of_the_future(capsys: pytest.CaptureFixture[str]) -> None:
+    with recording("B") as server:
+        for year, says in (
+            ("2020", "days before the run: check it"),
+            ("2999", "a day after the run: check it"),
+        ):
+            Path("prices.toml").write_text(PRICES.replace("2026", year))
+            _, found = run_json(capsys, "run", "sums.py", *server.model)
+            notes = found["results"][0]["summary"]["notes"]
+            assert any(
+                f"the price of m in prices.toml is of {year}-01-31" in note and says in note for note in notes
+            )
+        Path("prices.toml").write_text(PRICES.replace("2026-01-31", str(datetime.now(UTC).date())))
+        _, found = run_json(capsys, "run", "sums.py", *server.model)
+    assert not any("price" in note for note in found["results"][0]["summary"]["notes"])
+
+
+def test_a_gate_judges_cost_and_cost_per_right_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    def verdicts(**limits: float) -> list[str]:
+        rules = "".join(f'[[usage]]\nfigure = "{name}"\nmax = {most}\n' for name, most in limits.items())
+        Path("policy.toml").write_text(rules)
+        rows = run_json(capsys, "gate", "last", "--policy", "policy.toml")[1]["rows"]
+        return [row["verdict"] for row in rows[1:]]
+
+    with recording("B") as server:
+        assert main(["run", "sums.py", *server.model, "--quiet"]) == 0
+        assert verdicts(cost=60, cost_per_right_answer=10) == ["GO", "GO"]
+        assert verdicts(cost=59.9, cost_per_right_answer=9.9) == ["NO-GO", "NO-GO"]
+        server.usage = lambda body: counted(body) if int(body["messages"][-1]["content"]) < 9 else None
+        assert main(["run", "sums.py", *server.model, "--no-cache", "--quiet"]) == 0
+        assert verdicts(cost=1e9, cost_per_right_answer=1e9) == ["INCONCLUSIVE", "INCONCLUSIVE"]
+
+
+def test_init_writes_prices_that_work_as_they_stand(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("prices.toml").unlink()
+    assert main(["init", "--prices"]) == 0
+    assert "wrote prices.toml" in capsys.readouterr().out
+    cost = cost_of(capsys, "run", "sums.py", "--limit", "2")
+    assert (cost["currency"], cost["source"], cost["as_of"]) == (
+        "USD",
+        "an example",
+        str(datetime.now(UTC).date()),
+    )
+    assert main(["init", "--prices"]) == 2
+    assert "already has prices.toml; nothing was written" in capsys.readouterr().err
 
 
 def test_check_estimates_the_cost(capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,84 +215,3 @@ def test_check_estimates_the_cost(capsys: pytest.CaptureFixture[str]) -> None:
         main(list(words))
     assert "prices of 2026-01-31" in capsys.readouterr().out
     assert server.received == []
-
-
-def test_one_limit_holds_for_all_runs_of_a_suite(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [{"question": f"q{n}", "answer": "B"} for n in range(8)]
-    Path("q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    Path("prices.toml").write_text(PRICES.replace('"m"', '"m*"'))
-    with recording("B") as server:
-        assert main(["run", "q.jsonl", *server.model, "--max-tokens", "10", "--quiet"]) == 0
-        bound = max(len(encode_json(request.body)) for request in server.take()) + 1 + 2 * 10
-        models = "".join(
-            f'[[models]]\nname = "{name}"\nurl = "{server.url}"\nmodel = "{name}"\n' for name in ("m1", "m2")
-        )
-        Path("suite.toml").write_text(f'{models}[[datasets]]\npath = "q.jsonl"\n')
-        limit = str(bound + 55)  # enough for the eight requests of one model, and for four more
-        flags = ("--max-tokens", "10", "--max-cost", limit, "--parallelism", "1", "--quiet")
-        assert main(["run", "suite.toml", *flags]) == 3
-    assert 8 < len(server.received) < 16
-    assert f"stopped by --max-cost {limit} USD" in capsys.readouterr().out
-
-
-class Endpoint:
-    """Replies that cost any share of what they might; keeps the most that was ever at stake."""
-
-    def __init__(self, meter: CostMeter, seed: int) -> None:
-        self.dice = Random(seed)
-        self.meter = meter
-        self.sent = 0
-        self.open = 0.0
-        self.most = 0.0
-
-    async def send(self, request: Request) -> ModelReply:
-        self.sent += 1
-        bound = cost_bound(PRICE, request)
-        self.open += bound
-        self.most = max(self.most, self.meter.spent + self.open)
-        for _ in range(self.dice.randrange(4)):
-            await asyncio.sleep(0)
-        self.open -= bound
-        prompt = self.dice.randint(1, len(request.payload))
-        return ModelReply("answered", "x", usage=TokenUsage(prompt, self.dice.randint(0, 10)))
-
-
-def request(size: int = 40) -> Request:
-    body: dict[str, Any] = {
-        "model": "m",
-        "messages": [{"role": "user", "content": "x" * size}],
-        "max_tokens": 10,
-    }
-    return Request("chat", body, encode_json(body))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_what_is_spent_and_what_is_in_flight_never_exceed_the_limit(seed: int) -> None:
-    async def all_of_it() -> tuple[CostMeter, Endpoint, Stop]:
-        meter, stop = CostMeter(4000.0), Stop(Budget(max_cost=4000.0))
-        endpoint = Endpoint(meter, seed)
-        metered = MeteredEndpoint(endpoint, PRICE, meter, stop)  # type: ignore[arg-type]
-
-        async def worker() -> None:
-            while (reply := await metered.send(request())).failure is None:
-                pass
-            assert reply.failure.kind == "budget"
-
-        await asyncio.gather(*(worker() for _ in range(8)))
-        return meter, endpoint, stop
-
-    meter, endpoint, stop = asyncio.run(all_of_it())
-    assert endpoint.most <= meter.limit
-    assert meter.spent <= meter.limit
-    # It stops only once not even one more request fits.
-    assert meter.spent + cost_bound(PRICE, request()) > meter.limit
-    assert stop.cause == "budget"
-
-
-def test_what_a_reply_cost_where_nobody_counted() -> None:
-    sent, bound = request(), 1000.0
-    assert reply_cost(PRICE, sent, ModelReply("answered", "äb"), bound) == len(sent.payload) + 2 * 3
-    refused = ModelReply("failed", failure=RequestFailure("rate_limited", "429", 429))
-    assert reply_cost(PRICE, sent, refused, bound) == 0.0
-    late = ModelReply("failed", failure=RequestFailure("timeout", "no reply in time"))
-    assert reply_cost(PRICE, sent, late, bound) == bound

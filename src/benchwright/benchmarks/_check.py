@@ -76,7 +76,7 @@ class CheckReport:
     """Prompt tokens of one repeat, estimated at four characters a token."""
     cost: Mapping[str, JsonValue] | None = None
     """About what all repeats cost without judges, where a price is known: `prompts` alone, and `at_most` with replies of
-    full length; `currency`, `as_of`, `source`."""
+    full length; `currency`, `as_of`, `source`, and a `doubt` about an old price."""
     template_fields: tuple[str, ...] = ()
     """Fields that the prompt and system prompt read."""
     dataset_fields: tuple[str, ...] = ()

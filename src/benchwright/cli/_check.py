@@ -221,6 +221,8 @@ def findings(report: CheckReport) -> list[tuple[str, str, str]]:
         found.append(("per repeat", f"{size} (estimated)", ""))
     if report.cost is not None:
         found.append(("cost", _cost(report.cost), ""))
+        if report.cost["doubt"]:
+            found.append(("note", str(report.cost["doubt"]), "yellow"))
     if report.template_fields:
         found.append(("prompt reads", ", ".join(report.template_fields), ""))
     if report.unused_fields:

@@ -1,8 +1,9 @@
-"""`benchwright init [DIR]`, and the files that it writes: a benchmark that runs at once, to change line by line."""
+"""`benchwright init [DIR]`, and the files that it writes: a benchmark that runs at once, or prices, to change line by line."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 
 from benchwright.cli._output import Output
@@ -71,18 +72,29 @@ def configure(parser: Parser) -> None:
         default=".",
         help="the folder to write to (default: the current one)",
     )
+    parser.add_argument(
+        "--prices",
+        action="store_true",
+        help="write prices.toml instead, to fill in what your models cost",
+    )
     parser.example("benchwright init demo && cd demo && benchwright run my_bench.py")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Write the starter; JSON: `{"folder", "files", "next"}`."""
     folder = Path(arguments.folder).expanduser()
-    written = write_starter(folder)
+    written = write_starter(folder, _prices() if arguments.prices else STARTER)
+    if arguments.prices:
+        return _show(output, folder, written, f"edit {folder / written[0]}")
     command = "benchwright run my_bench.py"
     if folder.resolve() != Path.cwd().resolve():
         import shlex
 
         command = f"cd {shlex.quote(str(folder))} && {command}"
+    return _show(output, folder, written, command)
+
+
+def _show(output: Output, folder: Path, written: list[str], command: str) -> int:
     if output.as_json:
         output.json({"folder": str(folder.resolve()), "files": written, "next": command})
     else:
@@ -91,13 +103,21 @@ def execute(arguments: Namespace, output: Output) -> int:
     return 0
 
 
-def write_starter(folder: Path) -> list[str]:
-    """Write all files of the starter, or none: what exists is never overwritten."""
+def _prices() -> dict[str, str]:
+    from datetime import UTC, datetime
+
+    from benchwright.config import PRICES_NAME, PRICES_TEMPLATE
+
+    return {PRICES_NAME: PRICES_TEMPLATE.format(today=datetime.now(UTC).date())}
+
+
+def write_starter(folder: Path, files: Mapping[str, str] = STARTER) -> list[str]:
+    """Write all files, or none: what exists is never overwritten."""
     from benchwright.core import UsageError
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; give a folder: benchwright init DIR")
-    existing = [name for name in STARTER if (folder / name).exists()]
+    existing = [name for name in files if (folder / name).exists()]
     if existing:
         raise UsageError(
             f"{folder}/ already has {', '.join(existing)}; nothing was written. "
@@ -105,8 +125,8 @@ def write_starter(folder: Path) -> list[str]:
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in STARTER.items():
+        for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{folder} cannot be written to: {error.strerror}") from error
-    return list(STARTER)
+    return list(files)

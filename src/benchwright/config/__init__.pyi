@@ -59,7 +59,7 @@ from benchwright.config._pipeline_steps import (
     ResponseStats,
     SystemMessage,
 )
-from benchwright.config._prices import Price, Prices, find_prices
+from benchwright.config._prices import PRICES_NAME, PRICES_TEMPLATE, Price, Prices, find_prices
 from benchwright.config._run_config import RunConfig, check_complete
 from benchwright.config._run_config_files import RunConfigs, merged_run_config, read_run_configs
 from benchwright.config._run_config_keys import (
@@ -135,6 +135,8 @@ __all__ = [
     "MODES",
     "NORMALIZE",
     "OPTIONS",
+    "PRICES_NAME",
+    "PRICES_TEMPLATE",
     "PROFILES",
     "PROFILE_NAMES",
     "PROVIDERS",

@@ -6,15 +6,17 @@ import os
 import re
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import ConfigError, JsonObject, own_ancestors, refuse_foreign, suggest
+from benchwright.core import ConfigError, JsonObject, TooDeepError, own_ancestors, refuse_foreign, suggest
 
 PRICES_NAME = "prices.toml"
+"""Under which the file is looked for."""
 _NUMBERS = ("input", "cached_input", "output")
 _TEXTS = ("model", "url", "currency", "source")
 _KEYS = (*_TEXTS, *_NUMBERS, "as_of")
@@ -22,6 +24,25 @@ _REQUIRED = ("model", "input", "output", "currency", "as_of")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _ENTRY = re.compile(r"(?m)^[ \t]*\[\[[ \t]*price[ \t]*\]\]")
 _MILLION = 1_000_000
+_MOST = 1e12
+_OLD_DAYS = 180
+"""After so many days a note says how old a price is."""
+
+PRICES_TEMPLATE = """\
+# What the tokens of models cost. Prices change, so benchwright knows none: write those that you pay.
+# The first entry that fits a model counts.
+
+[[price]]
+model = "demo"               # model id, or a pattern such as "small-*"
+input = 0.50                 # a million prompt tokens; this number is invented
+cached_input = 0.05          # optional: those that the server took from its cache
+output = 1.50                # a million completion tokens
+currency = "USD"
+as_of = {today}           # the day on which this held
+source = "an example"        # optional: where it was published
+# url = "https://api.example/*"   # optional: only on this server
+"""
+"""A file of prices to start from; `{today}` is the day on which it is written."""
 
 
 class Price(Struct, frozen=True):
@@ -52,8 +73,25 @@ class Price(Struct, frozen=True):
         >>> Price("m", 2.0, 8.0, "USD", "2026-01-31", "prices.toml", cached_input=1.0).cost(1000, 500, 400)
         0.0056
         """
-        reduced = self.input if self.cached_input is None else self.cached_input
-        return ((prompt - cached) * self.input + cached * reduced + completion * self.output) / _MILLION
+        full, reply = Decimal(repr(self.input)), Decimal(repr(self.output))  # as the file has them
+        reduced = full if self.cached_input is None else Decimal(repr(self.cached_input))
+        return float(((prompt - cached) * full + cached * reduced + completion * reply) / _MILLION)
+
+    def most(self, prompt: int, completion: int) -> float:
+        """The most that so many tokens can cost, wherever the server takes the prompt from."""
+        dearer = self.cached_input is not None and self.cached_input > self.input
+        return self.cost(prompt, completion, prompt if dearer else 0)
+
+    def doubt(self, day: date) -> str:
+        """What to say of a price that is used on a day which is not near its own; empty otherwise."""
+        days = (day - date.fromisoformat(self.as_of)).days
+        if days > _OLD_DAYS:
+            return f"the price of {self.model} in {self.file} is of {self.as_of}, {days} days before the run: check it"
+        if days < -1:  # one day may be a matter of time zones
+            return (
+                f"the price of {self.model} in {self.file} is of {self.as_of}, a day after the run: check it"
+            )
+        return ""
 
     def to_json(self) -> JsonObject:
         """As records of runs hold it."""
@@ -71,7 +109,8 @@ class Prices(Struct, frozen=True):
     def find(self, model: str, url: str) -> Price | None:
         """The price of a model on a server."""
         for price in self.entries:
-            if fnmatchcase(model, price.model) and fnmatchcase(url, price.url):
+            named = model == price.model or fnmatchcase(model, price.model)
+            if named and (url == price.url or fnmatchcase(url, price.url)):
                 return price
         return None
 
@@ -106,27 +145,46 @@ def _shown(path: Path) -> str:
 
 
 def _read(path: Path) -> list[Price]:
+    document, text = _document(path)
+    if others := [name for name in document if name != "price"]:
+        raise ConfigError(
+            f"{path}: unknown key {others[0]!r}.{suggest(others[0], ['price'])} Prices stand in [[price]] tables"
+        )
+    tables = document.get("price", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ConfigError(f"{path}: price is not a list of tables; write [[price]] before each of them")
+    lines = [text.count("\n", 0, found.start()) + 1 for found in _ENTRY.finditer(text)]
+    known = len(lines) == len(tables)  # not so where a text holds such a line, or tables stand in brackets
+    found: dict[tuple[str, str], tuple[str, Price]] = {}
+    for number, table in enumerate(tables):
+        where = f"{path}:{lines[number]}" if known else f"{path}, entry {number + 1}"
+        price = _price(table, where, _shown(path))
+        key = (price.model, price.url)
+        if key in found:
+            raise ConfigError(
+                f"{where}: {price.model} has a price already, at {found[key][0]}; keep one of them, or give them different urls"
+            )
+        found[key] = (where, price)
+    return [price for _, price in found.values()]
+
+
+def _document(path: Path) -> tuple[dict[str, Any], str]:
     import tomllib
 
     try:
         text = path.read_text(encoding="utf-8-sig")
         document = tomllib.loads(text)
     except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file of prices") from None
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from None
-    if others := [name for name in document if name != "price"]:
         raise ConfigError(
-            f"{path}: unknown key {others[0]!r}.{suggest(others[0], ['price'])} Prices stand in [[price]] tables"
-        )
-    tables = document.get("price", [])
-    if not isinstance(tables, list):
-        raise ConfigError(f"{path}: [price] is one table; write [[price]], of which there may be several")
-    lines = [text.count("\n", 0, found.start()) + 1 for found in _ENTRY.finditer(text)]
-    return [
-        _price(table, f"{path}:{lines[number]}" if number < len(lines) else str(path), _shown(path))
-        for number, table in enumerate(tables)
-    ]
+            f"{path}: there is no such file of prices; write one with: benchwright init --prices"
+        ) from None
+    except RecursionError:
+        raise ConfigError(f"{path}: {TooDeepError()}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from None
+    return document, text
 
 
 def _price(table: dict[str, Any], where: str, file: str) -> Price:
@@ -142,9 +200,9 @@ def _price(table: dict[str, Any], where: str, file: str) -> Price:
             raise ConfigError(f"{where}: {name} is {table[name]!r}; expected a text")
     for name in _NUMBERS:
         value = table.get(name, 0)
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= _MOST:
             raise ConfigError(
-                f"{where}: {name} is {value!r}; expected the price of a million tokens, 0 or more"
+                f"{where}: {name} is {value!r}; expected the price of a million tokens, from 0 to {_MOST:g}"
             )
     if not _CURRENCY.fullmatch(table["currency"]):
         raise ConfigError(

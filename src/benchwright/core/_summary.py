@@ -107,7 +107,8 @@ class RunSummary:
     cached_tokens: int = 0
     """Prompt tokens of the sample calls that the server took from its cache, where it says so."""
     cost: dict[str, Any] | None = None
-    """What the replies cost by the prices at the start of the run: `amount`, `currency`, `as_of`, `source`, `coverage`,
+    """What the replies cost by the prices at the start of the run: `amount` (of which the run `spent` a part,
+    where other replies came from earlier runs), `currency`, `as_of`, `source`, `coverage`,
     `right_answers`, `per_right_answer`, and `judges` by their models; None where no price is known."""
 
     @property

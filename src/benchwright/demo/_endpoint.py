@@ -107,8 +107,8 @@ class DemoEndpoint:
         if self._faults is not None:
             failure = None
             for attempt in range(self._attempts):
-                if attempt:
-                    if not self._allowance.may_send():
+                if failure is not None:
+                    if not self._allowance.may_send(failure):
                         break
                     self.requests_sent += 1
                     self.retries += 1

@@ -21,8 +21,8 @@ class SendGate(Protocol):
         later, and none lasts longer."""
         ...
 
-    def may_send(self) -> bool:
-        """Reserve one more request. False: send no more."""
+    def may_send(self, failed: RequestFailure | None = None) -> bool:
+        """Reserve one more request, after an attempt that `failed`. False: send no more."""
         ...
 
 
@@ -52,10 +52,10 @@ class Allowance:
             return float("inf")
         return deadline - self._clock.now()
 
-    def may_send(self) -> bool:
+    def may_send(self, failed: RequestFailure) -> bool:
         """Reserve one more request, if the run goes on."""
         gate = self._gate
-        return gate is None or (not self.over and gate.may_send())
+        return gate is None or (not self.over and gate.may_send(failed))
 
     async def pause(self, seconds: float) -> bool:
         """Wait, at most until the run is over; whether it goes on."""

@@ -204,7 +204,7 @@ class HttpEndpoint:
             asked_at = now()
             if not await self._limiter.acquire(first=True, allowance=allowance):
                 return self._failed(trouble, stamps, _RUN_OVER)
-            if not allowance.may_send():  # asked last: what is reserved is also sent
+            if not allowance.may_send(trouble.failure):  # asked last: what is reserved is also sent
                 self._limiter.release()
                 return self._failed(trouble, stamps, _RUN_OVER)
             deadline += now() - asked_at  # waiting for a place is not the sample's fault

@@ -1,25 +1,22 @@
-"""What a run costs: by the prices of its tokens, and kept within `--max-cost` before each request is sent."""
+"""What a run costs, by the prices of its tokens. `_cost_limit` keeps runs within `--max-cost`."""
 
 from __future__ import annotations
 
-import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec, judge_configs
 from benchwright.config import Price, Prices, find_prices
-from benchwright.core import ConfigError, JsonObject, JsonValue, ModelReply, ModelRequest, RunSummary
-from benchwright.endpoints import EndpointSettings, OpenEndpoint
-from benchwright.engine._ledger import BUDGET_SPENT
+from benchwright.core import ConfigError, JsonObject, JsonValue, RunSummary
+from benchwright.endpoints import EndpointSettings
 from benchwright.engine._settings import RunSettings
-from benchwright.engine._stop import Stop
-
-_MEDIA_TOKENS = 16_384
-"""Prompt tokens that are reserved for each image, video or sound of a request."""
-_LEAST = 1e-12
-"""Sums of floats may differ from a limit by less."""
+from benchwright.store import TakenOver
 
 
 class RunPrices(Struct, frozen=True):
@@ -37,6 +34,17 @@ class RunPrices(Struct, frozen=True):
             "model": None if self.model is None else self.model.to_json(), "judges": judges or None,
         }  # fmt: skip
         return {name: value for name, value in found.items() if value is not None}
+
+    def of(self, judge: str | None) -> Price | None:
+        """The price of a judge's model, or of the model under test."""
+        return self.model if judge is None else self.judges.get(judge)
+
+    def notes(self, at: float) -> Iterator[str]:
+        """What a reader of the cost must know about prices that were used at some time."""
+        day = datetime.fromtimestamp(at, UTC).date()
+        for price in dict.fromkeys([*([self.model] if self.model else []), *self.judges.values()]):
+            if doubt := price.doubt(day):
+                yield doubt
 
     @classmethod
     def from_json(cls, record: Any) -> RunPrices:
@@ -105,140 +113,90 @@ def estimated_cost(
     most = price.cost(prompts, requests * settings.repeats * longest) if isinstance(longest, int) else None
     return {
         "currency": price.currency, "as_of": price.as_of, "source": price.source or price.file,
-        "prompts": price.cost(prompts, 0), "at_most": most,
+        "prompts": price.cost(prompts, 0), "at_most": most, "doubt": price.doubt(datetime.now(UTC).date()) or None,
     }  # fmt: skip
 
 
-class CostMeter:
-    """What the runs of one command have spent, and what they have in flight at most."""
+class _Tokens(Struct):
+    """Of some replies together; `cached` ones are part of the prompt."""
 
-    def __init__(self, limit: float) -> None:
-        self.limit = limit
-        """The most that may be spent."""
-        self.spent = 0.0
-        """What replies have cost."""
-        self._reserved = 0.0
-        self._in_flight = 0
-        self._settled = asyncio.Event()
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
 
-    async def reserve(self, bound: float, stop: Stop) -> bool:
-        """Whether a request that costs at most `bound` may be sent. Where it only fits once others have cost less than
-        they might, this waits for them."""
-        while self.spent + self._reserved + bound > self.limit + _LEAST:
-            if not self._in_flight or stop.stopped:
-                return False
-            self._settled.clear()
-            await self._settled.wait()
-        self._reserved += bound
-        self._in_flight += 1
-        return True
+    def cost(self, price: Price) -> float:
+        return price.cost(self.prompt, self.completion, self.cached)
 
-    def settle(self, bound: float, cost: float) -> None:
-        """A request has come back."""
-        self._in_flight -= 1
-        self._reserved = self._reserved - bound if self._in_flight else 0.0
-        self.spent += cost
-        self._settled.set()
+    def add(self, usage: Sequence[Any]) -> None:
+        """Count the tokens of one stored reply."""
+        self.prompt += usage[0]
+        self.completion += usage[1]
+        self.cached += usage[3] if len(usage) > 3 else 0
 
-
-class MeteredEndpoint:
-    """An endpoint that sends only what the meter allows."""
-
-    def __init__(self, endpoint: OpenEndpoint, price: Price | None, meter: CostMeter, stop: Stop) -> None:
-        self._endpoint = endpoint
-        self._price = price
-        self._meter = meter
-        self._stop = stop
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._endpoint, name)
-
-    async def send(self, request: ModelRequest) -> ModelReply:
-        """The reply, or a failure of kind `budget` where it might cost more than is left."""
-        price = self._price
-        if price is None:
-            raise ConfigError(
-                f"--max-cost: no price is known for {request.body.get('model')}; add it to prices.toml"
-            )
-        bound = cost_bound(price, request)
-        if not await self._meter.reserve(bound, self._stop):
-            if not self._stop.stopped:
-                self._stop.request("budget", f"stopped by --max-cost {self._meter.limit:g} {price.currency}")
-            return BUDGET_SPENT
-        cost = bound  # of a request whose end nobody saw
-        try:
-            reply = await self._endpoint.send(request)
-            cost = reply_cost(price, request, reply, bound)
-        finally:
-            self._meter.settle(bound, cost)
-        return reply
-
-
-def cost_bound(price: Price, request: ModelRequest) -> float:
-    """The most that a request can cost: no text has more tokens than bytes, and no reply more than it may have."""
-    body = request.body
-    most = body.get("max_tokens", body.get("max_completion_tokens"))
-    if not isinstance(most, int):
-        raise ConfigError(
-            "--max-cost needs to know how long a reply may be, and the request has no max_tokens"
+    def without(self, other: _Tokens) -> _Tokens:
+        return _Tokens(
+            max(0, self.prompt - other.prompt),
+            max(0, self.completion - other.completion),
+            max(0, self.cached - other.cached),
         )
-    replies = body.get("n", 1)
-    return price.cost(prompt_bound(request), most * (replies if isinstance(replies, int) else 1))
 
 
-def prompt_bound(request: ModelRequest) -> int:
-    """The most prompt tokens that a request can have. Files stand in its record by their hashes."""
-    if request.record is None:
-        return len(request.payload)
-    return len(request.record) + _MEDIA_TOKENS * request.record.count(b"sha256")
+def run_cost(
+    summary: RunSummary, prices: RunPrices, taken_over: Iterable[TakenOver]
+) -> dict[str, Any] | None:
+    """What the replies of a run cost, and how much of it the run itself `spent`; None where no price is known.
 
-
-def reply_cost(price: Price, request: ModelRequest, reply: ModelReply, bound: float) -> float:
-    """What a reply cost, as far as can be known: by its tokens, or by its bytes where the server did not count. An error
-    status costs nothing; of a reply that never came whole, everything may have been charged."""
-    usage = reply.usage
-    if usage is not None:
-        return price.cost(usage.prompt, usage.completion, usage.cached or 0)
-    if reply.failure is not None:
-        return 0.0 if (reply.failure.http_status or 0) >= 400 or not reply.attempts else bound
-    return min(bound, price.cost(prompt_bound(request), len((reply.text + reply.reasoning).encode())))
-
-
-def run_cost(summary: RunSummary, prices: RunPrices) -> dict[str, Any] | None:
-    """What the replies of a run cost; None where no price is known.
-
-    `coverage` is the share of replies whose tokens the server counted: the amount is of these alone.
+    `coverage` is the share of replies whose tokens the server counted: the amounts are of these alone. `taken_over` are
+    the calls that another run has paid for.
     """
-    judges = _judges_cost(summary, prices)
-    price, found = prices.model, None
-    if price is not None:
-        prompt, completion, coverage = _tokens(summary)
-        found = _amount(price, price.cost(prompt, completion, summary.cached_tokens), coverage)
+    if prices.model is None and not prices.judges:
+        return None
+    paid_before = _paid_before(taken_over)
+    judges = _judges_cost(summary, prices, paid_before)
+    found: dict[str, Any] = {"amount": None}
+    if prices.model is not None:
+        tokens, coverage = _tokens(summary)
+        found = _amount(prices.model, tokens, paid_before.get(None), coverage)
         right = _right_answers(summary)
         found["right_answers"] = right
         found["per_right_answer"] = found["amount"] / right if right and coverage == 1.0 else None
-    if found is None and judges is None:
+    elif judges is None:
         return None
-    return {**(found or {"amount": None}), "judges": judges}
+    return {**found, "judges": judges}
 
 
-def _tokens(summary: RunSummary) -> tuple[int, int, float]:
+def _paid_before(taken_over: Iterable[TakenOver]) -> dict[str | None, _Tokens]:
+    """Tokens of the replies that came from other runs, by the judge's model, and those of the model under test."""
+    found: dict[str | None, _Tokens] = defaultdict(_Tokens)
+    for call in taken_over:
+        usage = orjson.loads(call.output).get("u")
+        if usage is not None:
+            body = orjson.loads(call.input) if call.judge and call.input is not None else {}
+            found[str(body.get("model", "")) if call.judge else None].add(usage)
+    return found
+
+
+def _tokens(summary: RunSummary) -> tuple[_Tokens, float]:
     if summary.prompt_tokens is not None:
-        return summary.prompt_tokens, summary.completion_tokens or 0, 1.0
+        return _Tokens(summary.prompt_tokens, summary.completion_tokens or 0, summary.cached_tokens), 1.0
     part = summary.partly_counted
     if part is None:
-        return 0, 0, 0.0
-    return part["prompt_tokens"], part["completion_tokens"], part["samples"] / part["of"]
+        return _Tokens(), 0.0
+    counted = _Tokens(part["prompt_tokens"], part["completion_tokens"], summary.cached_tokens)
+    return counted, part["samples"] / part["of"]
 
 
-def _amount(price: Price, amount: float, coverage: float) -> dict[str, Any]:
+def _amount(price: Price, tokens: _Tokens, before: _Tokens | None, coverage: float) -> dict[str, Any]:
+    spent = tokens if before is None else tokens.without(before)
     return {
-        "amount": amount if coverage else None, "currency": price.currency, "as_of": price.as_of,
-        "source": price.source or price.file, "coverage": coverage,
+        "amount": tokens.cost(price) if coverage else None, "spent": spent.cost(price) if coverage else None,
+        "currency": price.currency, "as_of": price.as_of, "source": price.source or price.file, "coverage": coverage,
     }  # fmt: skip
 
 
-def _judges_cost(summary: RunSummary, prices: RunPrices) -> dict[str, Any] | None:
+def _judges_cost(
+    summary: RunSummary, prices: RunPrices, paid_before: Mapping[str | None, _Tokens]
+) -> dict[str, Any] | None:
     """By the judge's model."""
     found: dict[str, Any] = {}
     for name, took in summary.judges.items():
@@ -246,11 +204,8 @@ def _judges_cost(summary: RunSummary, prices: RunPrices) -> dict[str, Any] | Non
         if price is not None:
             counted = took["requests"] - took["failed"]
             coverage = 1 - took["uncounted"] / counted if counted > 0 else 1.0
-            found[name] = _amount(
-                price,
-                price.cost(took["prompt_tokens"], took["completion_tokens"], took["cached_tokens"]),
-                coverage,
-            )
+            tokens = _Tokens(took["prompt_tokens"], took["completion_tokens"], took["cached_tokens"])
+            found[name] = _amount(price, tokens, paid_before.get(name), coverage)
     return found or None
 
 

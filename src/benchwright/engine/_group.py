@@ -18,7 +18,7 @@ from benchwright.endpoints import EndpointSettings
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Limiter
-    from benchwright.engine._cost import CostMeter
+    from benchwright.engine._cost_limit import CostMeter
 
 
 GRACE_S = 1.5
@@ -117,7 +117,7 @@ class RunGroup:
         self._watchdog: Watchdog | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._refused: dict[str, set[str]] = {}
-        self._meter: CostMeter | None = None
+        self._meters: dict[str, CostMeter] = {}
         self.interrupted = False
         """Whether Ctrl-C or SIGTERM has come: then nothing more begins."""
         self.signal = ""
@@ -174,13 +174,13 @@ class RunGroup:
         limiter.widen(settings.parallelism)
         return limiter
 
-    def cost_meter(self, limit: float) -> CostMeter:
+    def cost_meter(self, currency: str) -> CostMeter:
         """The one meter of all runs: a limit on costs is meant for the command as a whole."""
-        from benchwright.engine._cost import CostMeter
+        from benchwright.engine._cost_limit import CostMeter
 
-        if self._meter is None:
-            self._meter = CostMeter(limit)
-        return self._meter
+        if currency not in self._meters:
+            self._meters[currency] = CostMeter()
+        return self._meters[currency]
 
     def refused_settings(self, fingerprint: str) -> set[str]:
         """Settings that one endpoint is known to refuse: learned by one run, spared all others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
 from functools import partial
@@ -32,7 +32,7 @@ from benchwright.endpoints import (
     open_endpoint,
 )
 from benchwright.engine._calls import Calls, Ledger
-from benchwright.engine._cost import CostMeter, MeteredEndpoint, RunPrices, run_cost
+from benchwright.engine._cost import RunPrices, run_cost
 from benchwright.engine._execute import RunParts, UnrecordedCalls, execute, warm_up
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
@@ -148,7 +148,9 @@ class _UnderWay:
             self._pipeline = RunPipeline(settings.steps, run.folder)
         limit = settings.budget.max_cost
         if limit is not None:
-            self._context.metered = _metering(group.cost_meter(limit), prepared.prices, stop)
+            from benchwright.engine._cost_limit import metering
+
+            self._context.metered = metering(group.cost_meter, prepared.prices.of, limit, stop)
         self._unread = ""
         self._sent = 0
         self._seconds = 0.0
@@ -264,6 +266,7 @@ class _UnderWay:
     def _summary(self) -> RunSummary:
         prepared, store, run, stop = self._prepared, self._store, self._run, self._context.stop
         recorded = run.manifest.get("prices")
+        prices = prepared.prices if recorded is None else RunPrices.from_json(recorded)
         summary = summarise(
             store,
             run.id,
@@ -280,12 +283,12 @@ class _UnderWay:
                 *_server_notes(prepared, self._context.findings),
                 *_replay_notes(prepared, store, run),
                 *([_ESTIMATED] if stop.estimated else []),
+                *prices.notes(run.created_at),
                 *([] if self._pipeline is None else self._pipeline.notes),
                 *([stop.reason] if stop.cause not in (None, "interrupted") else []),
             ],
         )
-        prices = prepared.prices if recorded is None else RunPrices.from_json(recorded)
-        return replace(summary, cost=run_cost(summary, prices))
+        return replace(summary, cost=run_cost(summary, prices, store.taken_over(run.id)))
 
     def _show(self, phase: Phase) -> None:
         self._context.progress.phase = phase
@@ -310,18 +313,6 @@ async def _unless_interrupted(
     finally:
         task.cancel()
         await asyncio.wait((task,))
-
-
-def _metering(
-    meter: CostMeter, prices: RunPrices, stop: Stop
-) -> Callable[[OpenEndpoint, str | None], OpenEndpoint]:
-    """What puts the limit on costs around an endpoint."""
-
-    def metered(endpoint: OpenEndpoint, judge: str | None) -> OpenEndpoint:
-        price = prices.model if judge is None else prices.judges.get(judge)
-        return MeteredEndpoint(endpoint, price, meter, stop)
-
-    return metered
 
 
 def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks import (
     Generation,
@@ -28,6 +27,9 @@ from benchwright.engine._group import RunGroup
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._stop import RetryGate
 from benchwright.scorers import JudgeCall, JudgeConfig, JudgeFailedError
+
+if TYPE_CHECKING:
+    from benchwright.engine._cost_limit import Metering
 
 
 class ModelCalls:
@@ -62,7 +64,7 @@ class JudgeCalls:
         gate: RetryGate,
         group: RunGroup,
         findings: ServerFindings,
-        metered: Callable[[OpenEndpoint, str | None], OpenEndpoint] | None = None,
+        metered: Metering | None = None,
     ) -> None:
         self._ledger = ledger
         self._gate = gate

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from benchwright.core import light_dataclass
+from benchwright.core import RequestFailure, light_dataclass
 
 if TYPE_CHECKING:
     from benchwright.engine._group import RunGroup
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 StopCause: TypeAlias = Literal["interrupted", "budget", "hopeless", "failures", "client_error"]
 """Ctrl-C, a budget, a start in which every request failed, more failures than the run may have, or a failure that the user
 does not accept once."""
+
+RETRYING: ContextVar[Callable[[RequestFailure], bool] | None] = ContextVar("retrying", default=None)
+"""Whether the request that is being sent may be sent again after a failure: asked where costs have a limit."""
 
 
 @light_dataclass(frozen=True, slots=True)
@@ -138,9 +142,13 @@ class RetryGate:
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
 
-    def may_send(self) -> bool:
-        """Reserve one more attempt."""
-        return not self._stop.stopped and self._stop.may_send()
+    def may_send(self, failed: RequestFailure | None = None) -> bool:
+        """Reserve one more attempt after the one that failed."""
+        if self._stop.stopped or (
+            failed is not None and (again := RETRYING.get()) is not None and not again(failed)
+        ):
+            return False
+        return self._stop.may_send()
 
     @property
     def deadline(self) -> float | None:

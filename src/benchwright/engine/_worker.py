@@ -7,14 +7,14 @@ from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from time import time
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import Answer, AskableRows, Asking
 from benchwright.core import CallRecord, Route, Row, SampleRecord, encode_json, redact
-from benchwright.endpoints import Endpoint, OpenEndpoint
+from benchwright.endpoints import Endpoint
 from benchwright.engine._calls import Calls, Journal, Ledger, SampleCalls
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._findings import ServerFindings
@@ -25,6 +25,9 @@ from benchwright.engine._scoring import Scored, Scoring
 from benchwright.engine._settings import RunSettings
 from benchwright.engine._side_calls import JudgeCalls, ModelCalls
 from benchwright.engine._stop import RetryGate, Stop
+
+if TYPE_CHECKING:
+    from benchwright.engine._cost_limit import Metering
 
 _SCORER_THREADS = 32
 
@@ -54,8 +57,8 @@ class RunContext(Struct):
     """Where calls pass."""
     journal: Journal | None = None
     """Where calls are stored before their sample is done; None: only with the sample."""
-    metered: Callable[[OpenEndpoint, str | None], OpenEndpoint] | None = None
-    """Puts a limit on costs around an endpoint, given with the judge's model, or None for the model under test."""
+    metered: Metering | None = None
+    """Puts a limit on costs around an endpoint."""
 
     @classmethod
     def alone(cls, settings: RunSettings) -> RunContext:

@@ -67,6 +67,9 @@ from benchwright.store._records import (
 from benchwright.store._records import (
     StoreError as StoreError,
 )
+from benchwright.store._records import (
+    TakenOver as TakenOver,
+)
 from benchwright.store._sample_filters import (
     SampleFilter as SampleFilter,
 )

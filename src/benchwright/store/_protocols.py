@@ -11,7 +11,7 @@ from typing import Literal, Protocol, Self
 
 from benchwright.core import JsonObject, JsonValue, RunKind, RunStatus, StepValues
 from benchwright.store._owner import Owner
-from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput
+from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput, TakenOver
 from benchwright.store._sample_filters import SampleFilter
 from benchwright.store._workflow_records import (
     BeginDecision,
@@ -122,6 +122,9 @@ class StepStore(Protocol):
         self, run_id: int, first_index: int, last_index: int, kind: Literal["call", "judge"] = "call"
     ) -> dict[str, CallStep]:
         """Recorded calls of a batch of samples, to the model or to judges, by key."""
+
+    def taken_over(self, run_id: int) -> Iterator[TakenOver]:
+        """The calls of a run that were answered by the reply of another one, streamed."""
 
     def row_hashes(self, run_id: int, first_index: int, last_index: int) -> dict[str, bytes]:
         """The hashes of the rows of a batch of samples, by the keys of their scores."""

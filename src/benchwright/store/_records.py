@@ -154,6 +154,17 @@ class CallStep(NamedTuple):
     """The reply as JSON."""
 
 
+class TakenOver(NamedTuple):
+    """One call that was answered by the reply of another run."""
+
+    judge: bool
+    """Whether it went to a judge."""
+    input: bytes | None
+    """The request, as recorded."""
+    output: bytes
+    """The reply as JSON."""
+
+
 class SampleSteps(NamedTuple):
     """The recorded steps of one sample and repeat, side by side."""
 

@@ -219,16 +219,26 @@ def cost_lines(summary: RunSummary) -> list[str]:
         line = money(cost["amount"], cost["currency"])
         if cost.get("per_right_answer") is not None:
             line += f", {money(cost['per_right_answer'], cost['currency'])} per right answer"
-        lines.append(line + _priced(cost))
+        lines.append(line + _priced(cost) + _saved(cost))
     elif "currency" in cost:
         lines.append(f"not known: the server counts no tokens{_priced(cost)}")
     judges = cost.get("judges") or {}
     lines += [
-        f"{printable(name)} (judge): {money(each['amount'], each['currency'])}{_priced(each)}"
+        f"{printable(name)} (judge): {money(each['amount'], each['currency'])}{_priced(each)}{_saved(each)}"
         for name, each in judges.items()
         if each.get("amount") is not None
     ]
     return lines
+
+
+def _saved(cost: Mapping[str, Any]) -> str:
+    """How much of a cost the run itself caused, where that is not all of it."""
+    spent = cost.get("spent")
+    if spent is None or spent >= cost["amount"]:
+        return ""
+    return (
+        f"; {money(spent, cost['currency'])} spent by this run, as the other replies came from earlier ones"
+    )
 
 
 def _priced(cost: Mapping[str, Any]) -> str:

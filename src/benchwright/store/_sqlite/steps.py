@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from benchwright.core import call_key, call_of, key_range, score_key, score_of
-from benchwright.store._records import CallStep, SampleSteps, StepOutput
+import orjson
+
+from benchwright.core import call_key, call_of, is_redacted, key_range, score_key, score_of
+from benchwright.store._records import CallStep, SampleSteps, StepOutput, TakenOver
 from benchwright.store._sqlite.runs import Runs
 from benchwright.store._workspace import Workspace
 
@@ -74,6 +76,17 @@ class Steps(Runs):
         )
         found.update((call_of(key), CallStep(*call)) for key, *call in rows)
         return found
+
+    def taken_over(self, run_id: int) -> Iterator[TakenOver]:
+        """Calls whose reply came from another run: those that no further run may take, although they were answered.
+        Failed ones have a reason (`x`), and replies without a secret that they held are marked."""
+        for key, given, output in self._connection.execute(
+            "SELECT key, coalesce(call_input, input), coalesce(call_output, output) FROM steps"
+            " WHERE run_id = ? AND reusable = 0 AND (key < 'score/' OR call_output IS NOT NULL)",
+            (run_id,),
+        ):
+            if not is_redacted(output) and "x" not in orjson.loads(output):
+                yield TakenOver(key.startswith("judge/"), given, output)
 
     def row_hashes(self, run_id: int, first_index: int, last_index: int) -> dict[str, bytes]:
         """What stands for the content of the rows of a range of samples, by the keys of their scores."""

@@ -1,0 +1,177 @@
+"""Keeps the runs of a command within `--max-cost`: what a request can cost at most is reserved before it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from benchwright.config import Price
+from benchwright.core import ConfigError, ModelReply, ModelRequest, RequestFailure
+from benchwright.endpoints import OpenEndpoint
+from benchwright.engine._ledger import BUDGET_SPENT
+from benchwright.engine._stop import RETRYING, Stop
+
+Metering: TypeAlias = Callable[[OpenEndpoint, str | None], OpenEndpoint]
+"""Puts the limit around an endpoint, given with the judge's model, or None for the model under test."""
+
+_MEDIA_TOKENS = 16_384
+"""Prompt tokens that are reserved for each image, video or sound of a request."""
+_LEAST = 1e-12
+"""Sums of floats may differ from a limit by less."""
+
+
+class CostMeter:
+    """What the runs of one command have spent in one currency, and what they have in flight at most."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+        """What replies have cost."""
+        self._reserved = 0.0
+        self._in_flight = 0
+        self._settled = asyncio.Event()
+
+    def fits(self, bound: float, limit: float) -> bool:
+        """Whether as much again may be spent, even if all that is in flight costs what it can."""
+        return self.spent + self._reserved + bound <= limit + _LEAST
+
+    async def reserve(self, bound: float, limit: float, stop: Stop) -> bool:
+        """Whether a request that costs at most `bound` may be sent. Where it only fits once others have cost less than
+        they might, this waits for them."""
+        while not self.fits(bound, limit):
+            if not self._in_flight or stop.stopped:
+                return False
+            self._settled.clear()
+            await self._settled.wait()
+        self._reserved += bound
+        self._in_flight += 1
+        return True
+
+    def add(self, bound: float, limit: float) -> bool:
+        """Reserve more for a request that is in flight, if that fits now."""
+        if not self.fits(bound, limit):
+            return False
+        self._reserved += bound
+        return True
+
+    def settle(self, bound: float, cost: float) -> None:
+        """A request has come back, for which so much was reserved."""
+        self._in_flight -= 1
+        self._reserved = self._reserved - bound if self._in_flight else 0.0
+        self.spent += cost
+        self._settled.set()
+
+
+def metering(
+    meter_of: Callable[[str], CostMeter],
+    price_of: Callable[[str | None], Price | None],
+    limit: float,
+    stop: Stop,
+) -> Metering:
+    """What puts the limit around the endpoints of one run. `meter_of` gives the meter of a currency."""
+
+    def metered(endpoint: OpenEndpoint, judge: str | None) -> OpenEndpoint:
+        price = price_of(judge)
+        if price is None:
+            return UnpricedEndpoint(endpoint)
+        return MeteredEndpoint(endpoint, price, meter_of(price.currency), limit, stop)
+
+    return metered
+
+
+class UnpricedEndpoint:
+    """An endpoint that nobody is expected to ask, such as that of a run over recorded responses."""
+
+    def __init__(self, endpoint: OpenEndpoint) -> None:
+        self._endpoint = endpoint
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._endpoint, name)
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """Refuse: what this costs would not be known."""
+        raise ConfigError(
+            f"--max-cost: no price is known for {request.body.get('model')}; add it to prices.toml"
+        )
+
+
+class MeteredEndpoint:
+    """An endpoint that sends only what the meter allows."""
+
+    def __init__(
+        self, endpoint: OpenEndpoint, price: Price, meter: CostMeter, limit: float, stop: Stop
+    ) -> None:
+        self._endpoint = endpoint
+        self._price = price
+        self._meter = meter
+        self._limit = limit
+        self._stop = stop
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._endpoint, name)
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """The reply, or a failure of kind `budget` where it might cost more than is left."""
+        meter, limit, bound = self._meter, self._limit, cost_bound(self._price, request)
+        if not await meter.reserve(bound, limit, self._stop):
+            self._over()
+            return BUDGET_SPENT
+        lost = 0.0  # by earlier attempts, which may have been charged although no reply came
+
+        def again(failure: RequestFailure) -> bool:
+            nonlocal lost
+            if may_be_charged(failure):
+                if not meter.add(bound, limit):
+                    self._over()
+                    return False
+                lost += bound
+            return True
+
+        cost = bound  # of a request whose end nobody saw
+        token = RETRYING.set(again)
+        try:
+            reply = await self._endpoint.send(request)
+            cost = reply_cost(self._price, request, reply, bound)
+        finally:
+            RETRYING.reset(token)
+            meter.settle(bound + lost, cost + lost)
+        return reply
+
+    def _over(self) -> None:
+        if not self._stop.stopped:
+            self._stop.request("budget", f"stopped by --max-cost {self._limit:g} {self._price.currency}")
+
+
+def cost_bound(price: Price, request: ModelRequest) -> float:
+    """The most that a request can cost: no text has more tokens than bytes, and no reply more than it may have."""
+    body = request.body
+    most = body.get("max_tokens", body.get("max_completion_tokens"))
+    if not isinstance(most, int):
+        raise ConfigError(
+            "--max-cost needs to know how long a reply may be, and the request has no max_tokens"
+        )
+    replies = max(count for count in (body.get("n"), body.get("best_of"), 1) if isinstance(count, int))
+    return price.most(prompt_bound(request), most * replies)
+
+
+def prompt_bound(request: ModelRequest) -> int:
+    """The most prompt tokens that a request can have. Files stand in its record by their hashes."""
+    if request.record is None:
+        return len(request.payload)
+    return len(request.record) + _MEDIA_TOKENS * request.record.count(b"sha256")
+
+
+def may_be_charged(failure: RequestFailure) -> bool:
+    """Whether a server may ask money for an attempt that failed: not for one that it refused."""
+    return failure.kind != "budget" and (failure.http_status or 0) < 400
+
+
+def reply_cost(price: Price, request: ModelRequest, reply: ModelReply, bound: float) -> float:
+    """What the last attempt cost, as far as can be known: by its tokens, or by its bytes where the server did not count.
+    Of a reply that never came whole, everything may have been charged."""
+    usage = reply.usage
+    if usage is not None:
+        return price.cost(usage.prompt, usage.completion, usage.cached or 0)
+    if reply.failure is not None:
+        return bound if reply.attempts and may_be_charged(reply.failure) else 0.0
+    return min(bound, price.most(prompt_bound(request), len((reply.text + reply.reasoning).encode())))
