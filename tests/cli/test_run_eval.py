@@ -537,3 +537,26 @@ def test_flags_of_run_configurations_need_one(folder: Path, capsys: pytest.Captu
         assert "evaluation.tasks" in capsys.readouterr().err
         assert main(["run", "--config", file, "--models", "demo"]) == 2
         assert "--models: only for suites" in capsys.readouterr().err
+
+
+def test_a_key_in_a_header_is_refused_and_not_repeated(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with recording("B") as server:
+        file = write("r.yaml", config(server, headers={"Authorization": "Bearer sk-very-secret"}))
+        for words in ([], ["--dry_run"], ["--explain-config"]):
+            assert main(["run_eval", "--run_config", file, *words]) == 2
+            said = capsys.readouterr()
+            assert "Authorization" in said.err
+            assert "sk-very-secret" not in said.err + said.out
+    assert server.received == []
+
+
+def test_a_run_that_changes_a_benchmarks_settings_resumes_with_them(folder: Path) -> None:
+    with recording("B") as server:
+        document = config(server, {"parallelism": 1, "extra": {"offset": 7, "max_requests": 2}})
+        assert main(["run_eval", "--run_config", write("r.yaml", document)]) in (0, 1, 3)
+        assert main(["resume", "last", "--max-requests", "9"]) == 0
+    assert len(server.received) == 4
+    result = yaml.safe_load(Path("out/results.yml").read_text(encoding="utf-8"))
+    assert result["results"]["tasks"]["my_qa"]["metrics"]["pass@1"]["scores"]["offset"]["value"] == 7

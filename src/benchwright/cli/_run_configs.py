@@ -12,7 +12,6 @@ from msgspec import structs
 from benchwright.cli._output import Output, conclude, note_problems, print_result
 from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
-from benchwright.config import check_complete, read_run_configs
 from benchwright.core import UsageError, worst_exit_code
 
 if TYPE_CHECKING:
@@ -61,6 +60,8 @@ def execute_configs(
 ) -> int:
     """Merge file, flags and overrides, and run what they describe; or print that. `complete`: the folder and the model must be
     given."""
+    from benchwright.config import check_complete, read_run_configs  # not for runs without a file
+
     found = read_run_configs(arguments.run_config, flags, arguments.overrides, arguments.override or ())
     if arguments.parallel_tasks is not None and (not found.several or arguments.parallel_tasks < 0):
         raise UsageError(

@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks import BENCHMARK_PLUGINS, BenchmarkSpec, is_question_file
-from benchwright.bfcl import EVALUATIONS, evaluation_of
+from benchwright.benchmarks import BenchmarkSpec
+from benchwright.bfcl import evaluation_of
 from benchwright.config import (
     ADAPTER,
     BAKED_IN,
@@ -31,9 +31,10 @@ from benchwright.config import (
     find_config,
     pipeline_settings,
 )
-from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, normalise_name, suggest
+from benchwright.core import ConfigError, UsageError, canonical_json, suggest
 from benchwright.engine import Watcher
 from benchwright.runs import Target, Task, TaskResult, count_rows, run_tasks
+from benchwright.sdk._eval_types import check_type, endpoint_types, evaluation_target
 from benchwright.sdk._resolve import Benchmarks, Questions, resolve
 from benchwright.store import find_workspace
 
@@ -96,7 +97,7 @@ def configure_run(config: RunConfig, cwd: Path | None = None) -> ConfiguredRun:
     for each in found:
         _check_extra(each.spec, extra)
         _check_baked_in(each.spec, config.baked_in)
-        _check_type(each.spec, keywords.get("model_type"))
+        check_type(each.spec, keywords.get("model_type"))
     if extra:
         keywords["extra"] = extra
     options = RunOptions.from_keywords(keywords, "run_eval")
@@ -117,46 +118,6 @@ def run_configured(
     place = find_workspace(cwd, runs[0].options.workspace)
     tasks = [Task(each.name, each.found, each.options) for each in runs]
     return run_tasks(place, tasks, find_config(cwd), at_once=at_once, watcher=watcher, finished=finished)
-
-
-def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
-    """What `benchwright run` calls the evaluation `NAME` or `FRAMEWORK.NAME`."""
-    if "." not in written or _is_place(written, cwd):
-        return written
-    known = (*(() if file is None else file.benchmarks), *BENCHMARK_PLUGINS.names())
-    if written in known:
-        return written
-    framework, _, name = written.rpartition(".")
-    if "." in framework:
-        raise ConfigError(f"config.type is {written!r}; expected NAME or FRAMEWORK.NAME, with one dot")
-    if framework == "bfcl":
-        for each in (name, f"bfcl_{name}"):
-            if evaluation_of(each) is not None:
-                return each
-        raise NotFoundError(
-            f"bfcl has no evaluation or category {name!r}.{suggest(name, EVALUATIONS)} It has: {', '.join(EVALUATIONS)}"
-        )
-    if BENCHMARK_PLUGINS.find(written) is not None:
-        return written
-    if framework in (f"byob_{name}", "nocode", "mcq", "qa") or name in known:
-        return name
-    entries = [entry for entry in map(BENCHMARK_PLUGINS.entry, known) if entry is not None]
-    if offered := [e.name for e in entries if normalise_name(e.package) == normalise_name(framework)]:
-        raise NotFoundError(
-            f"{framework} has no benchmark {name!r}.{suggest(name, offered)} It has: {', '.join(offered)}"
-        )
-    packages = sorted({entry.package for entry in entries})
-    raise NotFoundError(
-        f"config.type is {written!r}, and there is no framework {framework!r}."
-        f"{suggest(framework, ['bfcl', *packages])} Known: {', '.join(['bfcl', 'byob_NAME', *packages])}. "
-        "What can be run from here: benchwright ls"
-    )
-
-
-def _is_place(written: str, cwd: Path) -> bool:
-    """Whether a file, a URI or a place in a module is meant."""
-    named = written.endswith(".py") or is_question_file(written)
-    return named or ":" in written or "/" in written or (cwd / written).exists()
 
 
 def _resolved(
@@ -226,22 +187,6 @@ def _check_baked_in(spec: BenchmarkSpec, written: Mapping[tuple[str, ...], Any])
                 f"config.params.extra has another {name} than the benchmark, which a run cannot change; change it in "
                 f"{spec.where}, or leave it out"
             )
-
-
-def endpoint_types(spec: BenchmarkSpec) -> tuple[str, ...]:
-    """The types of models that the benchmark takes. A file of questions can be sent in both ways."""
-    if spec.family in ("mcq", "qa") and spec.endpoint_type != "completions_logprob":
-        return ("chat", "completions")
-    return (spec.endpoint_type,)
-
-
-def _check_type(spec: BenchmarkSpec, model_type: str | None) -> None:
-    supported = endpoint_types(spec)
-    if model_type is not None and model_type not in supported:
-        raise ConfigError(
-            f"The benchmark '{spec.name}' does not support the model type '{model_type}'. The benchmark supports "
-            f"'{list(supported)}'. Set target.api_endpoint.type, or --model_type"
-        )
 
 
 def _limit(share: float, found: Sequence[Target], options: RunOptions, file: ConfigFile | None) -> int:
