@@ -209,13 +209,16 @@ def _explain(runs: Sequence[ConfiguredRun], output: Output) -> int:
 
     for run in runs:
         table = Table(box=box.SIMPLE_HEAD, title=run.name if len(runs) > 1 else None)
-        table.add_column("key", no_wrap=True)
-        for heading in ("value", "from", "instead of"):
-            table.add_column(heading, overflow="fold")
+        for heading, fixed in (
+            ("key", True),
+            ("value", False),
+            ("layer", True),
+            ("from", False),
+            ("instead of", False),
+        ):
+            table.add_column(heading, no_wrap=fixed, overflow="fold")
         for value in run.explained():
             over = ", ".join(f"{each.value} ({each.source})" for each in value.over)
-            table.add_row(
-                Text(value.key), Text(str(value.value)), Text(f"{value.layer}: {value.source}"), Text(over)
-            )
+            table.add_row(*map(Text, (value.key, str(value.value), value.layer, value.source, over)))
         output.show(table)
     return 0
