@@ -35,6 +35,7 @@ def ranked(sample):
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr("sys.dont_write_bytecode", True)
     (tmp_path / "bench.py").write_text(BENCH, encoding="utf-8")
     table = '[benchmarks.my_qa]\nfile = "bench.py:my_qa"\nmax_retries = 0\n[benchmarks.ranked]\nfile = "bench.py:ranked"\n'
@@ -445,7 +446,6 @@ def test_the_commands_of_the_launcher(
 ) -> None:
     """Seed 000, with another program: overrides of one task of several. One that fails stops no other."""
     monkeypatch.setenv("MY_KEY", "sk-very-secret-value")
-    monkeypatch.setenv("COLUMNS", "200")
     tasks = [
         {"name": "my_qa"},
         {"name": "byob_my_qa.my_qa"},
